@@ -32,3 +32,7 @@ bench:
 # take the picture of a report in the README again; needs chromium and pngquant
 picture:
     bash docs/images/make.sh
+
+# the program for others, without paths of this machine in it; other flags than usual build all dependencies again
+release:
+    RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD=" cargo build --locked --release

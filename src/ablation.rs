@@ -8,7 +8,7 @@ const VARIABLE: &str = "WAVESIEVE_DISABLE";
 
 /// An optimization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Optimization {
+pub(crate) enum Optimization {
     /// Statements of an analysis share one reading of the trace.
     Batch,
     /// Steps of statements run per process (`local:` in queries).
@@ -59,7 +59,7 @@ fn parse(names: &str) -> Vec<Optimization> {
 }
 
 /// Whether an optimization is on, as it is by default.
-pub fn is_on(optimization: Optimization) -> bool {
+pub(crate) fn is_on(optimization: Optimization) -> bool {
     !OFF.contains(&optimization)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Takes memory at an address.
     Allocate,
     /// Takes memory anew at an address that may have been taken.
@@ -14,7 +14,7 @@ pub enum Action {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Operation {
+pub(crate) struct Operation {
     pub action: Action,
     /// Address, unless it is not recorded.
     pub address: Option<i64>,
@@ -29,7 +29,7 @@ pub struct Operation {
 
 /// How an allocation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AllocationEnd {
+pub(crate) enum AllocationEnd {
     /// It was live at the end of the trace.
     Live,
     /// This operation gave it back.
@@ -48,7 +48,7 @@ pub enum AllocationEnd {
 
 /// How much is live after an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level {
+pub(crate) struct Level {
     pub operation: usize,
     /// Where the memory is.
     pub place: Option<i64>,
@@ -64,7 +64,7 @@ pub struct Level {
 
 /// Fates of the operations in their order, and the levels in the order of time.
 #[derive(Debug, Default)]
-pub struct Pairing {
+pub(crate) struct Pairing {
     /// What became of each operation's memory.
     pub ends: Vec<AllocationEnd>,
     /// Levels of live memory.
@@ -74,7 +74,7 @@ pub struct Pairing {
 /// Pairs the operations of *one* address space, given in any order; those of the same time are taken in the given order,
 /// releases first.
 #[must_use]
-pub fn pair(operations: &[Operation]) -> Pairing {
+pub(crate) fn pair(operations: &[Operation]) -> Pairing {
     let mut order: Vec<usize> = (0..operations.len()).collect();
     let rank = |index: &usize| {
         operations.get(*index).map(|operation| (operation.time_ns, operation.action != Action::Free, *index))

@@ -42,7 +42,7 @@ struct Rule {
 
 /// The rules in order, and the names that stand next to them.
 #[derive(Debug, Default)]
-pub struct ApiClasses {
+pub(crate) struct ApiClasses {
     rules: Vec<Rule>,
     annotations: Vec<String>,
     interfaces: BTreeMap<String, Vec<String>>,
@@ -54,7 +54,7 @@ pub struct ApiClasses {
 
 impl ApiClasses {
     /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
         BUILTIN.get_or_init(|| {
             toml::from_str::<RuleFile>(RULES).map_or_else(
@@ -73,7 +73,7 @@ impl ApiClasses {
     }
 
     /// The class of a call, as its place among [`ApiClasses::names`].
-    pub fn class(&self, name: &str) -> u8 {
+    pub(crate) fn class(&self, name: &str) -> u8 {
         let name = name.to_ascii_lowercase();
         let name = name.strip_suffix(PER_THREAD).unwrap_or(&name);
         let matches = |rule: &Rule| {
@@ -86,54 +86,54 @@ impl ApiClasses {
     }
 
     /// The classes in order, the one without rule last.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.rules.iter().map(|rule| rule.class.clone()).chain([OTHER.to_owned()]).collect()
     }
 
     /// Whether calls of a class return only after work of the GPU is done.
-    pub fn waits(&self, class: u8) -> bool {
+    pub(crate) fn waits(&self, class: u8) -> bool {
         self.rules.get(usize::from(class)).is_some_and(|rule| rule.waits)
     }
 
     /// Whether a call returns only when something on the GPU is done.
-    pub fn synchronizes(&self, name: &str) -> bool {
+    pub(crate) fn synchronizes(&self, name: &str) -> bool {
         self.waits(self.class(name))
     }
 
     /// Whether a call returns only when all that was given to a stream before is done.
-    pub fn drains_stream(&self, name: &str) -> bool {
+    pub(crate) fn drains_stream(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         self.drain_stream.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Whether a call returns only when all that was given to a device before is done.
-    pub fn drains_device(&self, name: &str) -> bool {
+    pub(crate) fn drains_device(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         self.drain_device.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Whether a call stops the recording.
-    pub fn pauses(&self, name: &str) -> bool {
+    pub(crate) fn pauses(&self, name: &str) -> bool {
         self.pause.iter().any(|other| other == name)
     }
 
     /// Whether a call starts the recording again.
-    pub fn resumes(&self, name: &str) -> bool {
+    pub(crate) fn resumes(&self, name: &str) -> bool {
         self.resume.iter().any(|other| other == name)
     }
 
     /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
-    pub fn annotates(&self, domain: &str) -> bool {
+    pub(crate) fn annotates(&self, domain: &str) -> bool {
         self.annotations.iter().any(|other| other == domain)
     }
 
     /// Domains whose calls have names that start as those of an interface.
-    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn interfaces(&self) -> impl Iterator<Item = &str> {
         self.interfaces.keys().map(String::as_str)
     }
 
     /// Whether a name starts as those of an interface.
-    pub fn belongs(&self, interface: &str, name: &str) -> bool {
+    pub(crate) fn belongs(&self, interface: &str, name: &str) -> bool {
         let beginnings = self.interfaces.get(interface);
         beginnings.is_some_and(|beginnings| beginnings.iter().any(|beginning| name.starts_with(beginning.as_str())))
     }

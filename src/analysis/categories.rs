@@ -15,13 +15,13 @@ use crate::analysis::categories::rules::{Name, Origin, Rule};
 use crate::analysis::kernel_names::mangled_base;
 use crate::text::fnv::fnv1a;
 
-pub use crate::analysis::categories::rules::CategoryError;
+pub(crate) use crate::analysis::categories::rules::CategoryError;
 
 /// Category of kernels that move data between GPUs.
-pub const COMMUNICATION: &str = "communication";
+pub(crate) const COMMUNICATION: &str = "communication";
 
 /// Category of kernels that no rule matches.
-pub const OTHER: &str = "other";
+pub(crate) const OTHER: &str = "other";
 
 const BUILTIN_RULES: &str = include_str!("../../share/kernel_categories.toml");
 

@@ -22,7 +22,7 @@ const TRAILING_WORDS: [&str; 6] = ["const", "volatile", "noexcept", "restrict", 
 ///
 /// A name made of nothing else is returned as it is.
 #[must_use]
-pub fn strip_kd(name: &str) -> &str {
+pub(crate) fn strip_kd(name: &str) -> &str {
     let mut rest = name.trim();
     while let Some(shorter) = rest.strip_suffix(".kd").or_else(|| rest.strip_suffix("[clone .kd]")) {
         rest = shorter.trim_end();
@@ -35,7 +35,7 @@ pub fn strip_kd(name: &str) -> &str {
 /// `void at::native::fill<8, float>(int)` becomes `at::native::fill<...>`. `(anonymous namespace)::`, lambdas and
 /// operators stay.
 #[must_use]
-pub fn short_name(display: &str) -> String {
+pub(crate) fn short_name(display: &str) -> String {
     until_stable(display, |name| qualified(name).map(|kept| join(&kept, true)))
 }
 
@@ -43,7 +43,7 @@ pub fn short_name(display: &str) -> String {
 ///
 /// `void at::native::fill<8, float>(int)` becomes `fill`, as in the `truncated_kernel_name` of rocprofv3.
 #[must_use]
-pub fn base_name(display: &str) -> String {
+pub(crate) fn base_name(display: &str) -> String {
     until_stable(display, |name| {
         let kept = qualified(name)?;
         let innermost = kept.rsplit(|piece| *piece == Piece::Scope).next()?;
@@ -56,7 +56,7 @@ pub fn base_name(display: &str) -> String {
 ///
 /// This reads the leading identifiers only; it demangles nothing.
 #[must_use]
-pub fn mangled_base(name: &str) -> Option<&str> {
+pub(crate) fn mangled_base(name: &str) -> Option<&str> {
     let mut rest = name.strip_prefix("_Z").filter(|_| is_mangled(name))?;
     if let Some(nested) = rest.strip_prefix('N') {
         rest = nested.trim_start_matches(['K', 'V', 'r']);

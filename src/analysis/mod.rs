@@ -1,18 +1,18 @@
 //! The arithmetic of the field, free of polars and of files.
 
-pub mod allocations;
-pub mod api_classes;
-pub mod categories;
-pub mod collectives;
-pub mod counter_plan;
-pub mod critical_path;
-pub mod gpu_time;
-pub mod hardware;
-pub mod instructions;
-pub mod intervals;
-pub mod iterations;
-pub mod kernel_names;
-pub mod numbering;
-pub mod queues;
-pub mod ranges;
-pub mod steadiness;
+pub(crate) mod allocations;
+pub(crate) mod api_classes;
+pub(crate) mod categories;
+pub(crate) mod collectives;
+pub(crate) mod counter_plan;
+pub(crate) mod critical_path;
+pub(crate) mod gpu_time;
+pub(crate) mod hardware;
+pub(crate) mod instructions;
+pub(crate) mod intervals;
+pub(crate) mod iterations;
+pub(crate) mod kernel_names;
+pub(crate) mod numbering;
+pub(crate) mod queues;
+pub(crate) mod ranges;
+pub(crate) mod steadiness;

@@ -21,7 +21,7 @@ const TRIMMED_PART: usize = 20;
 
 /// Centre and spread of durations.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     pub median_ns: f64,
     /// Median of the absolute deviations from the median.
     pub mad_ns: f64,
@@ -29,7 +29,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of durations in any order, which are put into another one; `None` of none.
-    pub fn compute(durations: &mut [i64]) -> Option<Self> {
+    pub(crate) fn compute(durations: &mut [i64]) -> Option<Self> {
         let median_ns = midpoint(middle(durations, i64::cmp)?, |duration| duration as f64);
         let mut deviations: Vec<f64> = durations.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
         Some(Self { median_ns, mad_ns: midpoint(middle(&mut deviations, f64::total_cmp)?, |deviation| deviation) })
@@ -37,13 +37,13 @@ impl Spread {
 
     /// What counts as one standard deviation: 1.4826 times the median absolute deviation, but at least 1 % of the median
     /// and 20 ns. More than half of the calls may take the same time, so that the deviation alone can be 0.
-    pub fn noise_ns(self) -> f64 {
+    pub(crate) fn noise_ns(self) -> f64 {
         (NORMAL_SCALE * self.mad_ns).max(MIN_NOISE_SHARE * self.median_ns).max(MIN_NOISE_NS)
     }
 
     /// How many units of noise a duration is above the median: the modified z-score of Iglewicz and Hoaglin, with the
     /// floor of [`Self::noise_ns`].
-    pub fn robust_z(self, duration_ns: i64) -> f64 {
+    pub(crate) fn robust_z(self, duration_ns: i64) -> f64 {
         (duration_ns as f64 - self.median_ns) / self.noise_ns()
     }
 
@@ -56,7 +56,7 @@ impl Spread {
 
 /// Two groups of durations that are best distinguished.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Modes {
+pub(crate) struct Modes {
     /// Median of the shorter ones.
     pub low_ns: f64,
     /// Median of the longer ones.
@@ -70,7 +70,7 @@ pub struct Modes {
 
 /// What the durations of the same work say, in the order of the starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Steadiness {
+pub(crate) struct Steadiness {
     /// Sum.
     pub total_ns: i64,
     /// Centre and spread of all calls.
@@ -89,7 +89,7 @@ pub struct Steadiness {
 
 /// The first and the last third of the calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Drift {
+pub(crate) struct Drift {
     /// Median of the first third.
     pub early_ns: f64,
     /// Median of the last third.
@@ -100,7 +100,7 @@ pub struct Drift {
 
 impl Steadiness {
     /// Of durations in the order of the starts; `None` of none.
-    pub fn compute(durations: &[i64]) -> Option<Self> {
+    pub(crate) fn compute(durations: &[i64]) -> Option<Self> {
         let (&first_ns, rest) = durations.split_first()?;
         let mut rest_sorted = rest.to_vec();
         rest_sorted.sort_unstable();
@@ -141,7 +141,7 @@ fn midpoint<T: Copy>([lower, upper]: [T; 2], value: impl Fn(T) -> f64) -> f64 {
 }
 
 /// Median of sorted values.
-pub fn median(sorted: &[i64]) -> Option<f64> {
+pub(crate) fn median(sorted: &[i64]) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     Some(f64::midpoint(*sorted.get(last / 2)? as f64, *sorted.get(sorted.len() / 2)? as f64))
 }

@@ -10,25 +10,25 @@ use crate::report::batch::GroupingError;
 use crate::text::causes::with_causes;
 
 /// Done.
-pub const DONE: u8 = 0;
+pub(crate) const DONE: u8 = 0;
 /// Something unexpected went wrong.
-pub const UNEXPECTED: u8 = 1;
+pub(crate) const UNEXPECTED: u8 = 1;
 /// The command line is wrong, or names a file that does not exist.
-pub const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 /// No trace among the inputs, or no data of the kind requested.
-pub const NO_DATA: u8 = 3;
+pub(crate) const NO_DATA: u8 = 3;
 /// A threshold was exceeded: `check` found an error, or an analysis what `--fail-on` names. Goes before the codes of what is
 /// missing.
-pub const EXCEEDED: u8 = 4;
+pub(crate) const EXCEEDED: u8 = 4;
 /// An input was damaged or unreadable, or one of several queries failed; the result is partial.
-pub const PARTIAL: u8 = 5;
+pub(crate) const PARTIAL: u8 = 5;
 
 /// Some documents of a batch could not be made.
-pub const SOME_FAILED: u8 = 6;
+pub(crate) const SOME_FAILED: u8 = 6;
 
 /// Why a command failed.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The inputs cannot be turned into a trace.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -45,7 +45,7 @@ pub enum Failure {
 
 impl Failure {
     /// The exit code that tells a script what happened.
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_broken_pipe() => DONE,
             Self::Input(InputError::NoSuchFile { .. }) | Self::Usage(_) => USAGE,
@@ -57,7 +57,7 @@ impl Failure {
     }
 
     /// What is said of it.
-    pub fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Other(error) => with_causes(error),
             other => other.to_string(),
@@ -65,7 +65,7 @@ impl Failure {
     }
 
     /// Whether the reader of the output went away, which is no failure.
-    pub fn is_broken_pipe(&self) -> bool {
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         let (Self::Other(error) | Self::Query(QueryError::Other(error)) | Self::Input(InputError::Other(error))) = self
         else {
             return false;

@@ -6,7 +6,7 @@ use crate::input::available_bytes;
 ///
 /// # Errors
 /// When it is no size above zero.
-pub fn parse(text: &str) -> Result<u64, String> {
+pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || "write a size such as 512M, 8G or 50%".to_owned();
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

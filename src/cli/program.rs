@@ -130,7 +130,7 @@ fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
 }
 
 /// The whole command line.
-pub fn command(registry: &Registry) -> Command {
+pub(crate) fn command(registry: &Registry) -> Command {
     let command = Command::new("wavesieve")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(help::MAIN_NOTES.trim_end())

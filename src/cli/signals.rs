@@ -8,7 +8,7 @@ use crate::input::interrupt;
 
 /// Cleans up when SIGHUP, SIGINT or SIGTERM ends the program; then the signal ends it, as its convention is. A signal that the
 /// program was started to ignore, as under `nohup`, stays so.
-pub fn watch() {
+pub(crate) fn watch() {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     if let Ok(mut signals) = Signals::new(ends) {

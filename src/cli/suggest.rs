@@ -14,7 +14,7 @@ use crate::schema::{Table, tables};
 
 /// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
 /// differs by one slip of the finger, which the measure of the parser does not see in short names.
-pub fn narrow(error: &mut clap::Error, command: &Command) {
+pub(crate) fn narrow(error: &mut clap::Error, command: &Command) {
     if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand).cloned()
         && let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand).cloned()
     {
@@ -77,7 +77,7 @@ fn slip(name: &str, command: &Command) -> Option<String> {
 }
 
 /// Names a table or column that a statement uses and nobody has, and the closest that exists.
-pub fn explain(error: QueryError, statement: &str) -> QueryError {
+pub(crate) fn explain(error: QueryError, statement: &str) -> QueryError {
     let QueryError::Sql { reason } = &error else { return error };
     let name = |pattern: &Option<Regex>| Some(pattern.as_ref()?.captures(reason)?.get(1)?.as_str().to_owned());
     let explained = if let Some(name) = name(&UNKNOWN_TABLE) {

@@ -16,7 +16,7 @@ const _: () = assert!(size_of::<FFI_ArrowSchema>() == size_of::<polars_ffi::Arro
 ///
 /// # Errors
 /// When polars does not know the type.
-pub fn series_from_array(name: &str, array: &dyn Array) -> Result<Series> {
+pub(crate) fn series_from_array(name: &str, array: &dyn Array) -> Result<Series> {
     let (ffi_array, ffi_schema) = to_ffi(&array.to_data()).context("cannot export an arrow array")?;
     // SAFETY: both types are the ArrowArray and ArrowSchema of the C data interface (same size, checked above, and
     // `repr(C)` with the fields of the specification). Ownership moves: the originals are consumed by value, and the
@@ -39,7 +39,7 @@ pub fn series_from_array(name: &str, array: &dyn Array) -> Result<Series> {
 ///
 /// # Errors
 /// When a column cannot be expressed in arrow.
-pub fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
+pub(crate) fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
     let mut fields = Vec::with_capacity(frame.width());
     let mut arrays = Vec::with_capacity(frame.width());
     for column in frame.columns() {
@@ -55,7 +55,7 @@ pub fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
 ///
 /// # Errors
 /// When the column cannot be expressed in arrow.
-pub fn array_from_column(column: &Column) -> Result<ArrayRef> {
+pub(crate) fn array_from_column(column: &Column) -> Result<ArrayRef> {
     let series = column.as_materialized_series().rechunk();
     let field = series.dtype().to_arrow_field(series.name().clone(), CompatLevel::oldest());
     let array = series.to_arrow(0, CompatLevel::oldest());

@@ -9,7 +9,7 @@ use polars_arrow::bitmap::Bitmap;
 use crate::schema::{Column as Declaration, ColumnType, Table};
 
 /// The polars type of a canonical column.
-pub fn data_type(column_type: ColumnType) -> DataType {
+pub(crate) fn data_type(column_type: ColumnType) -> DataType {
     match column_type {
         ColumnType::I64 => DataType::Int64,
         ColumnType::F64 => DataType::Float64,
@@ -21,7 +21,7 @@ pub fn data_type(column_type: ColumnType) -> DataType {
 
 /// The dictionary type shared by all `cat` columns. It is kept as long as the program runs: polars forgets a dictionary
 /// that nobody holds, and would number the same texts anew while other threads still use the old numbers.
-pub fn categorical() -> DataType {
+pub(crate) fn categorical() -> DataType {
     static SHARED: OnceLock<DataType> = OnceLock::new();
     SHARED.get_or_init(|| DataType::from_categories(Categories::global())).clone()
 }
@@ -32,13 +32,13 @@ pub fn null_column(declaration: &Declaration, rows: usize) -> Column {
 }
 
 /// A frame without rows that has the given columns.
-pub fn empty_frame(columns: &[&Declaration]) -> DataFrame {
+pub(crate) fn empty_frame(columns: &[&Declaration]) -> DataFrame {
     let columns = columns.iter().map(|declaration| null_column(declaration, 0)).collect();
     DataFrame::new_infer_height(columns).unwrap_or_default()
 }
 
 /// A frame with fewer rows is small: what is planned for it takes longer than what is done with it.
-pub const FEW_ROWS: usize = 1 << 13;
+pub(crate) const FEW_ROWS: usize = 1 << 13;
 
 /// The rows of a frame that are in memory as they are.
 fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
@@ -49,7 +49,7 @@ fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
 }
 
 /// The rows of a frame. Nothing is planned for those that are in memory.
-pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
+pub(crate) fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
     rows_in_memory(frame).map_or_else(|| frame.clone().collect(), |rows| Ok(rows.clone()))
 }
 
@@ -57,7 +57,7 @@ pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
 ///
 /// # Errors
 /// When a column of such a frame is missing.
-pub fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> PolarsResult<LazyFrame> {
+pub(crate) fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> PolarsResult<LazyFrame> {
     let names: Vec<&str> = names.collect();
     match rows_in_memory(frame).filter(|_| !names.is_empty()) {
         Some(rows) => Ok(rows.select(names)?.lazy()),
@@ -66,7 +66,7 @@ pub fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> 
 }
 
 /// Frames as one, or as they are where they do not fit together.
-pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
+pub(crate) fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
     let [first, others @ ..] = frames.as_slice() else { return frames };
     let mut all = first.clone();
     match others.iter().try_for_each(|frame| all.vstack_mut(frame).map(drop)) {
@@ -76,7 +76,7 @@ pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
 }
 
 /// Frames whose rows follow one another, neighbors with few rows in memory as one.
-pub fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
+pub(crate) fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
     let mut all: Vec<LazyFrame> = Vec::new();
     let mut few: Vec<DataFrame> = Vec::new();
     let put_down = |few: &mut Vec<DataFrame>| stacked(std::mem::take(few)).into_iter().map(IntoLazy::lazy);
@@ -95,7 +95,7 @@ pub fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
 
 /// A frame in memory with other columns before its own, of which it keeps those that are named, in the order of `names`; `None`
 /// where it is not in memory.
-pub fn with_constants<'a>(
+pub(crate) fn with_constants<'a>(
     frame: &LazyFrame,
     names: impl Iterator<Item = &'a str>,
     constants: &[(&str, i64)],
@@ -115,7 +115,7 @@ pub fn own_columns(table: &'static Table) -> Vec<&'static Declaration> {
 }
 
 /// Whether the trace adds this column to every table.
-pub fn is_identity(name: &str) -> bool {
+pub(crate) fn is_identity(name: &str) -> bool {
     name == "process" || name == "rank"
 }
 
@@ -154,7 +154,11 @@ fn text_dictionary(
 ///
 /// # Errors
 /// When a position is out of range, which is a defect, or polars cannot build the column.
-pub fn dictionary_column_at(name: &str, dictionary: &[Option<String>], positions: &IdxCa) -> PolarsResult<Column> {
+pub(crate) fn dictionary_column_at(
+    name: &str,
+    dictionary: &[Option<String>],
+    positions: &IdxCa,
+) -> PolarsResult<Column> {
     let values = dictionary_values(name, dictionary, &categorical())?;
     Ok(values.take(positions)?.with_name(name.into()).into_column())
 }
@@ -165,7 +169,7 @@ fn dictionary_values(name: &str, dictionary: &[Option<String>], data_type: &Data
 }
 
 /// A column with the same text in every row.
-pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
+pub(crate) fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
     let values = StringChunked::from_iter_options(name.into(), std::iter::once(value)).into_series();
     Ok(values.cast(&categorical())?.new_from_index(0, rows).into_column())
 }
@@ -174,7 +178,7 @@ pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResul
 ///
 /// # Errors
 /// When the column holds no texts.
-pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResult<BooleanChunked> {
+pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResult<BooleanChunked> {
     let series = match column.dtype() {
         DataType::Categorical(_, _) => column.as_materialized_series().clone(),
         _ => column.as_materialized_series().cast(&categorical())?,
@@ -207,7 +211,7 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
 ///
 /// # Errors
 /// When the column holds no texts.
-pub fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> PolarsResult<Vec<Option<T>>> {
+pub(crate) fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> PolarsResult<Vec<Option<T>>> {
     let series = column.as_materialized_series().cast(&categorical())?;
     let texts = series.cat32()?;
     let mapping = texts.get_mapping();

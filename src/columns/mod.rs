@@ -1,7 +1,7 @@
 //! Canonical columns as polars series: building, reading and asking for them.
 
-pub mod arrow_bridge;
-pub mod frames;
-pub mod reading;
-pub mod requests;
-pub mod values;
+pub(crate) mod arrow_bridge;
+pub(crate) mod frames;
+pub(crate) mod reading;
+pub(crate) mod requests;
+pub(crate) mod values;

@@ -3,7 +3,7 @@
 use polars::prelude::{BooleanChunked, DataFrame};
 
 /// Selects which rows of a frame are wanted.
-pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
+pub(crate) type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
 
 /// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct ScanHint {
 }
 
 /// Takes rows of a table, without the columns `process` and `rank`.
-pub type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
+pub(crate) type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
 
 /// A part of a table that can be read by itself.
 pub trait Piece: Send + Sync {

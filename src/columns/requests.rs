@@ -14,20 +14,23 @@ use crate::schema::process::Process;
 pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 /// Tables of one process: canonical columns without `process` and `rank`.
-pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
+pub(crate) type ProcessTables = BTreeMap<&'static str, LazyFrame>;
 
 /// A request for all columns of a table.
-pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
+pub(crate) fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
     table.column_names().collect()
 }
 
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
-pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
+pub(crate) fn columns_of(
+    table: &'static Table,
+    columns: &BTreeSet<&'static str>,
+) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
 }
 
 /// A built table without the columns that nobody requested, which may take more memory than all others.
-pub fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
+pub(crate) fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
     let names = frame.get_column_names();
     let kept: Vec<_> = names
         .into_iter()
@@ -42,7 +45,7 @@ pub fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>
 ///
 /// # Errors
 /// When there is none, which is a defect.
-pub fn known_table(name: &str) -> Result<&'static Table> {
+pub(crate) fn known_table(name: &str) -> Result<&'static Table> {
     match schema::table(name) {
         Some(table) => Ok(table),
         None => bail!("internal: no canonical table is named {name}"),
@@ -50,12 +53,17 @@ pub fn known_table(name: &str) -> Result<&'static Table> {
 }
 
 /// Whether a request for `columns` gives a column.
-pub fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
+pub(crate) fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
     is_identity(name) || columns.contains(name)
 }
 
 /// The wanted columns of a table in canonical order, with `process` and `rank` first.
-pub fn with_identity(frame: LazyFrame, process: &Process, name: &str, columns: &BTreeSet<&'static str>) -> LazyFrame {
+pub(crate) fn with_identity(
+    frame: LazyFrame,
+    process: &Process,
+    name: &str,
+    columns: &BTreeSet<&'static str>,
+) -> LazyFrame {
     let Some(table) = schema::table(name) else { return frame };
     let names: Vec<&str> = columns_of(table, columns).collect();
     let identity = [("process", process.process), ("rank", process.rank)];

@@ -10,17 +10,17 @@ use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 use crate::analysis::numbering::dense_groups::DenseGroups;
 
 /// Integers of a column in one piece.
-pub struct I64Values(PrimitiveArray<i64>);
+pub(crate) struct I64Values(PrimitiveArray<i64>);
 
 impl I64Values {
     /// The values of a column, which share its memory unless it is in several pieces.
-    pub fn new(column: &Int64Chunked) -> Self {
+    pub(crate) fn new(column: &Int64Chunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
     /// Row by row. By places, because several columns side by side are then walked with one count for all.
     #[inline]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         let (values, valid) = (self.0.values().as_slice(), self.0.validity());
         let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
         (0..values.len()).map(move |row| values.get(row).copied().filter(|_| !is_null(row)))
@@ -28,17 +28,17 @@ impl I64Values {
 
     /// Row by row, whatever where there is none: with [`Self::present`], for many rows of several columns.
     #[inline]
-    pub fn values(&self) -> &[i64] {
+    pub(crate) fn values(&self) -> &[i64] {
         self.0.values().as_slice()
     }
 
     /// Which rows have a value; `None` where all do.
-    pub fn present(&self) -> Option<&Bitmap> {
+    pub(crate) fn present(&self) -> Option<&Bitmap> {
         self.0.validity()
     }
 
     /// Rows distinguished by their values; those without one are alike.
-    pub fn kinds(&self) -> DenseGroups {
+    pub(crate) fn kinds(&self) -> DenseGroups {
         if self.present().is_none() {
             DenseGroups::of_values(self.values().iter().copied())
         } else {
@@ -47,7 +47,7 @@ impl I64Values {
     }
 
     /// As [`Self::kinds`], of some rows in their order.
-    pub fn kinds_at(&self, rows: &[u32]) -> DenseGroups {
+    pub(crate) fn kinds_at(&self, rows: &[u32]) -> DenseGroups {
         let values = rows.iter().map(|row| self.get(*row as usize));
         if self.present().is_none() {
             DenseGroups::of_values(values.map(Option::unwrap_or_default))
@@ -57,30 +57,30 @@ impl I64Values {
     }
 
     #[inline]
-    pub fn get(&self, row: usize) -> Option<i64> {
+    pub(crate) fn get(&self, row: usize) -> Option<i64> {
         let is_null = self.0.validity().is_some_and(|valid| valid.len() > row && !valid.get_bit(row));
         self.0.values().get(row).copied().filter(|_| !is_null)
     }
 
     /// Row by row, for those who cannot keep the column.
     #[inline]
-    pub fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
+    pub(crate) fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
         (0..self.0.len()).map(move |row| self.get(row))
     }
 }
 
 /// Truth values of a column in one piece.
-pub struct BoolValues(BooleanArray);
+pub(crate) struct BoolValues(BooleanArray);
 
 impl BoolValues {
     /// The values of a column, which share its memory unless it is in several pieces.
-    pub fn new(column: &BooleanChunked) -> Self {
+    pub(crate) fn new(column: &BooleanChunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
     /// Row by row, as those of [`I64Values`].
     #[inline]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
         let (values, valid) = (self.0.values(), self.0.validity());
         let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
         (0..values.len()).map(move |row| (!is_null(row)).then(|| values.get_bit(row)))
@@ -89,18 +89,18 @@ impl BoolValues {
 
 impl BoolValues {
     /// Which rows are true.
-    pub fn are_true(&self) -> Bitmap {
+    pub(crate) fn are_true(&self) -> Bitmap {
         self.0.validity().map_or_else(|| self.0.values().clone(), |valid| self.0.values() & valid)
     }
 }
 
 /// The rows of some that have a value in all of these columns.
-pub fn present_in(rows: Bitmap, columns: &[&I64Values]) -> Bitmap {
+pub(crate) fn present_in(rows: Bitmap, columns: &[&I64Values]) -> Bitmap {
     columns.iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
 }
 
 /// A column of integers, made row by row.
-pub fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) -> Int64Chunked {
+pub(crate) fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) -> Int64Chunked {
     let mut valid = MutableBitmap::with_capacity(values.len());
     let values: Vec<i64> = values
         .map(|value| {
@@ -113,7 +113,7 @@ pub fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) 
 }
 
 /// A column of integers that are each repeated so many times.
-pub fn repeated_integers(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Int64Chunked {
+pub(crate) fn repeated_integers(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Int64Chunked {
     let (mut all, mut valid) = (Vec::new(), MutableBitmap::new());
     for (value, times) in values {
         all.resize(all.len().saturating_add(times), value.unwrap_or_default());

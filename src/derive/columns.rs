@@ -7,7 +7,7 @@ use crate::columns::values::repeated_integers;
 use crate::derive::Frames;
 
 /// A column of values that are each repeated a number of times; a single one takes no memory.
-pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Column {
+pub(crate) fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Column {
     let mut runs: Vec<(Option<i64>, usize)> = Vec::new();
     for (value, times) in values.filter(|(_, times)| *times > 0) {
         match runs.last_mut() {
@@ -23,7 +23,7 @@ pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) 
 }
 
 /// Columns of a derived table, of which those that nobody wants are not made; but the first, which tells the number of rows.
-pub struct WantedColumns<'a> {
+pub(crate) struct WantedColumns<'a> {
     tables: &'a Frames,
     table: &'static str,
     columns: Vec<Column>,
@@ -31,7 +31,7 @@ pub struct WantedColumns<'a> {
 
 impl<'a> WantedColumns<'a> {
     /// None yet, of a table that is built from `tables`.
-    pub fn new(tables: &'a Frames, table: &'static str) -> Self {
+    pub(crate) fn new(tables: &'a Frames, table: &'static str) -> Self {
         Self { tables, table, columns: Vec::new() }
     }
 
@@ -39,7 +39,7 @@ impl<'a> WantedColumns<'a> {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn add(&mut self, name: &str, make: impl FnOnce(&str) -> Result<Column>) -> Result<()> {
+    pub(crate) fn add(&mut self, name: &str, make: impl FnOnce(&str) -> Result<Column>) -> Result<()> {
         if self.columns.is_empty() || self.tables.wants(self.table, name) {
             self.columns.push(make(name)?);
         }
@@ -50,7 +50,7 @@ impl<'a> WantedColumns<'a> {
     ///
     /// # Errors
     /// When the columns are of different lengths, which is a defect.
-    pub fn into_frame(self) -> Result<DataFrame> {
+    pub(crate) fn into_frame(self) -> Result<DataFrame> {
         Ok(DataFrame::new_infer_height(self.columns)?)
     }
 }

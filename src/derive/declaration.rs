@@ -12,12 +12,12 @@ use crate::schema::Table;
 use crate::schema::process::Process;
 
 /// Source tables and the columns that are needed of each.
-pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
+pub(crate) type Needs = Vec<(&'static str, Vec<&'static str>)>;
 
 /// Columns of a derived table that are requested.
-pub type Wanted = BTreeSet<&'static str>;
+pub(crate) type Wanted = BTreeSet<&'static str>;
 
-pub struct DerivedTable {
+pub(crate) struct DerivedTable {
     /// Its name, key and columns.
     pub table: &'static Table,
     /// The source columns that it is built from, first those of the table that it is about: without rows there it has none either.
@@ -44,7 +44,7 @@ pub struct DerivedTable {
 
 impl DerivedTable {
     /// A table of time accounting about which nothing else is to be declared.
-    pub const fn new(table: &'static Table, needs: fn() -> Needs, build: Build) -> Self {
+    pub(crate) const fn new(table: &'static Table, needs: fn() -> Needs, build: Build) -> Self {
         Self {
             table,
             needs,
@@ -62,7 +62,7 @@ impl DerivedTable {
 
     /// The source columns that the `wanted` columns are built from. What is only handed on need not be read where nobody wants
     /// it; then it is missing in what is built.
-    pub fn needs_of(&self, wanted: &Wanted) -> Needs {
+    pub(crate) fn needs_of(&self, wanted: &Wanted) -> Needs {
         if let Some(needs_of) = self.needs_of {
             return needs_of(wanted);
         }
@@ -74,18 +74,18 @@ impl DerivedTable {
     }
 
     /// How it is built over all processes, if it is.
-    pub fn joint(&self) -> Option<&Joint> {
+    pub(crate) fn joint(&self) -> Option<&Joint> {
         if let Build::Joint(joint) = &self.build { Some(joint) } else { None }
     }
 
     /// The tables that it is built with, if there are such.
-    pub fn family(&self) -> Option<&'static Family> {
+    pub(crate) fn family(&self) -> Option<&'static Family> {
         if let Build::Family(family) = self.build { Some(family) } else { None }
     }
 }
 
 /// How a derived table is built, always without `process` and `rank`.
-pub enum Build {
+pub(crate) enum Build {
     /// From the tables of a process.
     Alone(fn(&Process, &Frames) -> Result<DataFrame>),
     /// With other tables that are made of the same parts, in one pass.
@@ -99,17 +99,17 @@ pub enum Build {
 }
 
 /// Tables that are made of the same parts, and are built together where several are requested.
-pub struct Family {
+pub(crate) struct Family {
     /// Builds some of them, in the order of their names.
     pub build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
 }
 
 /// What counts of a process for a joint table.
-pub type Part<'a> = (&'a Process, DataFrame);
+pub(crate) type Part<'a> = (&'a Process, DataFrame);
 
 /// How a table is built whose rows depend on all processes: what counts of each is taken out of its source tables, and then
 /// all of that is related.
-pub struct Joint {
+pub(crate) struct Joint {
     /// The source columns that the rows may call for: what counts of a process is taken out of these if they are read anyway,
     /// otherwise they are read when they are called for.
     pub optional_needs: fn() -> Needs,
@@ -124,7 +124,7 @@ pub struct Joint {
 
 /// What the rows of a derived table are for filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub(crate) enum Rows {
     /// Time accounting: a window cuts them whatever its mode, so that they still add up.
     TimeAccounting,
     /// Events: a window keeps or leaves them as it does those of source tables, and what they count stays that of the whole event.
@@ -136,7 +136,7 @@ pub enum Rows {
 }
 
 /// A table whose rows own rows of another, and by which columns.
-pub struct Owner {
+pub(crate) struct Owner {
     /// The owning table.
     pub table: &'static str,
     /// Columns of the owned and of the owning table.
@@ -147,11 +147,11 @@ pub struct Owner {
 
 impl Owner {
     /// The dispatch that a row is about.
-    pub const KERNEL: Self = Self { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None };
+    pub(crate) const KERNEL: Self = Self { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None };
     /// The region that a row is about.
-    pub const REGION: Self = Self { table: "regions", keys: &[("region_id", "region_id")], word: None };
+    pub(crate) const REGION: Self = Self { table: "regions", keys: &[("region_id", "region_id")], word: None };
     /// The kernels and copies that rows are about, distinguished by `kind`.
-    pub const WORK: [Self; 2] = [
+    pub(crate) const WORK: [Self; 2] = [
         Self { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
         Self { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
     ];
@@ -159,7 +159,7 @@ impl Owner {
 
 /// Which source tables must have rows for a derived table to have some; `info` lists queries by it.
 #[derive(Clone, Copy, Debug)]
-pub struct RowsWhen {
+pub(crate) struct RowsWhen {
     /// All of these must have rows.
     pub all: &'static [&'static str],
     /// One of these must, if there are any.
@@ -170,27 +170,27 @@ pub struct RowsWhen {
 
 impl RowsWhen {
     /// Rows in every trace.
-    pub const ALWAYS: Self = Self { all: &[], any: &[], searches: false };
+    pub(crate) const ALWAYS: Self = Self { all: &[], any: &[], searches: false };
 
     /// Rows where all of these have some.
-    pub const fn all(all: &'static [&'static str]) -> Self {
+    pub(crate) const fn all(all: &'static [&'static str]) -> Self {
         Self { all, ..Self::ALWAYS }
     }
 
     /// Rows where one of these has some.
-    pub const fn any(any: &'static [&'static str]) -> Self {
+    pub(crate) const fn any(any: &'static [&'static str]) -> Self {
         Self { any, ..Self::ALWAYS }
     }
 
     /// The same, if what the table looks for is found.
-    pub const fn if_found(self) -> Self {
+    pub(crate) const fn if_found(self) -> Self {
         Self { searches: true, ..self }
     }
 }
 
 /// Why a derived table may have no rows though its source tables have some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyEmpty {
+pub(crate) enum WhyEmpty {
     /// Nothing more can be said than what it is made from.
     Unexplained,
     /// The reason.

@@ -8,7 +8,7 @@ use crate::analysis::hardware::metrics::Definitions;
 use crate::columns::reading::ScanHint;
 
 /// Source tables of one process with all their rows, read when they are called for.
-pub trait OnDemandTables {
+pub(crate) trait OnDemandTables {
     /// Columns of a source table, of which rows that `hint` rules out may be missing.
     ///
     /// # Errors

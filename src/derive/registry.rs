@@ -59,12 +59,12 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &slow_dispatches::DECLARATION,
 ];
 
-pub fn declaration(name: &str) -> Option<&'static DerivedTable> {
+pub(crate) fn declaration(name: &str) -> Option<&'static DerivedTable> {
     DERIVED_TABLES.iter().copied().find(|declared| declared.table.name == name)
 }
 
 /// Names of derived tables, those together that are built together, in the order to build them in.
-pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static str>> {
+pub(crate) fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static str>> {
     let mut all: Vec<(Option<&'static Family>, Vec<&'static str>)> = Vec::new();
     for name in names {
         let family = declaration(name).and_then(DerivedTable::family);
@@ -86,42 +86,42 @@ pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static s
 }
 
 /// How a derived table is built over all processes that are read together, if its rows depend on them.
-pub fn joint(derived: &str) -> Option<&'static Joint> {
+pub(crate) fn joint(derived: &str) -> Option<&'static Joint> {
     declaration(derived).and_then(DerivedTable::joint)
 }
 
 /// Whether the rows of a derived table depend on all processes that are read together.
-pub fn is_joint(derived: &str) -> bool {
+pub(crate) fn is_joint(derived: &str) -> bool {
     joint(derived).is_some()
 }
 
 /// How a derived table is built from what is known about a process before anything is read, if it is.
-pub fn from_facts(derived: &str) -> Option<fn(&Process) -> Result<DataFrame>> {
+pub(crate) fn from_facts(derived: &str) -> Option<fn(&Process) -> Result<DataFrame>> {
     if let Build::Facts(build) = declaration(derived)?.build { Some(build) } else { None }
 }
 
 /// Whether a derived table depends on where calls are cut.
-pub fn is_of_cut_calls(derived: &str) -> bool {
+pub(crate) fn is_of_cut_calls(derived: &str) -> bool {
     declaration(derived).is_some_and(|declared| declared.is_of_cut_calls)
 }
 
 /// The source columns that a joint table is made from where its rows call for them, see [`Joint::optional_needs`].
-pub fn optional_needs(derived: &str) -> Needs {
+pub(crate) fn optional_needs(derived: &str) -> Needs {
     joint(derived).map(|joint| (joint.optional_needs)()).unwrap_or_default()
 }
 
 /// The source columns that a derived table is built from, see [`DerivedTable::needs`]; none of other tables.
-pub fn needs(derived: &str) -> Needs {
+pub(crate) fn needs(derived: &str) -> Needs {
     declaration(derived).map(|declared| (declared.needs)()).unwrap_or_default()
 }
 
 /// As [`needs`], but of a derived table only `wanted` columns are requested, see [`DerivedTable::needs_of`].
-pub fn needs_of(derived: &str, wanted: &Wanted) -> Needs {
+pub(crate) fn needs_of(derived: &str, wanted: &Wanted) -> Needs {
     declaration(derived).map(|declared| declared.needs_of(wanted)).unwrap_or_default()
 }
 
 /// The columns of source tables that the tables of a request are made from.
-pub fn source_request(request: &Request) -> Request {
+pub(crate) fn source_request(request: &Request) -> Request {
     let mut sources = Request::new();
     for (&name, columns) in request {
         match declaration(name) {
@@ -137,12 +137,12 @@ pub fn source_request(request: &Request) -> Request {
 }
 
 /// Builds a derived table of one process, without `process` and `rank`.
-pub fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<DataFrame> {
+pub(crate) fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<DataFrame> {
     derive_all(&[name], process, tables)?.pop().with_context(|| format!("internal: {name} was not built"))
 }
 
 /// As [`derive`], tables that belong together, see [`families`].
-pub fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
+pub(crate) fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
     let family = names.first().and_then(|name| declaration(name)).and_then(DerivedTable::family);
     if let Some(family) = family {
         return (family.build)(process, tables, names);
@@ -155,7 +155,7 @@ pub fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) ->
 }
 
 /// A column of integers.
-pub fn column(name: &str, values: Vec<i64>) -> Column {
+pub(crate) fn column(name: &str, values: Vec<i64>) -> Column {
     Int64Chunked::from_vec(name.into(), values).into_series().into_column()
 }
 

@@ -13,7 +13,7 @@ use crate::derive::launching::kernel_order::KernelOrder;
 
 /// Source tables of one process by name, with all rows and the needed columns.
 #[derive(Default)]
-pub struct Frames {
+pub(crate) struct Frames {
     tables: BTreeMap<&'static str, DataFrame>,
     shared: Arc<Shared>,
     wanted: Option<Arc<Request>>,
@@ -43,24 +43,24 @@ impl Shared {
 impl Frames {
     /// The same tables, which share what is worked out of them with others of the same process. Their rows must be the same too.
     #[must_use]
-    pub fn sharing(self, shared: &Arc<Shared>) -> Self {
+    pub(crate) fn sharing(self, shared: &Arc<Shared>) -> Self {
         Self { shared: Arc::clone(shared), ..self }
     }
 
     /// The same tables, from which only these columns of derived tables are wanted.
     #[must_use]
-    pub fn wanting(self, wanted: &Arc<Request>) -> Self {
+    pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
         Self { wanted: Some(Arc::clone(wanted)), ..self }
     }
 
     /// Whether a column of a derived table is wanted.
-    pub fn wants(&self, table: &str, column: &str) -> bool {
+    pub(crate) fn wants(&self, table: &str, column: &str) -> bool {
         let columns = |wanted: &Arc<Request>| wanted.get(table).is_some_and(|columns| columns.contains(column));
         self.wanted.as_ref().is_none_or(columns)
     }
 
     /// A table, if it was requested.
-    pub fn get(&self, name: &str) -> Option<&DataFrame> {
+    pub(crate) fn get(&self, name: &str) -> Option<&DataFrame> {
         self.tables.get(name)
     }
 
@@ -69,7 +69,7 @@ impl Frames {
     ///
     /// # Errors
     /// When they cannot be found.
-    pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
+    pub(crate) fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
         once(&self.shared.launching, || find().map(Arc::new))
     }
 
@@ -77,7 +77,7 @@ impl Frames {
     ///
     /// # Errors
     /// As [`Shared::kernel_order`], and when kernels were not read, which is a defect.
-    pub fn kernel_order(&self) -> Result<KernelOrder> {
+    pub(crate) fn kernel_order(&self) -> Result<KernelOrder> {
         self.shared.kernel_order(needed(self, "kernels")?)
     }
 
@@ -85,7 +85,7 @@ impl Frames {
     ///
     /// # Errors
     /// When they cannot be found.
-    pub fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
+    pub(crate) fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
         once(&self.shared.no_calls, find)
     }
 }
@@ -110,6 +110,6 @@ impl FromIterator<(&'static str, DataFrame)> for Frames {
 ///
 /// # Errors
 /// When it was not read, which is a defect.
-pub fn needed<'a>(tables: &'a Frames, name: &str) -> Result<&'a DataFrame> {
+pub(crate) fn needed<'a>(tables: &'a Frames, name: &str) -> Result<&'a DataFrame> {
     tables.get(name).with_context(|| format!("internal: {name} was not read"))
 }

@@ -13,7 +13,7 @@ use crate::trace::{Trace, TraceProcess};
 ///
 /// # Errors
 /// When a table cannot be counted.
-pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
+pub(crate) fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
     let sources = || tables().iter().filter(|table| table.origin == Origin::Source);
     let count = |member: &TraceProcess| {
         sources().map(|table| Ok((table.name, trace.count_rows(member, table)?))).collect::<Result<_>>()
@@ -25,7 +25,7 @@ pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
 ///
 /// # Errors
 /// When a table cannot be counted.
-pub fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
+pub(crate) fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
     let has_rows = |member: &TraceProcess| {
         let mut recorded = BTreeSet::new();
         for table in tables().iter().filter(|table| table.origin == Origin::Source) {
@@ -40,7 +40,10 @@ pub fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
 }
 
 /// The queries whose subject is among the source tables that have rows, or is derived from tables.
-pub fn applicable<'a>(registry: &'a Registry, recorded: &BTreeSet<&'static str>) -> impl Iterator<Item = &'a Query> {
+pub(crate) fn applicable<'a>(
+    registry: &'a Registry,
+    recorded: &BTreeSet<&'static str>,
+) -> impl Iterator<Item = &'a Query> {
     registry.iter().filter(|query| {
         let is_source = |subject| table(subject).is_some_and(|table| table.origin == Origin::Source);
         subject(query).is_some_and(|subject| !is_source(subject) || recorded.contains(subject))
@@ -48,7 +51,7 @@ pub fn applicable<'a>(registry: &'a Registry, recorded: &BTreeSet<&'static str>)
 }
 
 /// The table that a query is about; of one made on demand the one that it is made of.
-pub fn subject(query: &Query) -> Option<&str> {
+pub(crate) fn subject(query: &Query) -> Option<&str> {
     let subject = query.declaration.needs.first()?;
     let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);
     let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));

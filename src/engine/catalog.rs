@@ -14,7 +14,7 @@ use crate::text::similar::closest;
 ///
 /// # Errors
 /// When no table has the name.
-pub fn catalog(sql: &str) -> Result<Option<Answer>, QueryError> {
+pub(crate) fn catalog(sql: &str) -> Result<Option<Answer>, QueryError> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let words: Vec<String> = tokens
         .into_iter()

@@ -10,7 +10,7 @@ use sqlparser::parser::Parser;
 use crate::schema;
 
 /// A statement and its common table expressions.
-pub struct Expressions {
+pub(crate) struct Expressions {
     /// The expressions in their order.
     pub with: With,
     query: Box<Query>,
@@ -19,7 +19,7 @@ pub struct Expressions {
 impl Expressions {
     /// Takes a statement apart; `None` where it is no query with expressions, or where one has the name of a table or of
     /// another: such a name would be taken for the other.
-    pub fn parse(sql: &str) -> Option<Self> {
+    pub(crate) fn parse(sql: &str) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
         let with = query.with.take().filter(|with| !with.recursive)?;
@@ -29,7 +29,7 @@ impl Expressions {
     }
 
     /// Leaves out what nobody reads.
-    pub fn drop_unused(&mut self) {
+    pub(crate) fn drop_unused(&mut self) {
         self.drop_unused_but(&[]);
     }
 
@@ -44,7 +44,7 @@ impl Expressions {
     }
 
     /// The statement.
-    pub fn into_sql(self) -> String {
+    pub(crate) fn into_sql(self) -> String {
         let mut query = self.query;
         if !self.with.cte_tables.is_empty() {
             query.with = Some(self.with);
@@ -53,7 +53,7 @@ impl Expressions {
     }
 
     /// A statement of nothing but some of the expressions, with what they read; its rows are those of the last of them.
-    pub fn sql_of(&self, names: &[String]) -> Option<String> {
+    pub(crate) fn sql_of(&self, names: &[String]) -> Option<String> {
         let is_one = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
         let query = self.with.cte_tables.iter().rfind(|cte| is_one(cte))?.query.clone();
         if query.with.is_some() {
@@ -66,7 +66,7 @@ impl Expressions {
 }
 
 /// The name of a common table expression that names nothing else, and needs no quotes.
-pub fn bare_name(cte: &Cte) -> Option<String> {
+pub(crate) fn bare_name(cte: &Cte) -> Option<String> {
     let name = &cte.alias.name;
     (cte.alias.columns.is_empty() && name.quote_style.is_none()).then(|| name.value.clone())
 }

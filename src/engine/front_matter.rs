@@ -184,7 +184,7 @@ const SUMMED: &[&str] = &["gpu_segments"];
 ///
 /// # Errors
 /// [`QueryError::FrontMatter`] with the line that is wrong.
-pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
+pub(crate) fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
     let mut declaration = QueryDeclaration::default();
     let mut last = 0;
     for (index, line) in text.lines().enumerate() {

@@ -11,7 +11,7 @@ const LINKS: &str = include_str!("../../share/links.toml");
 /// Links of one architecture.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Links {
+pub(crate) struct Links {
     /// LLVM target, such as gfx942.
     pub name: String,
     /// Link to the host in 10⁹ bytes per second and direction.
@@ -28,7 +28,7 @@ pub struct Links {
 
 impl Links {
     /// As a template sees it, without the sources.
-    pub fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         Value::from_pairs([
             ("name", Value::from(self.name.clone())),
             ("host", Value::from(self.host)),
@@ -45,7 +45,7 @@ struct File {
 }
 
 /// The known architectures in the order of the file.
-pub fn links() -> &'static [Links] {
+pub(crate) fn links() -> &'static [Links] {
     static KNOWN: OnceLock<Vec<Links>> = OnceLock::new();
     KNOWN.get_or_init(|| toml::from_str::<File>(LINKS).map(|file| file.architecture).unwrap_or_default())
 }

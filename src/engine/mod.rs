@@ -6,10 +6,10 @@ mod plot;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 
-pub use crate::text::similar::closest;
-pub use error::QueryError;
-pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
-pub use plot::{GROUPING, PlotDeclaration};
+pub(crate) use crate::text::similar::closest;
+pub(crate) use error::QueryError;
+pub(crate) use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub(crate) use plot::{GROUPING, PlotDeclaration};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -34,15 +34,16 @@ cfg_if::cfg_if! {
         mod steps;
         mod units;
 
-        pub use applicable::{applicable, recorded, source_rows, subject};
-        pub use catalog::catalog;
-        pub use dialect::{Kind, calls};
-        pub use query_rows::by_rows;
-        pub use referenced_columns::referenced_columns;
-        pub use registry::{Query, Registry};
-        pub use render::{NameForm, QueryOptions, render};
-        pub use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_sql, united};
-        pub use shown::shown;
-        pub use statement::is_query;
+        pub(crate) use applicable::{applicable, recorded, source_rows, subject};
+        pub(crate) use catalog::catalog;
+        pub(crate) use dialect::{Kind, calls};
+        pub(crate) use query_rows::by_rows;
+        pub(crate) use referenced_columns::referenced_columns;
+        pub(crate) use registry::{Query, Registry};
+        pub(crate) use render::{QueryOptions, render};
+pub use render::NameForm;
+        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_sql, united};
+        pub(crate) use shown::shown;
+        pub(crate) use statement::is_query;
     }
 }

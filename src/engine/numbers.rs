@@ -5,13 +5,13 @@ use polars::prelude::{
 };
 
 /// Name of the table; a statement that mentions it gets it.
-pub const NUMBERS: &str = "numbers";
+pub(crate) const NUMBERS: &str = "numbers";
 
 /// Its largest number.
 const LAST: i64 = 65_535;
 
 /// One column `n` from 0 to the last number.
-pub fn numbers() -> PolarsResult<LazyFrame> {
+pub(crate) fn numbers() -> PolarsResult<LazyFrame> {
     let column = Int64Chunked::from_iter_values("n".into(), 0..=LAST).into_series().into_column();
     Ok(DataFrame::new_infer_height(vec![column])?.lazy())
 }

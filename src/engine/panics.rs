@@ -25,7 +25,7 @@ thread_local! {
 ///
 /// # Errors
 /// When it panicked.
-pub fn with_silent_panics<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn with_silent_panics<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     if !thread::panicking() {
         HOOK.call_once(chain_hook);
     }

@@ -19,7 +19,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
 ];
 
 /// The word that stands for the columns that an answer is grouped by.
-pub const GROUPING: &str = "by";
+pub(crate) const GROUPING: &str = "by";
 
 /// A picture of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

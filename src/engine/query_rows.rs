@@ -36,7 +36,7 @@ fn conditions() -> &'static File {
 
 /// Whether a query has rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HasRows {
+pub(crate) enum HasRows {
     Yes,
     /// It has if what it looks for is found.
     IfFound,
@@ -45,7 +45,10 @@ pub enum HasRows {
 }
 
 /// The queries that have rows, and those that have rows if they find something, for source tables with rows.
-pub fn by_rows<'a>(registry: &'a Registry, recorded: &BTreeSet<&'static str>) -> (Vec<&'a Query>, Vec<&'a Query>) {
+pub(crate) fn by_rows<'a>(
+    registry: &'a Registry,
+    recorded: &BTreeSet<&'static str>,
+) -> (Vec<&'a Query>, Vec<&'a Query>) {
     let of = |wanted: HasRows| registry.iter().filter(move |query| has_rows(query, recorded) == wanted).collect();
     (of(HasRows::Yes), of(HasRows::IfFound))
 }

@@ -41,7 +41,7 @@ static LEAKS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| FILE.leak.iter().filter_map(|leak| Regex::new(leak).ok()).collect());
 
 /// The reason in a message of the engine, without the plan that stands below it.
-pub fn reason_of(message: &str) -> String {
+pub(crate) fn reason_of(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default().trim_end_matches('.');
     if let Some(name) = first.strip_prefix("unsupported function '").and_then(|rest| rest.strip_suffix('\'')) {
         return no_function(name);
@@ -88,7 +88,7 @@ fn no_function(name: &str) -> String {
 }
 
 /// What is wrong with a statement that cannot be parsed.
-pub fn unreadable(sql: &str, error: &ParserError) -> QueryError {
+pub(crate) fn unreadable(sql: &str, error: &ParserError) -> QueryError {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_) | Token::SingleQuotedString(_)));
     let words = words.map(|token| token.to_string().to_lowercase()).collect::<Vec<_>>().join(" ");

@@ -19,7 +19,7 @@ const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
 
 /// The columns to read for a statement: of every table that it reads, the columns whose names occur in it, or all of them
 /// when it selects `*`. This may be too much, never too little.
-pub fn referenced_columns(sql: &str) -> Request {
+pub(crate) fn referenced_columns(sql: &str) -> Request {
     let (words, star) = scan(sql);
     let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
     // Columns may have the names of tables, of which some take long to make or much memory.
@@ -47,7 +47,7 @@ fn relations(sql: &str) -> Option<BTreeSet<String>> {
 }
 
 /// Whether a table's name occurs in a statement.
-pub fn mentions(sql: &str, table: &str) -> bool {
+pub(crate) fn mentions(sql: &str, table: &str) -> bool {
     scan(sql).0.contains(table)
 }
 

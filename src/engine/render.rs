@@ -55,7 +55,7 @@ pub struct QueryOptions {
 ///
 /// # Errors
 /// When the grouping or a parameter does not fit the query, or the template is wrong.
-pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryError> {
+pub(crate) fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryError> {
     let by = grouping(query, options)?;
     let mut context: BTreeMap<String, Value> = BTreeMap::new();
     for parameter in &query.declaration.parameters {
@@ -128,7 +128,7 @@ fn columns(query: &Query, options: &QueryOptions, by: &[String]) -> Result<Vec<S
 ///
 /// # Errors
 /// [`QueryError::Grouping`] for a column the query cannot be grouped by.
-pub fn grouping(query: &Query, options: &QueryOptions) -> Result<Vec<String>, QueryError> {
+pub(crate) fn grouping(query: &Query, options: &QueryOptions) -> Result<Vec<String>, QueryError> {
     let declaration = &query.declaration;
     let Some(by) = &options.by else { return Ok(declaration.by.clone()) };
     let mut grouping: Vec<String> = Vec::new();

@@ -65,7 +65,7 @@ impl Answer {
 ///
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
-pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
+pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let exec = ExecOptions {
         engine: engine_for(query),
         columns: options.columns.as_deref(),
@@ -84,7 +84,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 ///
 /// # Errors
 /// When the options do not fit a query, or the tables cannot be read.
-pub fn run_queries<T: Send, E: From<QueryError> + Send>(
+pub(crate) fn run_queries<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[(&Query, QueryOptions)],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
@@ -101,7 +101,7 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
 }
 
 /// A named query, what it is asked, and of what part of the run.
-pub struct QueryRun<'a> {
+pub(crate) struct QueryRun<'a> {
     pub query: &'a Query,
     /// What it is asked.
     pub options: QueryOptions,
@@ -117,7 +117,7 @@ impl QueryRun<'_> {
 }
 
 /// As [`run_queries`], each over all of the run or its steady part.
-pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
+pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
@@ -190,7 +190,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
 }
 
 /// The columns that any of the requests wants.
-pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
+pub(crate) fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
     let mut all = Request::new();
     for (name, columns) in requests.into_iter().flatten() {
         all.entry(name).or_default().extend(columns);
@@ -215,7 +215,7 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 ///
 /// # Errors
 /// When the statement cannot be run.
-pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
+pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     run_translated(trace, sql)?.with_texts()
 }
 
@@ -349,7 +349,7 @@ fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>
 ///
 /// # Errors
 /// When the engine cannot run it.
-pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResult<BTreeMap<String, DataFrame>> {
+pub(crate) fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResult<BTreeMap<String, DataFrame>> {
     let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
     let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
     let run = |frames: &Frames| {

@@ -9,7 +9,7 @@ use crate::schema::Origin;
 const AS_EXPRESSIONS: &str = include_str!("../../share/sql/numbers.sql");
 
 /// A rendered statement with what it reads on its first line, and complete: nothing but the tables of a dataset is needed.
-pub fn shown(sql: &str) -> String {
+pub(crate) fn shown(sql: &str) -> String {
     let request = referenced_columns(sql);
     let tables: Vec<&str> = request.keys().copied().collect();
     let on_demand = |name: &&str| schema::table(name).is_some_and(|table| table.origin == Origin::OnDemand);

@@ -9,12 +9,12 @@ use crate::schema;
 
 /// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
 /// the expression is meant.
-pub fn hidden_table(sql: &str) -> Option<String> {
+pub(crate) fn hidden_table(sql: &str) -> Option<String> {
     expression_named(sql, &|name| schema::table(name).is_some())
 }
 
 /// Whether a statement has its own numbers, as those that are shown have.
-pub fn has_own_numbers(sql: &str) -> bool {
+pub(crate) fn has_own_numbers(sql: &str) -> bool {
     expression_named(sql, &|name| name == NUMBERS).is_some()
 }
 
@@ -30,7 +30,7 @@ fn expression_named(sql: &str, is_meant: &dyn Fn(&str) -> bool) -> Option<String
 }
 
 /// Whether a statement starts as one that gives rows. Where a text in it has no end, the engine states so.
-pub fn is_query(sql: &str) -> bool {
+pub(crate) fn is_query(sql: &str) -> bool {
     let Some(tokens) = tokens(sql) else { return true };
     let first = tokens.iter().find(|token| **token != Token::LParen);
     matches!(first.and_then(keyword), Some(Keyword::SELECT | Keyword::WITH))

@@ -27,19 +27,19 @@ struct Step {
 
 /// A statement as its common table expressions and what is made of them.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Steps {
+pub(crate) struct Steps {
     steps: Vec<Step>,
     last: String,
 }
 
 impl Steps {
     /// The steps of a statement; `None` where it has none, or where their names could mean something else.
-    pub fn parse(sql: &str) -> Option<Self> {
+    pub(crate) fn parse(sql: &str) -> Option<Self> {
         Self::with_tables(sql, &[])
     }
 
     /// As [`Steps::parse`]; some steps are worked out whatever they are, and whoever reads them.
-    pub fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
+    pub(crate) fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
         let with = query.with.take().filter(|with| !with.recursive)?;
@@ -77,7 +77,7 @@ impl Steps {
     ///
     /// # Errors
     /// When a step cannot be planned or run.
-    pub fn plan(
+    pub(crate) fn plan(
         &self,
         context: &mut SQLContext,
         collect: impl Fn(LazyFrame) -> PolarsResult<DataFrame>,

@@ -10,7 +10,7 @@ use crate::schema::{Column, ColumnType, Unit};
 
 /// What the values of an expression are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// In a unit, or surely of none that a name could claim.
     In(ColumnUnit),
     /// A number of the statement, which takes the unit of what it is added to or chosen next to.
@@ -100,7 +100,7 @@ const PLAIN: &[&str] = &[
 
 impl Meaning {
     /// What the values of a column of a canonical table are.
-    pub fn of_column(column: &Column) -> Self {
+    pub(crate) fn of_column(column: &Column) -> Self {
         let by_name = || ColumnUnit::of_name(column.name);
         match column.unit {
             Unit::Nanoseconds if is_instant(column.name) => In(ColumnUnit::Instant),
@@ -117,7 +117,7 @@ impl Meaning {
 
     /// The unit in which a column of that name is shown. A name that the statement gave counts where the expression is open;
     /// one that was made of the expression does not.
-    pub fn unit(self, name: &str, is_given: bool) -> ColumnUnit {
+    pub(crate) fn unit(self, name: &str, is_given: bool) -> ColumnUnit {
         match self {
             In(unit) => unit,
             Constant | Open => ColumnUnit::of_name(name).filter(|_| is_given).unwrap_or(ColumnUnit::Text),
@@ -125,7 +125,7 @@ impl Meaning {
     }
 
     /// What rows of two queries have in common.
-    pub fn united(self, other: Self) -> Self {
+    pub(crate) fn united(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
             (Constant, other) | (other, Constant) => other,
@@ -148,7 +148,7 @@ fn is_instant(name: &str) -> bool {
 }
 
 /// What an expression gives, where `columns` knows the meaning of identifiers and `windows` nothing more than their functions.
-pub fn meaning(expr: &Expr, columns: &dyn Fn(&[Ident]) -> Meaning) -> Meaning {
+pub(crate) fn meaning(expr: &Expr, columns: &dyn Fn(&[Ident]) -> Meaning) -> Meaning {
     let of = |expr: &Expr| meaning(expr, columns);
     match expr {
         Expr::Identifier(name) => columns(std::slice::from_ref(name)),
@@ -232,7 +232,7 @@ fn of_function(function: &Function, columns: &dyn Fn(&[Ident]) -> Meaning) -> Me
 }
 
 /// The expressions that a function is given.
-pub fn arguments(function: &Function) -> Vec<&Expr> {
+pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     list.args
         .iter()
@@ -244,7 +244,7 @@ pub fn arguments(function: &Function) -> Vec<&Expr> {
 }
 
 /// Clauses within the parentheses of a function.
-pub fn clauses(function: &Function) -> &[FunctionArgumentClause] {
+pub(crate) fn clauses(function: &Function) -> &[FunctionArgumentClause] {
     match &function.args {
         FunctionArguments::List(list) => &list.clauses,
         _ => &[],

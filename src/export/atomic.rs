@@ -17,7 +17,7 @@ use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
 ///
 /// # Errors
 /// When the path cannot be written, or `write` fails; then nothing is left behind.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let place = match Target::resolve(path)? {
         Target::File(place) => place,
@@ -39,7 +39,7 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>)
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn make_directory(path: &Path) -> Result<MadeDirectories> {
+pub(crate) fn make_directory(path: &Path) -> Result<MadeDirectories> {
     let failed = || format!("cannot create {}", path.display());
     let place = through_links(path).with_context(failed)?;
     let missing = place.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists());
@@ -50,7 +50,7 @@ pub fn make_directory(path: &Path) -> Result<MadeDirectories> {
 
 /// Directories that were made to be written into, the innermost first: without anything in them they are removed.
 #[derive(Debug)]
-pub struct MadeDirectories(Vec<PathBuf>);
+pub(crate) struct MadeDirectories(Vec<PathBuf>);
 
 impl Drop for MadeDirectories {
     fn drop(&mut self) {
@@ -60,7 +60,7 @@ impl Drop for MadeDirectories {
 }
 
 /// Removes a file or a directory when a signal ends the program, as long as what is given is kept.
-pub fn removed_at_interruption(path: &Path) -> AtInterruption {
+pub(crate) fn removed_at_interruption(path: &Path) -> AtInterruption {
     let path = path.to_owned();
     AtInterruption::new(move || {
         // Others still write into a directory.
@@ -77,7 +77,7 @@ pub fn removed_at_interruption(path: &Path) -> AtInterruption {
 ///
 /// # Errors
 /// When the directory exists and is not empty, cannot be created, or `fill` fails; then nothing is left behind.
-pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     if path.is_dir() {
         let is_occupied = !names(path)?.is_empty();
         ensure!(!is_occupied, "cannot replace {}, it is not empty", path.display());
@@ -102,7 +102,7 @@ pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) ->
 ///
 /// # Errors
 /// When the directory cannot be written to, or `fill` fails; then it holds what it did before.
-pub fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let temporary = temporary_directory(&mut Builder::new(), path)?;
     let removed = removed_at_interruption(temporary.path());
     let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));

@@ -23,7 +23,7 @@ const TAG: (&str, &str) = (
 
 /// Converts the files of `misses` of which a rank is `wanted` into the cache, and lets the trace read them from there.
 /// Damaged files are left out, so that what is missing of them is told every time. Gives what could not be kept.
-pub fn fill(
+pub(crate) fn fill(
     trace: Trace,
     misses: &[Miss],
     wanted: impl Fn(i64) -> bool,

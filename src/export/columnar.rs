@@ -12,7 +12,7 @@ use crate::columns::arrow_bridge::record_batch;
 ///
 /// # Errors
 /// When a column cannot be expressed in Arrow, or writing fails.
-pub fn write_arrow(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_arrow(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
     let batch = record_batch(frame)?;
     let mut writer = FileWriter::try_new(out, &batch.schema())?;
     writer.write(&batch)?;

@@ -67,7 +67,7 @@ impl Written {
 }
 
 /// The filters in force, as options.
-pub fn selection(trace: &Trace) -> Vec<String> {
+pub(crate) fn selection(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let mut options: Vec<String> = [Filter::Rank]
         .into_iter()

@@ -20,7 +20,7 @@ const MAX_PIECES: usize = 16;
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()> {
     let mut head = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     head.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
     out.write_all(&head.into_inner()?)?;

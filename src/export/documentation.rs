@@ -8,14 +8,14 @@ use crate::schema;
 use crate::schema::{Origin, Table, Unit};
 
 /// `docs/tables.md`.
-pub fn tables() -> String {
+pub(crate) fn tables() -> String {
     let mut page = String::from(include_str!("../../templates/docs/tables.md"));
     schema::tables().iter().for_each(|table| describe(&mut page, table));
     page
 }
 
 /// The part of a table in `docs/tables.md`; `None` where there is none of that name.
-pub fn table(name: &str) -> Option<String> {
+pub(crate) fn table(name: &str) -> Option<String> {
     let mut page = String::new();
     describe(&mut page, schema::table(name)?);
     Some(page.trim_start().to_owned())
@@ -45,7 +45,7 @@ fn describe(page: &mut String, table: &Table) {
 }
 
 /// `docs/sql.md`.
-pub fn functions() -> String {
+pub(crate) fn functions() -> String {
     let mut page = String::from(include_str!("../../templates/docs/sql.md"));
     let kinds = [
         (Kind::Aggregate, "Aggregates"),
@@ -64,7 +64,7 @@ pub fn functions() -> String {
 }
 
 /// `docs/queries.md`.
-pub fn queries(registry: &Registry) -> String {
+pub(crate) fn queries(registry: &Registry) -> String {
     let mut page = String::from(include_str!("../../templates/docs/queries.md"));
     for query in registry.iter() {
         let declaration = &query.declaration;
@@ -97,7 +97,7 @@ pub fn queries(registry: &Registry) -> String {
 }
 
 /// `docs/metrics.md`.
-pub fn metrics() -> String {
+pub(crate) fn metrics() -> String {
     let mut page = String::from(include_str!("../../templates/docs/metrics.md"));
     let mut panel = None;
     for metric in &Definitions::builtin().metrics {

@@ -12,7 +12,7 @@ use super::cell::Cell;
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_array(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_array(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "[")?;
     for row in 0..frame.height() {
         let end = if row + 1 == frame.height() { "" } else { "," };
@@ -26,7 +26,7 @@ pub fn write_array(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_lines(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_lines(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
     for row in 0..frame.height() {
         writeln!(out, "{}", record(frame, row)?)?;
     }

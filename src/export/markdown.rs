@@ -15,7 +15,12 @@ use crate::text::hidden::escape_hidden;
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(frame: &DataFrame, display: &[Display], longest_name: Option<usize>, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(
+    frame: &DataFrame,
+    display: &[Display],
+    longest_name: Option<usize>,
+    out: &mut dyn Write,
+) -> Result<()> {
     let shown = |display: &Display, cell: &Cell| match longest_name.filter(|_| display.shortens) {
         // Sentences keep more, which they need for what they mean.
         Some(longest) => escape(&shortened(&display.text(cell), if display.wraps { longest * 4 } else { longest })),

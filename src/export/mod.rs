@@ -1,19 +1,19 @@
 //! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet and Arrow.
 
-pub mod atomic;
-pub mod cache;
-pub mod cell;
-pub mod columnar;
-pub mod conversion;
-pub mod convert;
-pub mod convert_process;
-pub mod delimited;
-pub mod documentation;
-pub mod json;
-pub mod markdown;
-pub mod parquet;
+pub(crate) mod atomic;
+pub(crate) mod cache;
+pub(crate) mod cell;
+pub(crate) mod columnar;
+pub(crate) mod conversion;
+pub(crate) mod convert;
+pub(crate) mod convert_process;
+pub(crate) mod delimited;
+pub(crate) mod documentation;
+pub(crate) mod json;
+pub(crate) mod markdown;
+pub(crate) mod parquet;
 mod row_order;
-pub mod stream;
-pub mod target;
-pub mod terminal;
-pub mod unit;
+pub(crate) mod stream;
+pub(crate) mod target;
+pub(crate) mod terminal;
+pub(crate) mod unit;

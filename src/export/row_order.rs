@@ -9,7 +9,7 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// When a key is missing, or neither an integer nor a `cat` column.
-pub fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
+pub(crate) fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
     let keys: Vec<Key> = keys.iter().map(|name| Key::new(frame.column(name)?)).collect::<Result<_>>()?;
     let keys: Vec<&[i64]> = keys.iter().map(Key::values).collect::<Result<_>>()?;
     let Some((first, others)) = keys.split_first() else { return Ok(None) };

@@ -12,7 +12,7 @@ const GATHERED_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 /// When `write` fails, or the stream cannot be written.
-pub fn write_stream(out: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(crate) fn write_stream(out: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let mut out = BufWriter::with_capacity(GATHERED_BYTES, PipeWatcher { out, is_broken: false });
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     let (watched, _) = out.into_parts();

@@ -18,7 +18,7 @@ const MAX_LINKS: usize = 40;
 
 /// Why a path is not written.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     #[error("{0} is a directory; name a file with -o")]
     Directory(String),
     /// It is a block device or a socket.
@@ -40,7 +40,7 @@ pub enum Refused {
 
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// A regular file, or one to be made: where it is without links.
     File(PathBuf),
     /// A FIFO or a character device.
@@ -54,7 +54,7 @@ impl Target {
     ///
     /// # Errors
     /// When it is nothing that can be written as a file.
-    pub fn resolve(path: &Path) -> Result<Self, Refused> {
+    pub(crate) fn resolve(path: &Path) -> Result<Self, Refused> {
         let shown = || path.display().to_string();
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(Refused::Directory(shown()));
@@ -77,7 +77,7 @@ impl Target {
     ///
     /// # Errors
     /// When it is nothing that can be written as a file, or the system does not let it be written.
-    pub fn writable(path: &Path) -> Result<Self, Refused> {
+    pub(crate) fn writable(path: &Path) -> Result<Self, Refused> {
         let target = Self::resolve(path)?;
         if let Self::File(place) = &target {
             let before = fs::metadata(place).ok();
@@ -91,7 +91,7 @@ impl Target {
     }
 
     /// Whether it is written into as it is.
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         !matches!(self, Self::File(_))
     }
 }
@@ -100,7 +100,7 @@ impl Target {
 ///
 /// # Errors
 /// When the directory cannot be written, or the owner cannot be kept.
-pub fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTempFile, Refused> {
+pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTempFile, Refused> {
     let directory = parent(place);
     let mut builder = Builder::new();
     builder.prefix(UNFINISHED);
@@ -117,7 +117,7 @@ pub fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTem
 
 /// Lets what is made have the mode that the umask gives, not one for its owner alone.
 #[cfg(unix)]
-pub fn as_others(builder: &mut Builder<'_, '_>, mode: u32) {
+pub(crate) fn as_others(builder: &mut Builder<'_, '_>, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     builder.permissions(fs::Permissions::from_mode(mode));
 }
@@ -148,7 +148,7 @@ fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
 ///
 /// # Errors
 /// When links lead in a circle.
-pub fn through_links(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn through_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&place) {
@@ -178,7 +178,7 @@ fn open_file(_path: &Path) -> Option<i32> {
 /// # Errors
 /// When there is none of the number.
 #[cfg(unix)]
-pub fn again(number: i32) -> io::Result<File> {
+pub(crate) fn again(number: i32) -> io::Result<File> {
     use std::os::fd::BorrowedFd;
     fs::metadata(format!("/dev/fd/{number}"))?;
     // SAFETY: a file is open under the number, as was just seen, and nothing here closes one that it did not open.
@@ -214,7 +214,7 @@ fn word(_kind: FileType) -> &'static str {
 }
 
 /// The error without the path of the temporary file, which means nothing to anybody.
-pub fn own_cause(error: io::Error) -> io::Error {
+pub(crate) fn own_cause(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {
         Some((cause, _)) => io::Error::new(error.kind(), cause.to_owned()),
@@ -223,7 +223,7 @@ pub fn own_cause(error: io::Error) -> io::Error {
 }
 
 /// The directory of a path.
-pub fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -16,12 +16,12 @@ const NARROWEST_NAME: usize = 16;
 /// Narrowest a sentence is made.
 const NARROWEST_SENTENCE: usize = 30;
 /// Longest sentence that reports write out.
-pub const LONGEST_SENTENCE: usize = 1000;
+pub(crate) const LONGEST_SENTENCE: usize = 1000;
 const GAP: usize = 2;
 
 /// Size and looks of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub(crate) struct Style {
     /// Columns of the terminal; `None` for no limit.
     pub width: Option<usize>,
     /// Whether headings are highlighted.
@@ -48,7 +48,7 @@ struct Grid {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn Write) -> Result<()> {
     let rows = style.rows.map_or(frame.height(), |rows| rows.min(frame.height()));
     let headers: Vec<String> =
         frame.columns().iter().zip(display).map(|(column, display)| display.header(column.name())).collect();
@@ -186,7 +186,7 @@ fn total(widths: &[usize]) -> usize {
 }
 
 /// A text in lines of at most so many columns; words that are longer are broken.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

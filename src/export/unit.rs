@@ -8,7 +8,7 @@ use crate::engine::{ColumnUnit, OutputColumn};
 /// Unit in which times are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum TimeUnit {
+pub(crate) enum TimeUnit {
     /// Nanoseconds.
     Ns,
     /// Microseconds.
@@ -24,7 +24,7 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// Nanoseconds of one unit and its suffix; `None` for [`TimeUnit::Auto`].
-    pub fn scale(self) -> Option<(f64, &'static str)> {
+    pub(crate) fn scale(self) -> Option<(f64, &'static str)> {
         match self {
             Self::Ns => Some((1.0, "ns")),
             Self::Us => Some((1e3, "us")),
@@ -37,7 +37,7 @@ impl TimeUnit {
 
 /// How the values of a column are shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Display {
+pub(crate) struct Display {
     divisor: f64,
     suffix: &'static str,
     decimals: usize,
@@ -58,7 +58,7 @@ const PLAIN: Display =
     Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, wraps: false, identifies: false };
 
 /// How to show each column of an answer.
-pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
+pub(crate) fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
     frame
         .columns()
         .iter()
@@ -89,7 +89,7 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
 
 /// How to show each column where the times of a table are to be compared with one another: where the unit is not named, all
 /// have the one that suits most of its columns. Points in time keep theirs.
-pub fn displays_alike(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
+pub(crate) fn displays_alike(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
     let mut displays = displays(frame, columns, unit);
     if unit.scale().is_some() {
         return displays;
@@ -151,17 +151,17 @@ fn scaled(column: &Column, scales: &[(f64, &'static str)], replaces: &'static st
 
 impl Display {
     /// What values are divided by.
-    pub fn divisor(&self) -> f64 {
+    pub(crate) fn divisor(&self) -> f64 {
         self.divisor
     }
 
     /// Digits behind the point.
-    pub fn decimals(&self) -> usize {
+    pub(crate) fn decimals(&self) -> usize {
         self.decimals
     }
 
     /// The column's heading with the unit in place of the one in its name.
-    pub fn header(&self, name: &str) -> String {
+    pub(crate) fn header(&self, name: &str) -> String {
         if self.suffix.is_empty() {
             return name.to_owned();
         }
@@ -171,7 +171,7 @@ impl Display {
     }
 
     /// A value as text.
-    pub fn text(&self, cell: &Cell) -> String {
+    pub(crate) fn text(&self, cell: &Cell) -> String {
         match cell {
             Cell::Integer(value) if self.divisor == 1.0 && self.decimals == 0 => value.to_string(),
             // More digits than the finest unit has would be made up.
@@ -205,12 +205,12 @@ impl Display {
 }
 
 /// Whether a column is aligned to the right.
-pub fn is_number(column: &Column) -> bool {
+pub(crate) fn is_number(column: &Column) -> bool {
     column.dtype().is_primitive_numeric()
 }
 
 /// Times in another unit than nanoseconds, for files: the columns become floats and their names end in the unit.
-pub fn convert_times(frame: &mut DataFrame, columns: &mut [OutputColumn], unit: TimeUnit) {
+pub(crate) fn convert_times(frame: &mut DataFrame, columns: &mut [OutputColumn], unit: TimeUnit) {
     let Some((divisor, suffix)) = unit.scale().filter(|(divisor, _)| *divisor > 1.0) else { return };
     let is_time = |declared: &&mut OutputColumn| matches!(declared.unit, ColumnUnit::Nanoseconds | ColumnUnit::Instant);
     for declared in columns.iter_mut().filter(is_time) {

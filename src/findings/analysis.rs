@@ -15,7 +15,7 @@ use crate::engine::{NameForm, Registry};
 use crate::trace::Trace;
 
 /// By what a trace is judged.
-pub struct Judgement<'a> {
+pub(crate) struct Judgement<'a> {
     /// The queries.
     pub registry: &'a Registry,
     /// Thresholds and texts.
@@ -27,7 +27,7 @@ pub struct Judgement<'a> {
 }
 
 /// What was found in a trace.
-pub struct Judged {
+pub(crate) struct Judged {
     /// The answers to all questions.
     pub answers: Answers,
     /// What the trace holds.
@@ -43,7 +43,7 @@ impl Judgement<'_> {
     ///
     /// # Errors
     /// When the tables cannot be read, or a rule does not fit the queries.
-    pub fn of(&self, trace: &Trace, others: impl IntoIterator<Item = QueryRequest>) -> Result<Judged> {
+    pub(crate) fn of(&self, trace: &Trace, others: impl IntoIterator<Item = QueryRequest>) -> Result<Judged> {
         let mut asked: BTreeSet<QueryRequest> = questions();
         asked.extend(others);
         let is_windowed = trace.choice().is_windowed();

@@ -64,7 +64,7 @@ impl Answers {
 /// # Errors
 /// When a question names no query, its options do not fit, or the tables cannot be read. A statement that cannot be run is no
 /// error of the others.
-pub fn run_questions(
+pub(crate) fn run_questions(
     trace: &Trace,
     registry: &Registry,
     questions: &BTreeSet<QueryRequest>,

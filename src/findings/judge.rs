@@ -24,12 +24,12 @@ use crate::trace::views::View;
 const LONGEST_SUBJECT: usize = 80;
 
 /// The questions that the rules and their commands ask of all of the run.
-pub fn questions() -> BTreeSet<QueryRequest> {
+pub(crate) fn questions() -> BTreeSet<QueryRequest> {
     RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
 /// The questions that rules about what repeats ask of the steady part too, and those that tell which part that is.
-pub fn questions_of_views() -> BTreeSet<QueryRequest> {
+pub(crate) fn questions_of_views() -> BTreeSet<QueryRequest> {
     let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
     let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
     asked.chain([parts_question()]).collect()
@@ -40,7 +40,7 @@ pub fn questions_of_views() -> BTreeSet<QueryRequest> {
 ///
 /// # Errors
 /// When a text of the rule book is wrong.
-pub fn judge(
+pub(crate) fn judge(
     answers: &Answers,
     registry: &Registry,
     book: &RuleBook,

@@ -4,9 +4,9 @@ mod command;
 mod priority;
 mod rule_book;
 
-pub use command::Command;
+pub(crate) use command::Command;
 pub use priority::Priority;
-pub use rule_book::{RuleBook, RuleBookError};
+pub(crate) use rule_book::{RuleBook, RuleBookError};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -28,18 +28,18 @@ cfg_if::cfg_if! {
         #[cfg(test)]
         mod tests;
 
-        pub use analysis::{Judged, Judgement};
-        pub use answers::{Answers, Unanswered};
-        pub use collected::Collected;
-        pub use finding::{Evidence, Finding};
-        pub use query_request::QueryRequest;
-        pub use rule_context::Rows;
-        pub use rules::{RULES, time_question};
+        pub(crate) use analysis::{Judged, Judgement};
+        pub(crate) use answers::{Answers, Unanswered};
+        pub(crate) use collected::Collected;
+        pub(crate) use finding::{Evidence, Finding};
+        pub(crate) use query_request::QueryRequest;
+        pub(crate) use rule_context::Rows;
+        pub(crate) use rules::{RULES, time_question};
         #[cfg(test)]
         pub(crate) use rules::NOTHING;
-        pub use run_views::{RunView, RunViews};
-        pub use spans::{BROKEN_SPAN, Spans};
-        pub use texts::{bytes, counted, duration, pieces, shortened};
-        pub use verdict::{Limit, Verdict, verdict};
+        pub(crate) use run_views::{RunView, RunViews};
+        pub(crate) use spans::{BROKEN_SPAN, Spans};
+        pub(crate) use texts::{bytes, counted, duration, pieces, shortened};
+        pub(crate) use verdict::{Limit, Verdict, verdict};
     }
 }

@@ -65,13 +65,13 @@ fn recommendations() -> &'static BTreeMap<String, Recommendation> {
 
 /// Whether there is a recommendation of that name.
 #[cfg(test)]
-pub fn is_recommendation(name: &str) -> bool {
+pub(crate) fn is_recommendation(name: &str) -> bool {
     recommendations().contains_key(name)
 }
 
 /// The commands of a recommendation for a trace, about a kernel where it is for one. None where the trace has what they would
 /// tell, or its GPUs cannot do it.
-pub fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
+pub(crate) fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
     if has_all(&recommendation.explains) || !exists(recommendation, collected) {
@@ -165,7 +165,7 @@ fn with_value(option: &str, value: String) -> Vec<String> {
 }
 
 /// A text as a regular expression that finds it; of characters that nobody sees any will do, but a dot is no end of a line.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
         if is_hidden(character) {

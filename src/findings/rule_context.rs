@@ -19,7 +19,7 @@ use crate::trace::views::View;
 const MAX_EVIDENCE: usize = 5;
 
 /// What a rule sees: the answers, and its own thresholds.
-pub struct RuleContext<'a> {
+pub(crate) struct RuleContext<'a> {
     /// The answers to the questions that all rules ask.
     pub answers: &'a Answers,
     /// Titles of queries.
@@ -41,7 +41,7 @@ pub struct RuleContext<'a> {
 
 /// What a rule says; the texts and the confidence are those of its rule book.
 #[derive(Clone, Debug, Default)]
-pub struct Observation {
+pub(crate) struct Observation {
     /// How much it matters; `None` for nothing to say.
     pub priority: Option<Priority>,
     /// Kernel, range, rank or whatever it is about.
@@ -60,54 +60,54 @@ pub struct Observation {
 }
 
 impl Observation {
-    pub fn new(priority: Priority) -> Self {
+    pub(crate) fn new(priority: Priority) -> Self {
         Self { priority: Some(priority), ..Self::default() }
     }
 
     #[must_use]
-    pub fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.values.insert(name.to_owned(), value.into());
         self
     }
 
     /// About one of several subjects.
     #[must_use]
-    pub fn about(mut self, subject: impl Into<String>) -> Self {
+    pub(crate) fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
         self
     }
 
     /// About a kernel among several.
     #[must_use]
-    pub fn about_kernel(mut self, name: &str) -> Self {
+    pub(crate) fn about_kernel(mut self, name: &str) -> Self {
         self.kernel = Some(name.to_owned());
         self.about(name)
     }
 
     /// Without a recommendation of the rule.
     #[must_use]
-    pub fn without(mut self, recommendation: &'static str) -> Self {
+    pub(crate) fn without(mut self, recommendation: &'static str) -> Self {
         self.left_out.push(recommendation);
         self
     }
 
     /// With another confidence than that of the rule.
     #[must_use]
-    pub fn confidence(mut self, confidence: f64) -> Self {
+    pub(crate) fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
         self
     }
 
     /// With the most that it could save, GPU time in nanoseconds.
     #[must_use]
-    pub fn saving(mut self, gpu_time_ns: i64) -> Self {
+    pub(crate) fn saving(mut self, gpu_time_ns: i64) -> Self {
         self.saving_ns = Some(gpu_time_ns);
         self
     }
 
     /// With rows that show it.
     #[must_use]
-    pub fn evidence(mut self, evidence: Option<Evidence>) -> Self {
+    pub(crate) fn evidence(mut self, evidence: Option<Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
@@ -115,18 +115,18 @@ impl Observation {
 
 impl RuleContext<'_> {
     /// The rows of an answer; none where it was not asked or has none.
-    pub fn rows(&self, question: &QueryRequest) -> Rows<'_> {
+    pub(crate) fn rows(&self, question: &QueryRequest) -> Rows<'_> {
         Rows::over(self.answers.get(&question.clone().of_view(self.view)))
     }
 
     /// A threshold of the rule; not a number where the rule book lacks it, so that nothing exceeds it.
-    pub fn threshold(&self, name: &str) -> f64 {
+    pub(crate) fn threshold(&self, name: &str) -> f64 {
         self.rule.thresholds.get(name).copied().unwrap_or(f64::NAN)
     }
 
     /// The priority of a value by the thresholds `high_UNIT`, `medium_UNIT` and `low_UNIT` of which those that the rule has
     /// count: that of the first it exceeds.
-    pub fn priority(&self, value: f64, unit: &str) -> Option<Priority> {
+    pub(crate) fn priority(&self, value: f64, unit: &str) -> Option<Priority> {
         let levels =
             [(Priority::High, "high"), (Priority::Medium, "medium"), (Priority::Low, "low"), (Priority::Info, "info")];
         levels.into_iter().find_map(|(priority, word)| {
@@ -136,17 +136,17 @@ impl RuleContext<'_> {
     }
 
     /// A share of a whole, in percent; 0 of nothing.
-    pub fn pct(part: i64, whole: i64) -> f64 {
+    pub(crate) fn pct(part: i64, whole: i64) -> f64 {
         if whole <= 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 }
     }
 
     /// A share of the spans of all GPUs, in percent.
-    pub fn pct_of_spans(&self, gpu_time_ns: i64) -> f64 {
+    pub(crate) fn pct_of_spans(&self, gpu_time_ns: i64) -> f64 {
         Self::pct(gpu_time_ns, self.spans.total_ns())
     }
 
     /// What a saving of GPU time amounts to; never more than the spans.
-    pub fn saving(&self, gpu_time_ns: i64) -> Saving {
+    pub(crate) fn saving(&self, gpu_time_ns: i64) -> Saving {
         let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
         Saving {
             gpu_time_ns,
@@ -157,7 +157,7 @@ impl RuleContext<'_> {
     }
 
     /// Rows of an answer as evidence: the first of the given ones, with these columns.
-    pub fn evidence(&self, question: &QueryRequest, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
+    pub(crate) fn evidence(&self, question: &QueryRequest, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
         let question = question.clone().of_view(self.view);
         let answer = self.answers.get(&question)?;
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
@@ -173,22 +173,22 @@ impl RuleContext<'_> {
 
 /// Rows of an answer by place and column.
 #[derive(Clone, Copy)]
-pub struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     answer: Option<&'a Answer>,
 }
 
 impl<'a> Rows<'a> {
     /// Of an answer, or none.
-    pub fn over(answer: Option<&'a Answer>) -> Self {
+    pub(crate) fn over(answer: Option<&'a Answer>) -> Self {
         Self { answer }
     }
 
-    pub fn places(&self) -> std::ops::Range<usize> {
+    pub(crate) fn places(&self) -> std::ops::Range<usize> {
         0..self.answer.map_or(0, |answer| answer.frame.height())
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places().is_empty()
     }
 
@@ -198,7 +198,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A whole number; of one with a fraction the nearest.
-    pub fn integer(&self, row: usize, column: &str) -> Option<i64> {
+    pub(crate) fn integer(&self, row: usize, column: &str) -> Option<i64> {
         match self.value(row, column)? {
             AnyValue::Int64(value) => Some(value),
             AnyValue::Float64(value) if value.is_finite() => Some(value.round() as i64),
@@ -207,7 +207,7 @@ impl<'a> Rows<'a> {
     }
 
     /// A number; finite.
-    pub fn number(&self, row: usize, column: &str) -> Option<f64> {
+    pub(crate) fn number(&self, row: usize, column: &str) -> Option<f64> {
         let value = match self.value(row, column)? {
             AnyValue::Int64(value) => value as f64,
             AnyValue::Float64(value) => value,
@@ -216,23 +216,23 @@ impl<'a> Rows<'a> {
         value.is_finite().then_some(value)
     }
 
-    pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, row: usize, column: &str) -> Option<&'a str> {
         let frame: &'a DataFrame = &self.answer?.frame;
         frame.column(column).ok()?.str().ok()?.get(row)
     }
 
     /// The sum of whole numbers over rows; those that are missing count nothing.
-    pub fn sum(&self, rows: impl IntoIterator<Item = usize>, column: &str) -> i64 {
+    pub(crate) fn sum(&self, rows: impl IntoIterator<Item = usize>, column: &str) -> i64 {
         rows.into_iter().filter_map(|row| self.integer(row, column)).fold(0, i64::saturating_add)
     }
 
     /// The places of the rows that a test accepts.
-    pub fn matching(&self, test: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
+    pub(crate) fn matching(&self, test: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
         self.places().filter(|row| test(self, *row)).collect()
     }
 
     /// The places with the largest numbers of a column first, ties in their order.
-    pub fn sorted_down(&self, mut rows: Vec<usize>, column: &str) -> Vec<usize> {
+    pub(crate) fn sorted_down(&self, mut rows: Vec<usize>, column: &str) -> Vec<usize> {
         let number = |row: usize| self.number(row, column).unwrap_or(f64::NEG_INFINITY);
         rows.sort_by(|one, other| number(*other).total_cmp(&number(*one)).then(one.cmp(other)));
         rows

@@ -9,7 +9,7 @@ use super::texts::{counted, duration, thousands};
 use crate::trace::views::View;
 
 /// Id of the thresholds in the rule book.
-pub const STEADY_VIEW: &str = "steady_view";
+pub(crate) const STEADY_VIEW: &str = "steady_view";
 
 /// The kinds of parts, in the order of a run, with what a reader calls them.
 const KINDS: [(&str, &str); 8] = [

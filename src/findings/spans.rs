@@ -11,19 +11,19 @@ use super::rules::{idle, time_question};
 use crate::trace::views::View;
 
 /// Id of the rule whose thresholds tell which gaps are no idle time.
-pub const BROKEN_SPAN: &str = "broken_span";
+pub(crate) const BROKEN_SPAN: &str = "broken_span";
 
 /// Rank and index of a GPU.
-pub type GpuKey = (i64, i64);
+pub(crate) type GpuKey = (i64, i64);
 
 /// The longest gaps of all GPUs.
-pub fn gaps_question() -> QueryRequest {
+pub(crate) fn gaps_question() -> QueryRequest {
     QueryRequest::new("idle_gaps")
 }
 
 /// Spans of GPUs, and what of them is no part of the run.
 #[derive(Clone, Debug, Default)]
-pub struct Spans {
+pub(crate) struct Spans {
     recorded_ns: BTreeMap<GpuKey, i64>,
     paused_ns: BTreeMap<GpuKey, i64>,
     /// Length of the gaps that are no idle time.
@@ -35,14 +35,14 @@ pub struct Spans {
 }
 
 /// The GPU that a row is about.
-pub fn gpu_of(rows: &Rows<'_>, row: usize) -> GpuKey {
+pub(crate) fn gpu_of(rows: &Rows<'_>, row: usize) -> GpuKey {
     let number = |column: &str| rows.integer(row, column).unwrap_or_default();
     (number("rank"), number("gpu"))
 }
 
 impl Spans {
     /// The spans by the answers about a view of the run; `rule` has the thresholds of gaps.
-    pub fn new(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
+    pub(crate) fn new(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
         let mut spans = Self::default();
         let time = time_question().of_view(view);
         let rows = Rows::over(answers.get(&time));
@@ -110,46 +110,46 @@ impl Spans {
     }
 
     /// What of a GPU's span is no part of the run.
-    pub fn left_out_ns(&self, gpu: GpuKey) -> i64 {
+    pub(crate) fn left_out_ns(&self, gpu: GpuKey) -> i64 {
         let of = |times: &BTreeMap<GpuKey, i64>| times.get(&gpu).copied().unwrap_or_default();
         of(&self.paused_ns).saturating_add(of(&self.broken_ns)).clamp(0, of(&self.recorded_ns).max(0))
     }
 
     /// The span of a GPU that is part of the run.
-    pub fn span_ns(&self, gpu: GpuKey) -> i64 {
+    pub(crate) fn span_ns(&self, gpu: GpuKey) -> i64 {
         self.recorded_ns.get(&gpu).copied().unwrap_or_default().saturating_sub(self.left_out_ns(gpu))
     }
 
     /// The spans of all GPUs added up.
-    pub fn total_ns(&self) -> i64 {
+    pub(crate) fn total_ns(&self) -> i64 {
         self.recorded_ns.keys().fold(0, |sum, gpu| sum.saturating_add(self.span_ns(*gpu)))
     }
 
-    pub fn all_left_out_ns(&self) -> i64 {
+    pub(crate) fn all_left_out_ns(&self) -> i64 {
         self.recorded_ns.keys().fold(0, |sum, gpu| sum.saturating_add(self.left_out_ns(*gpu)))
     }
 
-    pub fn longest_ns(&self) -> Option<i64> {
+    pub(crate) fn longest_ns(&self) -> Option<i64> {
         self.recorded_ns.keys().map(|gpu| self.span_ns(*gpu)).max()
     }
 
     /// How many GPUs were used.
-    pub fn gpus(&self) -> usize {
+    pub(crate) fn gpus(&self) -> usize {
         self.recorded_ns.len()
     }
 
     /// What of the idle time of a cause is none, and in how many intervals.
-    pub fn broken_of(&self, gpu: GpuKey, cause: &str) -> (i64, i64) {
+    pub(crate) fn broken_of(&self, gpu: GpuKey, cause: &str) -> (i64, i64) {
         self.broken_by_cause.get(&(gpu, cause.to_owned())).copied().unwrap_or_default()
     }
 
     /// Rows of the answer about gaps that are no idle time.
-    pub fn breaks(&self) -> &BTreeSet<usize> {
+    pub(crate) fn breaks(&self) -> &BTreeSet<usize> {
         &self.breaks
     }
 
     /// GPUs that have such gaps.
-    pub fn broken_gpus(&self) -> impl Iterator<Item = GpuKey> {
+    pub(crate) fn broken_gpus(&self) -> impl Iterator<Item = GpuKey> {
         self.broken_ns.keys().copied()
     }
 }

@@ -20,7 +20,7 @@ use super::verdict::{SUMMARY, verdict};
 use crate::engine::{Answer, NameForm, Registry};
 
 /// A query and its answer: names of columns, then rows; `-` is nothing, and `~` a blank in a text.
-pub type Rows<'a> = (&'a str, &'a str);
+pub(crate) type Rows<'a> = (&'a str, &'a str);
 
 /// The answer to the question that rules ask of a query.
 fn answer(query: &str, text: &str, registry: &Registry) -> (QueryRequest, Answer) {
@@ -85,7 +85,7 @@ fn found_with(rows: &[Rows<'_>], collected: &Collected) -> Vec<Finding> {
     judge(&answers, &registry, &book, collected, &views).unwrap()
 }
 
-pub fn found(rows: &[Rows<'_>]) -> Vec<Finding> {
+pub(crate) fn found(rows: &[Rows<'_>]) -> Vec<Finding> {
     found_with(rows, &collected())
 }
 
@@ -102,7 +102,7 @@ const SPAN: Rows<'static> = (
 );
 
 /// The same with so much exposed communication and copying.
-pub fn span(comm_ns: i64, copy_ns: i64) -> String {
+pub(crate) fn span(comm_ns: i64, copy_ns: i64) -> String {
     format!(
         "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
          0 0 1000000 1000000 0 {} {comm_ns} {copy_ns} {comm_ns} {copy_ns} 0 0 100.0 0.0",

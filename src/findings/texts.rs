@@ -21,7 +21,7 @@ const UNKNOWN: &str = "an unknown amount";
 ///
 /// # Errors
 /// When the template is wrong, or requests a value that is not there.
-pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
+pub(crate) fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_formatter(|out, _, value| {
@@ -43,7 +43,7 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
 }
 
 /// The parts of a text of a finding: whether it is code, and what it says.
-pub fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
 }
 
@@ -56,7 +56,7 @@ fn number(value: Value, shown: impl Fn(f64) -> String) -> Result<String, minijin
 }
 
 /// A number with its noun: `1 call`, `1,200 calls`.
-pub fn counted(count: f64, noun: &str) -> String {
+pub(crate) fn counted(count: f64, noun: &str) -> String {
     let noun = match noun.strip_suffix('y') {
         _ if is_one(count) => noun.to_owned(),
         Some(stem) => format!("{stem}ies"),
@@ -72,12 +72,12 @@ fn is_one(count: f64) -> bool {
 }
 
 /// A duration in nanoseconds in the unit that suits it, with three digits.
-pub fn duration(ns: f64) -> String {
+pub(crate) fn duration(ns: f64) -> String {
     with_unit(ns, &[(DAY_NS, "days"), (3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
 }
 
 /// A number of bytes in the unit that suits it.
-pub fn bytes(count: f64) -> String {
+pub(crate) fn bytes(count: f64) -> String {
     with_unit(count, &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")])
 }
 
@@ -95,7 +95,7 @@ fn with_unit(value: f64, units: &[(f64, &str)]) -> String {
 }
 
 /// A whole number with its digits in groups.
-pub fn thousands(count: f64) -> String {
+pub(crate) fn thousands(count: f64) -> String {
     let digits = format!("{count:.0}");
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
     let mut grouped = String::new();
@@ -109,7 +109,7 @@ pub fn thousands(count: f64) -> String {
 }
 
 /// A name with its middle left out where it is longer than so many characters, and with signs for characters that nobody sees.
-pub fn shortened(name: &str, most: usize) -> String {
+pub(crate) fn shortened(name: &str, most: usize) -> String {
     let characters: Vec<char> = escape_hidden(name).chars().collect();
     if characters.len() <= most {
         return characters.into_iter().collect();

@@ -12,7 +12,7 @@ use crate::engine::Registry;
 use crate::trace::views::View;
 
 /// Id of the thresholds in the rule book.
-pub const SUMMARY: &str = "summary";
+pub(crate) const SUMMARY: &str = "summary";
 
 /// What limits a run most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct Verdict {
 
 /// Shares of the spans of all GPUs in percent, which add up to 100 with what only computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shares {
+pub(crate) struct Shares {
     /// Copies while nothing else runs.
     pub exposed_copy: f64,
     /// Communication while nothing computes.
@@ -71,7 +71,7 @@ pub struct Shares {
 }
 
 /// What limits a view of the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
-pub fn verdict(
+pub(crate) fn verdict(
     answers: &Answers,
     registry: &Registry,
     book: &RuleBook,

@@ -35,7 +35,7 @@ pub struct Cache {
 
 /// A file, or the files of a capture, that the cache has not.
 #[derive(Clone, Debug)]
-pub struct Miss {
+pub(crate) struct Miss {
     /// Path as given or found.
     pub shown: String,
     /// How many processes are in it.
@@ -48,7 +48,7 @@ pub struct Miss {
 
 /// A process in an entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CachedProcess {
+pub(crate) struct CachedProcess {
     /// Where its tables are.
     pub stored: StoredProcess,
     /// What was odd about the rows of its tables.
@@ -56,7 +56,7 @@ pub struct CachedProcess {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The processes in the order in which the reader gives them.
     pub processes: Vec<CachedProcess>,
     /// Anomalies of the file as a whole.
@@ -103,7 +103,7 @@ fn found(entry: &Path, process: CachedProcess) -> ProcessInput {
 }
 
 /// Reads the tables of a process from an entry.
-pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
+pub(crate) fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
     let anomalies = process
         .anomalies
         .into_iter()
@@ -113,7 +113,7 @@ pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessRea
 }
 
 /// Writes the description of an entry, which completes it.
-pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
+pub(crate) fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
     let path = directory.join(ENTRY);
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
 }

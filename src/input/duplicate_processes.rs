@@ -13,7 +13,7 @@ const COMPARED: &[&str] = &["kernels", "memory_copies"];
 
 /// A warning for every process next to an earlier one of another format with the same process id and as many dispatches and
 /// copies. Neither is left out: process ids of different nodes can be the same.
-pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomaly> {
+pub(crate) fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut by_pid: BTreeMap<i64, Vec<&TraceProcess>> = BTreeMap::new();
     for member in members.iter().filter(|member| member.process.facts.pid >= 0) {

@@ -15,7 +15,7 @@ use super::recognition::unread_content::{SkipReason, UnreadContent};
 use crate::schema::facts::Role;
 use crate::trace::source::ProcessReader;
 
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// A capture by itself, and what the cache has of it.
     Capture(Result<Opened>, CachedCapture),
     /// A file of a capture, by the place of its format in the list.
@@ -26,7 +26,7 @@ pub enum FileKind {
     UnreadContent(UnreadContent),
 }
 
-pub enum CachedCapture {
+pub(crate) enum CachedCapture {
     /// Its processes, which had these roles.
     Here(Vec<Role>),
     /// Nothing yet; the entry belongs there.
@@ -47,7 +47,7 @@ fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Open
 }
 
 /// Looks into a file or dataset.
-pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> FileKind {
+pub(crate) fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> FileKind {
     let (path, shown, name) = (&candidate.path, candidate.shown(), candidate.name());
     let (format, recognized) = match &candidate.problem {
         Some(Problem::Lost(reason)) => return FileKind::UnreadContent(UnreadContent::new(SkipReason::Damaged, reason)),
@@ -78,7 +78,7 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Fi
 }
 
 /// Looks into the files of a capture.
-pub fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
+pub(crate) fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
     if !group.repeated().is_empty() {
         // What is said of files that are not read cannot be inferred from those that are.
         return (group.open(), CachedCapture::Never);
@@ -89,7 +89,7 @@ pub fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened
 
 /// What the processes of a capture are read from.
 #[derive(Clone)]
-pub enum Place {
+pub(crate) enum Place {
     /// A file or dataset.
     File(Candidate),
     /// Several files.
@@ -98,14 +98,14 @@ pub enum Place {
 
 impl Place {
     /// The path that messages name.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self {
             Self::File(candidate) => candidate.shown(),
             Self::Group(group) => group.shown().to_owned(),
         }
     }
 
-    pub fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::File(candidate) => files_of(&candidate.path),
             Self::Group(group) => group.files(),
@@ -113,7 +113,7 @@ impl Place {
     }
 
     /// The process of the capture that another one from the cache stands for.
-    pub fn reopened(&self, cached: &ProcessInput, options: &LoadOptions) -> Option<Arc<dyn ProcessReader>> {
+    pub(crate) fn reopened(&self, cached: &ProcessInput, options: &LoadOptions) -> Option<Arc<dyn ProcessReader>> {
         let opened = match self {
             Self::File(candidate) => match look(candidate, options, &Shared::default()) {
                 FileKind::Capture(opened, _) => opened,
@@ -128,7 +128,7 @@ impl Place {
 
 impl CachedCapture {
     /// The entry that the cache lacks, if what was opened may be kept.
-    pub fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
+    pub(crate) fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
         let Self::Not(entry) = self else { return None };
         let (shown, entry) = (shown.to_owned(), entry.clone());
         // What is missing of a damaged file is found again every time.
@@ -137,7 +137,7 @@ impl CachedCapture {
     }
 
     /// The roles that the processes had, where they are from the cache.
-    pub fn roles(&self) -> Option<&[Role]> {
+    pub(crate) fn roles(&self) -> Option<&[Role]> {
         if let Self::Here(roles) = self { Some(roles) } else { None }
     }
 }

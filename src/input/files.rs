@@ -17,7 +17,7 @@ const END_BYTES: u64 = 1 << 20;
 
 /// What tells a file from another and from itself after a change, without reading all of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct FileIdentity {
+pub(crate) struct FileIdentity {
     /// Path as given or found.
     pub path: String,
     /// Size.
@@ -30,7 +30,7 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Looks at a file.
-    pub fn compute(path: &Path) -> Result<Self> {
+    pub(crate) fn compute(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("cannot read {}", path.display()))
     }
 
@@ -56,7 +56,7 @@ impl FileIdentity {
 }
 
 /// The files behind a path: a database with the log next to it, of a dataset the manifest, which every writing renews.
-pub fn files_of(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return vec![path.join(MANIFEST)];
     }
@@ -72,7 +72,7 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
 
 /// Estimate of the memory that all tables of a process need while they are read and written, from its share of the
 /// bytes of its files.
-pub fn memory_bytes(format: &str, files: &[PathBuf], bytes: u64) -> u64 {
+pub(crate) fn memory_bytes(format: &str, files: &[PathBuf], bytes: u64) -> u64 {
     let compressed = files.first().is_some_and(|path| path.extension().is_some_and(|extension| extension == "gz"));
     let unpacked = if compressed { bytes.saturating_mul(12) } else { bytes };
     // Databases hold integers as compact as memory does, texts take several bytes for each digit and name.

@@ -74,7 +74,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
 ///
 /// # Errors
 /// See [`InputError`].
-pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace, Vec<Miss>), InputError> {
+pub(crate) fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace, Vec<Miss>), InputError> {
     let candidates = discover(inputs, options.exclude.as_deref())?;
     load_candidates(inputs, candidates, options)
 }
@@ -83,7 +83,7 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
 ///
 /// # Errors
 /// See [`InputError`].
-pub fn load_candidates(
+pub(crate) fn load_candidates(
     inputs: &[String],
     candidates: Vec<Candidate>,
     options: LoadOptions,

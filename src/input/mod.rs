@@ -24,18 +24,20 @@ cfg_if::cfg_if! {
         mod rocpd;
         mod system_memory;
 
-        pub use att::thread_traces_below;
-        pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
-        pub use common::interruption::{AtInterruption, interrupt};
+        pub(crate) use att::thread_traces_below;
+        pub(crate) use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
+        pub(crate) use common::interruption::{AtInterruption, interrupt};
         pub use common::sqlite::Reader;
-        pub use dataset::{BlockSums, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
-        pub use error::InputError;
-        pub use files::FileIdentity;
-        pub use load::{load, load_candidates, load_with_cache};
+        pub(crate) use dataset::{BlockSums, is_dataset, part_path};
+pub use dataset::{MANIFEST, Manifest, StoredProcess};
+        pub(crate) use error::InputError;
+        pub(crate) use files::FileIdentity;
+        pub(crate) use load::{load_candidates, load_with_cache};
+pub use load::load;
         pub use open::LoadOptions;
-        pub use recognition::captures::{is_archive, is_capture};
-        pub use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
-        pub use recognition::skipped::DEAD_LINK;
-        pub use system_memory::available_bytes;
+        pub(crate) use recognition::captures::{is_archive, is_capture};
+        pub(crate) use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
+        pub(crate) use recognition::skipped::DEAD_LINK;
+        pub(crate) use system_memory::available_bytes;
     }
 }

@@ -11,7 +11,7 @@ use crate::schema::facts::ProcessFacts;
 const ROCPD: &str = "rocpd";
 
 /// Keeps the first of captures given twice, as when a file was copied.
-pub fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let mut seen: BTreeSet<Capture> = BTreeSet::new();
     found.retain(|candidate| {
         let facts = &candidate.found.facts;
@@ -42,7 +42,7 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
 
 /// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
 /// those: rocprofv3 can write all of them side by side.
-pub fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
         let facts = found.iter().map(|located| &located.found.facts);
         facts.filter(|facts| formats.contains(&facts.format.as_str())).cloned().collect()
@@ -70,7 +70,7 @@ pub fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
 }
 
 /// An anomaly of a process as a whole.
-pub fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
+pub(crate) fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
     Anomaly {
         check_id,
         severity,

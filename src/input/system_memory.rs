@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Memory of the machine, or of the control group where that is less; `None` where neither is known.
-pub fn available_bytes() -> Option<u64> {
+pub(crate) fn available_bytes() -> Option<u64> {
     [machine(), group()].into_iter().flatten().min()
 }
 

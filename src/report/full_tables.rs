@@ -10,7 +10,7 @@ use crate::findings::{Finding, QueryRequest};
 
 /// A table with all its rows and columns.
 #[derive(Clone, Debug)]
-pub struct FullTable {
+pub(crate) struct FullTable {
     /// Id of the section that shows it; empty where none does.
     pub section: String,
     /// Stable id, unique in its section.
@@ -32,7 +32,7 @@ pub struct FullTable {
 }
 
 /// The tables of the sections in order: all columns and at most so many rows of the answers, 0 for all.
-pub fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
+pub(crate) fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
     let sections = &analysis.document.sections;
     let blocks = sections.iter().flat_map(|section| section.blocks.iter().map(move |block| (section, block)));
     let table = |(section, block): (&super::document::Section, &Block)| match block {
@@ -62,7 +62,7 @@ fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usiz
 ///
 /// # Errors
 /// When the columns do not fit together, which cannot be.
-pub fn findings_table(document: &Document) -> Result<FullTable> {
+pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
     let findings = &document.findings;
     let texts = |of: &dyn Fn(&Finding) -> String| -> Vec<String> { findings.iter().map(of).collect() };
     let lines = |finding: &Finding| {

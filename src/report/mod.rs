@@ -1,19 +1,19 @@
 //! Documents and pictures of answers.
 
-pub mod analysis;
-pub mod batch;
-pub mod charts;
-pub mod compat;
-pub mod document;
-pub mod folder;
-pub mod full_tables;
-pub mod html;
-pub mod json;
-pub mod markdown;
+pub(crate) mod analysis;
+pub(crate) mod batch;
+pub(crate) mod charts;
+pub(crate) mod compat;
+pub(crate) mod document;
+pub(crate) mod folder;
+pub(crate) mod full_tables;
+pub(crate) mod html;
+pub(crate) mod json;
+pub(crate) mod markdown;
 mod source_and_trace;
-pub mod source_document;
-pub mod text;
+pub(crate) mod source_document;
+pub(crate) mod text;
 mod text_roofline;
-pub mod xlsx;
+pub(crate) mod xlsx;
 
-pub use text_roofline::text_roofline;
+pub(crate) use text_roofline::text_roofline;

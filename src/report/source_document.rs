@@ -20,7 +20,7 @@ const SHOWN_PLACES: usize = 3;
 ///
 /// # Errors
 /// When a table cannot be made.
-pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
+pub(crate) fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
     let scan = &tree.scan;
     let findings: Vec<Finding> = scan.recommendations.iter().map(|advice| finding(advice, scan)).collect();
     let mut sections = vec![risks(scan)];

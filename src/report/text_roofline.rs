@@ -13,7 +13,7 @@ const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The picture: intensity to the right and GFLOP/s upwards, both logarithmic; a letter for each kernel, with a key. Kernels
 /// without FLOPs cannot be drawn and are listed. Nothing where there is neither a point nor a roof.
-pub fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
+pub(crate) fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
     let columns = width.saturating_sub(MARGIN + 1).clamp(40, 200);
     let placed: Vec<(&Point, f64, f64)> = points
         .iter()

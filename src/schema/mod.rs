@@ -1,11 +1,11 @@
 //! What the canonical tables hold, declared once, and what a source reports of its processes. Neither polars nor files.
 
-pub mod anomaly;
-pub mod domain;
-pub mod facts;
-pub mod process;
+pub(crate) mod anomaly;
+pub(crate) mod domain;
+pub(crate) mod facts;
+pub(crate) mod process;
 mod table;
 pub(crate) mod tables;
-pub mod validity;
+pub(crate) mod validity;
 
 pub use table::*;

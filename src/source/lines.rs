@@ -18,7 +18,7 @@ const MAX_CHARACTERS: usize = 200;
 
 /// The regular files below a directory. Nothing else is ever read: links are not followed, and recorded paths only choose among
 /// these files.
-pub struct SourceTree {
+pub(crate) struct SourceTree {
     root: PathBuf,
     /// Paths below the root by file name.
     files: BTreeMap<String, Vec<PathBuf>>,
@@ -32,7 +32,7 @@ impl SourceTree {
     ///
     /// # Errors
     /// When the directory cannot be read.
-    pub fn open(directory: &Path) -> Result<Self> {
+    pub(crate) fn open(directory: &Path) -> Result<Self> {
         let root = directory
             .canonicalize()
             .with_context(|| format!("cannot read the source directory {}", directory.display()))?;
@@ -68,13 +68,13 @@ impl SourceTree {
     }
 
     /// Whether all files were looked at.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
     /// A line of the file whose path has the longest end in common with a recorded one, without blanks around it; `None` where
     /// there is no such file or line, or where several files fit equally.
-    pub fn line(&mut self, recorded: &str, line: i64) -> Option<String> {
+    pub(crate) fn line(&mut self, recorded: &str, line: i64) -> Option<String> {
         let below = self.find(recorded)?.to_owned();
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
         if let Some(lines) = self.read.get(&below) {

@@ -1,6 +1,6 @@
 //! Source code: lines that traces refer to, and what a program does on the GPU before there is a trace.
 
 mod lines;
-pub mod scan;
+pub(crate) mod scan;
 
-pub use lines::SourceTree;
+pub(crate) use lines::SourceTree;

@@ -1,7 +1,7 @@
 //! Errors with their causes, in a line.
 
 /// What went wrong and why, from the outside in; a cause that states what is said already is left out.
-pub fn with_causes(error: &anyhow::Error) -> String {
+pub(crate) fn with_causes(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain() {
         let (text, folded) = (cause.to_string(), cause.to_string().to_lowercase());

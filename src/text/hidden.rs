@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The text with a sign in place of each character that is invisible or turns the direction of writing: names of kernels may hold any.
-pub fn escape_hidden(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -23,7 +23,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether nobody sees a character, or it changes how others are seen.
-pub fn is_hidden(character: char) -> bool {
+pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -1,7 +1,7 @@
 //! Names and messages: what users read and type.
 
-pub mod causes;
-pub mod fnv;
-pub mod hidden;
-pub mod natural_order;
-pub mod similar;
+pub(crate) mod causes;
+pub(crate) mod fnv;
+pub(crate) mod hidden;
+pub(crate) mod natural_order;
+pub(crate) mod similar;

@@ -2,7 +2,7 @@
 
 /// A piece of a path: text, or a run of digits with its length as tie-breaker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Digits without leading zeros, compared by length, then by text; then the number of leading zeros.
     Number(usize, String, usize),
     /// Anything else.
@@ -10,7 +10,7 @@ pub enum Piece {
 }
 
 /// A key that sorts text in natural order.
-pub fn natural_key(text: &str) -> Vec<Piece> {
+pub(crate) fn natural_key(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -4,12 +4,12 @@
 const MIN_SIMILARITY: f64 = 0.7;
 
 /// The candidate most similar to a name, if one is similar at all.
-pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     best(candidates.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate)))
 }
 
 /// As [`closest`], for long names of which people write a part: a candidate is as similar as its most similar word.
-pub fn closest_by_word<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn closest_by_word<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let wanted = name.to_lowercase();
     let similarity = |candidate: &str| {
         let lower = candidate.to_lowercase();

@@ -17,7 +17,7 @@ use crate::text::similar::closest;
 
 /// Which times of different processes are made comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Alignment {
+pub(crate) enum Alignment {
     /// Those of one machine, as recorded.
     #[default]
     None,
@@ -44,7 +44,7 @@ impl FromStr for Alignment {
 
 /// A file of offsets that cannot be used.
 #[derive(Debug, Error)]
-pub enum OffsetsError {
+pub(crate) enum OffsetsError {
     /// It cannot be read.
     #[error("cannot read the offsets in {path}: {source}")]
     Read {
@@ -96,7 +96,7 @@ pub enum OffsetsError {
 
 /// What can be said about clocks after they were aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aligned {
+pub(crate) struct Aligned {
     /// Ranks whose times can be compared, clock by clock.
     pub clocks: Vec<BTreeSet<i64>>,
     /// How far ends of collectives are apart that should be together; `None` where nothing was aligned, or no processes on
@@ -245,7 +245,7 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
 ///
 /// # Errors
 /// [`OffsetsError`], or when the collectives cannot be read.
-pub fn align(mut trace: Trace, alignment: &Alignment) -> Result<(Trace, Aligned)> {
+pub(crate) fn align(mut trace: Trace, alignment: &Alignment) -> Result<(Trace, Aligned)> {
     let offsets = offsets_of(&trace, alignment)?;
     // Aligned processes share the first clock; the machines of others follow in their order.
     let aligned = i64::from(offsets.iter().any(Option::is_some));

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::analysis::collectives::matching::MedianDeviation;
 
 /// Times at which the machines that took part in a collective left it, each on its own clock.
-pub type CollectiveExits = BTreeMap<i64, i64>;
+pub(crate) type CollectiveExits = BTreeMap<i64, i64>;
 
 /// What to add to the clocks of machines to have that of the first of them, inferred from collectives: the median over
 /// those that two machines took part in. Machines without any in common with others stay out.
-pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
+pub(crate) fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
     let mut offsets: BTreeMap<i64, i64> = nodes.first().map(|first| (*first, 0)).into_iter().collect();
     loop {
         let mut placed = Vec::new();
@@ -34,7 +34,7 @@ pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64
 
 /// How far the ends of collectives are apart, which should be at about the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Residual {
+pub(crate) struct Residual {
     /// Collectives that were looked at.
     pub collectives: usize,
     /// Median of the distances from the first to the last end.
@@ -45,7 +45,7 @@ pub struct Residual {
 
 impl Residual {
     /// Of the distances, which are sorted; `None` of none.
-    pub fn compute(spreads: &mut [i64]) -> Option<Self> {
+    pub(crate) fn compute(spreads: &mut [i64]) -> Option<Self> {
         spreads.sort_unstable();
         let median_ns = *spreads.get(spreads.len().checked_sub(1)? / 2)?;
         Some(Self { collectives: spreads.len(), median_ns, max_ns: *spreads.last()? })

@@ -36,7 +36,7 @@ impl<'a> TableConsumer<'a> {
 }
 
 /// A request with what looks need besides.
-pub fn with_consumers(request: &Request, looks: &[&TableConsumer<'_>]) -> Request {
+pub(crate) fn with_consumers(request: &Request, looks: &[&TableConsumer<'_>]) -> Request {
     let mut wider = request.clone();
     for (name, columns) in looks.iter().flat_map(|look| &look.request) {
         wider.entry(name).or_default().extend(columns);

@@ -18,7 +18,7 @@ use crate::schema;
 use crate::schema::Table;
 
 /// What is asked of a process, and the derived tables that are to be built for it.
-pub struct Derivation<'a> {
+pub(crate) struct Derivation<'a> {
     /// Tables and columns that are requested.
     pub request: &'a Request,
     /// Those of them that are kept, and not only looked at.
@@ -32,7 +32,7 @@ pub struct Derivation<'a> {
 }
 
 /// How source tables are read, and what is made of them.
-pub struct Steps<R, P, D, L> {
+pub(crate) struct Steps<R, P, D, L> {
     /// Reads a source table.
     pub read: R,
     /// Changes a source table before derived ones are built from it.
@@ -72,7 +72,7 @@ impl Derivation<'_> {
     ///
     /// # Errors
     /// When a table cannot be read or built, or a look not be taken.
-    pub fn build<R, P, D, L>(
+    pub(crate) fn build<R, P, D, L>(
         &self,
         tables: ProcessTables,
         workers: Jobs,
@@ -248,7 +248,7 @@ where
 }
 
 /// Rows of a source table.
-pub struct SourceRows {
+pub(crate) struct SourceRows {
     /// At least the columns that were requested.
     pub frame: LazyFrame,
     /// Whether there are more columns than others are built from.

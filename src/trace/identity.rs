@@ -11,7 +11,7 @@ use crate::schema::process::{Clock, Gpu, Process};
 use crate::text::natural_order::natural_key;
 
 /// Result of [`assign`]: processes in order of `process`, with the position each had in the input.
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The processes and the input position of each.
     pub processes: Vec<(usize, Process)>,
     /// Things the user should know, such as an environment that could not be trusted.
@@ -26,7 +26,7 @@ pub struct Assignment {
 /// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
 /// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
 /// paths. The result does not depend on the order of `facts`.
-pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
+pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, facts)| {

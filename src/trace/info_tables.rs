@@ -9,7 +9,7 @@ use crate::schema::facts::AgentFacts;
 use crate::schema::process::Process;
 
 /// The rows of such a table of one process; `None` of every other table.
-pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
+pub(crate) fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),
         "agents" => Ok(Some(agents(process)?)),
@@ -17,7 +17,7 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     }
 }
 
-pub fn is_from_facts(table: &str) -> bool {
+pub(crate) fn is_from_facts(table: &str) -> bool {
     matches!(table, "processes" | "agents") || derive::from_facts(table).is_some()
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Part of an estimate that does not depend on how many rows a process has: what any reading takes.
-pub const READING_BYTES: u64 = 64 << 20;
+pub(crate) const READING_BYTES: u64 = 64 << 20;
 
 /// Stack of a worker: query plans over thousands of parts are walked recursively.
 const STACK_BYTES: usize = 16 << 20;

@@ -14,7 +14,7 @@ type Columns = BTreeSet<&'static str>;
 
 /// The tables built so far, with the columns that were requested.
 #[derive(Default)]
-pub struct JointTables {
+pub(crate) struct JointTables {
     built: Mutex<BTreeMap<&'static str, (Columns, ByProcess)>>,
     expected: Mutex<BTreeMap<&'static str, (Columns, ByProcess)>>,
 }
@@ -22,7 +22,7 @@ pub struct JointTables {
 impl JointTables {
     /// Columns of a table will be requested when other tables of all processes were read: what counts of each may be taken out
     /// of these on the way.
-    pub fn request_joint(&self, table: &'static str, wanted: &Columns) {
+    pub(crate) fn request_joint(&self, table: &'static str, wanted: &Columns) {
         let is_built = {
             let built = self.built.lock();
             built.get(table).is_some_and(|(known, _)| known.is_superset(wanted))
@@ -34,14 +34,14 @@ impl JointTables {
     }
 
     /// The tables that are expected, with their columns, and of which nothing is there of a process.
-    pub fn expected(&self, process: i64) -> Vec<(&'static str, Columns)> {
+    pub(crate) fn expected(&self, process: i64) -> Vec<(&'static str, Columns)> {
         let expected = self.expected.lock();
         let missing = expected.iter().filter(|(_, (_, parts))| !parts.contains_key(&process));
         missing.map(|(table, (columns, _))| (*table, columns.clone())).collect()
     }
 
     /// Keeps what counts of a process for columns of a table.
-    pub fn keep(&self, table: &'static str, columns: &Columns, process: i64, part: DataFrame) {
+    pub(crate) fn keep(&self, table: &'static str, columns: &Columns, process: i64, part: DataFrame) {
         let mut expected = self.expected.lock();
         if let Some((_, parts)) = expected.get_mut(table).filter(|(known, _)| known == columns) {
             parts.insert(process, part);
@@ -49,14 +49,14 @@ impl JointTables {
     }
 
     /// What was kept of a process for just these columns; it is dropped.
-    pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
+    pub(crate) fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
         let mut expected = self.expected.lock();
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
     }
 
     /// The rows of a process with at least the `wanted` columns; the first who asks builds those of all, and others wait. Who
     /// wants more columns than those before has it built again with all of them.
-    pub fn rows(
+    pub(crate) fn rows(
         &self,
         table: &'static str,
         wanted: &Columns,

@@ -14,12 +14,12 @@ use super::left_out::Counted;
 use super::observer::{Observer, watched};
 use super::selection::{self, Filters, Resolved};
 use super::source::ProcessReader;
-pub use super::unfiltered_tables::UnfilteredTables;
+pub(crate) use super::unfiltered_tables::UnfilteredTables;
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::analysis::hardware::metrics::Definitions;
-pub use crate::columns::requests::Request;
+pub(crate) use crate::columns::requests::Request;
 use crate::derive::health;
-pub use crate::derive::source_request;
+pub(crate) use crate::derive::source_request;
 use crate::schema::anomaly::{Anomaly, Damage};
 use crate::schema::process::{Clock, Process};
 

@@ -33,11 +33,11 @@ impl LeftOut {
 
 /// What was counted while tables were read, by process and table.
 #[derive(Debug, Default)]
-pub struct Counted(Mutex<BTreeMap<(i64, &'static str), LeftOut>>);
+pub(crate) struct Counted(Mutex<BTreeMap<(i64, &'static str), LeftOut>>);
 
 impl Counted {
     /// Counts rows that are in memory already, which costs next to nothing.
-    pub fn see(&self, member: &TraceProcess, table: &'static Table, frame: &LazyFrame) {
+    pub(crate) fn see(&self, member: &TraceProcess, table: &'static Table, frame: &LazyFrame) {
         let DslPlan::DataFrameScan { df, .. } = &frame.logical_plan else { return };
         let Ok(valid) = df.column(VALID).and_then(|column| column.bool()) else { return };
         let all = df.height() as u64;

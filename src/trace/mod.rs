@@ -2,31 +2,31 @@
 
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
-pub mod selection;
+pub(crate) mod selection;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
-        pub mod alignment;
-        pub mod clocks;
-        pub mod consumer;
+        pub(crate) mod alignment;
+        pub(crate) mod clocks;
+        pub(crate) mod consumer;
         mod consumer_frames;
         mod derivation;
-        pub mod identity;
+        pub(crate) mod identity;
         mod info_tables;
-        pub mod jobs;
+        pub(crate) mod jobs;
         mod joint_tables;
-        pub mod lazy_trace;
-        pub mod left_out;
-        pub mod observer;
+        pub(crate) mod lazy_trace;
+        pub(crate) mod left_out;
+        pub(crate) mod observer;
         mod path_ranks;
         mod process_frames;
         mod ready_tables;
-        pub mod source;
+        pub(crate) mod source;
         mod source_rows;
-        pub mod summed_frames;
+        pub(crate) mod summed_frames;
         mod table_scheduler;
         mod unfiltered_tables;
-        pub mod views;
+        pub(crate) mod views;
 
         pub use lazy_trace::{Trace, TraceProcess};
     }

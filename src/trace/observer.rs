@@ -15,7 +15,7 @@ pub trait Observer: Send + Sync {
 }
 
 /// Works on every item as [`Jobs::run`] does, and tells an observer of each.
-pub fn watched<T, R, E>(
+pub(crate) fn watched<T, R, E>(
     observer: Option<&dyn Observer>,
     of: &'static str,
     jobs: Jobs,

@@ -7,7 +7,7 @@ const LONGEST_RANK: usize = 6;
 
 /// The rank in a path such as `rank4_results.db`, `run/RANK_4/x.db` or `rank=4/x.db`; `None` unless exactly one number stands after the
 /// word `rank`. Local ranks repeat on every node and do not count.
-pub fn rank_in_names(path: &str) -> Option<i64> {
+pub(crate) fn rank_in_names(path: &str) -> Option<i64> {
     let path = path.to_ascii_lowercase();
     let ranks: BTreeSet<i64> = path.match_indices("rank").filter_map(|(at, word)| rank_at(&path, at, word)).collect();
     ranks.first().copied().filter(|_| ranks.len() == 1)

@@ -113,13 +113,13 @@ impl Trace {
 }
 
 /// What segments are made of.
-pub fn activities() -> Request {
+pub(crate) fn activities() -> Request {
     let needs = derive::needs(GPU_SEGMENTS).into_iter();
     needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()
 }
 
 /// The sums of the segments of a process, of its [`activities`].
-pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
+pub(crate) fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;
     let is_identified = kernels.column("dispatch_id").is_ok();

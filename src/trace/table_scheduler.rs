@@ -8,7 +8,7 @@ use crate::columns::requests::ProcessTables;
 
 /// What can be done when tables are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
+pub(crate) enum Task {
     /// Builds tables that belong together.
     Build(Vec<&'static str>),
     /// Runs the consumer of a number.
@@ -16,7 +16,7 @@ pub enum Task {
 }
 
 /// Tables, and what is left to be done for them.
-pub struct State {
+pub(crate) struct State {
     /// Those that are there and are needed still.
     pub tables: ProcessTables,
     pub done: Vec<Task>,
@@ -29,31 +29,31 @@ pub struct State {
 }
 
 /// How far the tables are.
-pub struct TableScheduler {
+pub(crate) struct TableScheduler {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 impl TableScheduler {
     /// Nothing is done yet of what is `left`; the tables that are `missing` will be read or built.
-    pub fn new(tables: ProcessTables, missing: BTreeSet<&'static str>, left: Vec<Task>) -> Self {
+    pub(crate) fn new(tables: ProcessTables, missing: BTreeSet<&'static str>, left: Vec<Task>) -> Self {
         let state = State { tables, done: Vec::new(), missing, left, has_failed: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// The state, which nobody else sees or changes meanwhile.
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
     /// Records that a table is there, whether it is needed or not.
-    pub fn has(&self, table: &'static str) {
+    pub(crate) fn has(&self, table: &'static str) {
         self.lock().missing.remove(table);
         self.changed.notify_all();
     }
 
     /// The first task whose sources are all there, as soon as there is one; `None` if there never will be.
-    pub fn next(&self, sources: impl Fn(&Task) -> Vec<&'static str>) -> Option<Task> {
+    pub(crate) fn next(&self, sources: impl Fn(&Task) -> Vec<&'static str>) -> Option<Task> {
         let mut state = self.lock();
         loop {
             if state.has_failed || state.left.is_empty() {
@@ -68,25 +68,25 @@ impl TableScheduler {
     }
 
     /// Others wait for what comes of this until it has ended.
-    pub fn begin(&self) -> TaskGuard<'_> {
+    pub(crate) fn begin(&self) -> TaskGuard<'_> {
         TaskGuard { progress: self, has_failed: true }
     }
 
     /// The tables that are left.
-    pub fn into_tables(self) -> ProcessTables {
+    pub(crate) fn into_tables(self) -> ProcessTables {
         self.state.into_inner().tables
     }
 }
 
 /// Lets those that wait for tables go on when there will be no more, also after a panic.
-pub struct TaskGuard<'a> {
+pub(crate) struct TaskGuard<'a> {
     progress: &'a TableScheduler,
     has_failed: bool,
 }
 
 impl TaskGuard<'_> {
     /// All that others wait for is there.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         self.has_failed = false;
     }
 }

@@ -23,7 +23,7 @@ pub enum View {
 }
 
 /// The steady part of every process, inferred from its tables while these are read.
-pub struct SteadyParts {
+pub(crate) struct SteadyParts {
     choice: Filters,
     /// Whether there is only one process.
     is_alone: bool,
@@ -41,21 +41,21 @@ struct SteadyPart {
 }
 
 impl SteadyParts {
-    pub fn new(trace: &Trace) -> Self {
+    pub(crate) fn new(trace: &Trace) -> Self {
         let choice = Filters { window: Some(Window::steady()), ..Filters::default() };
         let deferred = Mutex::new(Some(BTreeSet::new()));
         Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), deferred }
     }
 
     /// Whether any process has a steady part that shows more than all of its run.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         let parts = self.parts.lock();
         parts.values().any(|part| !part.is_all)
     }
 
     /// The processes that consumers did not get, as their steady part is all of their run: if that is true of every process,
     /// nobody needs the results. Otherwise the consumers need these processes now.
-    pub fn take_deferred(&self) -> BTreeSet<i64> {
+    pub(crate) fn take_deferred(&self) -> BTreeSet<i64> {
         let deferred = self.deferred.lock().take().unwrap_or_default();
         if self.has_more() { deferred } else { BTreeSet::new() }
     }
@@ -72,7 +72,7 @@ impl SteadyParts {
     }
 
     /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
-    pub fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
+    pub(crate) fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {
             request.entry(PARTS.0).or_default().extend(PARTS.1);

@@ -2,7 +2,7 @@
 
 /// A call of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     /// Its thread.
     pub tid: Option<i64>,
     pub start_ns: i64,
@@ -11,7 +11,7 @@ pub struct Call {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Calls after it launch nothing before the group ends.
     GroupStart,
     /// Launches what was collected, at the outermost level.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 /// A call in which kernels are launched, and whose messages these move.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     tid: Option<i64>,
     start_ns: i64,
     end_ns: i64,
@@ -32,11 +32,11 @@ pub struct Group {
 
 /// Groups of all threads, by thread and start; those of a thread do not overlap.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Groups(Vec<Group>);
+pub(crate) struct Groups(Vec<Group>);
 
 impl Groups {
     /// Those of all calls. Calls inside one that moves something are how the library does it.
-    pub fn from_calls(mut calls: Vec<Call>) -> Self {
+    pub(crate) fn from_calls(mut calls: Vec<Call>) -> Self {
         calls.sort_by_key(|call| (call.tid, call.start_ns, std::cmp::Reverse(call.end_ns)));
         let mut groups: Vec<Group> = Vec::new();
         let mut collected: Vec<u32> = Vec::new();
@@ -75,14 +75,14 @@ impl Groups {
     }
 
     /// The place of the group in which something was launched.
-    pub fn at(&self, tid: Option<i64>, time_ns: i64) -> Option<usize> {
+    pub(crate) fn at(&self, tid: Option<i64>, time_ns: i64) -> Option<usize> {
         let after = self.0.partition_point(|group| (group.tid, group.start_ns) <= (tid, time_ns));
         let place = after.checked_sub(1)?;
         let group = self.0.get(place)?;
         (group.tid == tid && time_ns <= group.end_ns).then_some(place)
     }
 
-    pub fn messages(&self, place: usize) -> &[u32] {
+    pub(crate) fn messages(&self, place: usize) -> &[u32] {
         self.0.get(place).map_or(&[], |group| group.messages.as_slice())
     }
 }

@@ -21,7 +21,7 @@ const MIN_BETTER_PCT: usize = 75;
 
 /// A call of a collective on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     pub start_ns: i64,
     /// End, not before the start.
     pub end_ns: i64,
@@ -29,7 +29,7 @@ pub struct Call {
 
 /// How calls were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
+pub(crate) enum Basis {
     /// By their order.
     Order,
     /// By their ends.
@@ -37,9 +37,9 @@ pub enum Basis {
 }
 
 impl Basis {
-    pub const ALL: [Self; 2] = [Self::Order, Self::Time];
+    pub(crate) const ALL: [Self; 2] = [Self::Order, Self::Time];
 
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Order => "order",
             Self::Time => "time",
@@ -53,7 +53,7 @@ impl Basis {
 /// As many calls on both sides are matched by order, unless the clocks are the same and ends tell that calls are missing
 /// on both sides: more of them then run at the same time as partners of the nearest end, and most of all do. Where the numbers differ, calls
 /// are partners when each is nearest to the other by its end and they run at the same time.
-pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
+pub(crate) fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
     if reference.len() == other.len() {
         let by_order: Vec<Option<u32>> = (0..other.len() as u32).map(Some).collect();
         if !same_clock {
@@ -160,7 +160,7 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
 
 /// Median and median absolute deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MedianDeviation {
+pub(crate) struct MedianDeviation {
     /// Median, the lower of two.
     pub median_ns: i64,
     /// Median of the absolute deviations from it, the lower of two.
@@ -169,7 +169,7 @@ pub struct MedianDeviation {
 
 impl MedianDeviation {
     /// Of values in any order, which are overwritten; `None` of none.
-    pub fn compute(values: &mut [i64]) -> Option<Self> {
+    pub(crate) fn compute(values: &mut [i64]) -> Option<Self> {
         let middle = values.len().checked_sub(1)? / 2;
         let median_ns = *values.select_nth_unstable(middle).1;
         values.iter_mut().for_each(|value| *value = value.saturating_sub(median_ns).saturating_abs());

@@ -12,7 +12,7 @@ const FACTS: &str = include_str!("../../../share/collectives.toml");
 /// The argument with the type of the elements.
 const DATATYPE: &str = "datatype";
 /// The argument with the communicator.
-pub const COMMUNICATOR: &str = "comm";
+pub(crate) const COMMUNICATOR: &str = "comm";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ struct Facts {
 /// A kind of communication.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// Its id.
     pub name: String,
     calls: Vec<String>,
@@ -50,7 +50,7 @@ enum Bus {
 /// A way to make a communicator.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Creation {
+pub(crate) struct Creation {
     calls: Vec<String>,
     /// Arguments that may have the number of ranks.
     pub ranks: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Creation {
 
 /// Why the size of what a kernel moves is not known, or that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
+pub(crate) enum Sizes {
     /// From the arguments of the call.
     Arguments,
     /// No RCCL call is recorded that launched the kernel.
@@ -78,10 +78,10 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    pub const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::Arguments, Self::NoCall, Self::NoArguments, Self::Unreadable, Self::Mixed, Self::NoRanks];
 
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Arguments => "arguments",
             Self::NoCall => "no call",
@@ -95,7 +95,7 @@ impl Sizes {
 
 /// What a call gives to a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub(crate) struct Message {
     /// Place among [`operations`].
     pub operation: usize,
     /// Whether the bytes come in.
@@ -112,7 +112,7 @@ fn facts() -> &'static Facts {
 }
 
 /// All kinds of communication; a test reads them, so that they are never empty.
-pub fn operations() -> &'static [Operation] {
+pub(crate) fn operations() -> &'static [Operation] {
     &facts().operation
 }
 
@@ -121,12 +121,12 @@ fn is_one_of(call: &str, calls: &[String]) -> bool {
 }
 
 /// The operation of a call, as its place among [`operations`].
-pub fn operation_of(call: &str) -> Option<usize> {
+pub(crate) fn operation_of(call: &str) -> Option<usize> {
     operations().iter().position(|operation| is_one_of(call, &operation.calls))
 }
 
 /// Whether an argument is one that something is inferred from.
-pub fn has_message_arguments(argument: &str) -> bool {
+pub(crate) fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
     let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR]);
@@ -134,12 +134,12 @@ pub fn has_message_arguments(argument: &str) -> bool {
 }
 
 /// The way in which a call makes communicators.
-pub fn creation_of(call: &str) -> Option<&'static Creation> {
+pub(crate) fn creation_of(call: &str) -> Option<&'static Creation> {
     facts().creation.iter().find(|creation| is_one_of(call, &creation.calls))
 }
 
 /// A number in an argument: decimal, or hexadecimal after `0x`.
-pub fn number(text: &str) -> Option<i64> {
+pub(crate) fn number(text: &str) -> Option<i64> {
     let text = text.trim();
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16).ok(),
@@ -155,7 +155,7 @@ fn type_bytes(text: &str) -> Option<i64> {
 
 impl Message {
     /// What a call with these arguments gives; `None` for calls that move nothing.
-    pub fn from_call<'a>(
+    pub(crate) fn from_call<'a>(
         call: &str,
         communicator: Option<u32>,
         argument: impl Fn(&str) -> Option<&'a str>,
@@ -180,7 +180,7 @@ impl Operation {
     ///
     /// # Errors
     /// [`Sizes::NoRanks`] or [`Sizes::Unreadable`] when it cannot be told.
-    pub fn message_bytes(&self, rank_bytes: i64, ranks: Option<i64>) -> Result<i64, Sizes> {
+    pub(crate) fn message_bytes(&self, rank_bytes: i64, ranks: Option<i64>) -> Result<i64, Sizes> {
         match (self.per_rank, ranks) {
             (false, _) => Ok(rank_bytes),
             (true, Some(ranks)) => rank_bytes.checked_mul(ranks).ok_or(Sizes::Unreadable),
@@ -189,7 +189,7 @@ impl Operation {
     }
 
     /// What the algorithm bandwidth is multiplied by to be the bus bandwidth.
-    pub fn bus_factor(&self, ranks: Option<i64>) -> Option<f64> {
+    pub(crate) fn bus_factor(&self, ranks: Option<i64>) -> Option<f64> {
         let others = || ranks.filter(|ranks| *ranks > 0).map(|ranks| (ranks - 1) as f64 / ranks as f64);
         match self.bus {
             Bus::ThereAndBack => others().map(|share| 2.0 * share),
@@ -202,7 +202,7 @@ impl Operation {
 /// What each of the kernels moves that one call or group launched, in the order of their launches. One kernel has all; as
 /// many as communicators, one of each; as many as messages, each its own. Communicators come in the order in which they were
 /// first given something.
-pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, Sizes>> {
+pub(crate) fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, Sizes>> {
     if messages.is_empty() {
         return vec![Err(Sizes::NoCall); kernels];
     }

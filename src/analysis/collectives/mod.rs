@@ -1,5 +1,5 @@
 //! Collectives of several GPUs: matching their kernels, sizing their messages.
 
-pub mod launching_groups;
-pub mod matching;
-pub mod messages;
+pub(crate) mod launching_groups;
+pub(crate) mod matching;
+pub(crate) mod messages;

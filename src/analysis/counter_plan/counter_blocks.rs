@@ -63,7 +63,7 @@ struct WithoutForm {
 
 /// Why a counter has no place in a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BlockError {
+pub(crate) enum BlockError {
     /// Nobody wrote down what its blocks can count.
     #[error(
         "how many counters the blocks of {architecture} have room for is not known, only of {known}; give them with --block-limit"
@@ -85,17 +85,17 @@ pub enum BlockError {
 
 /// Facts about blocks.
 #[derive(Debug, Default)]
-pub struct CounterBlocks(Form);
+pub(crate) struct CounterBlocks(Form);
 
 impl CounterBlocks {
     /// Those of `share/counter_blocks.toml`; a test reads them, so that none is missing.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<CounterBlocks> = OnceLock::new();
         BUILTIN.get_or_init(|| Self(toml::from_str(BLOCKS).unwrap_or_default()))
     }
 
     /// The architectures whose blocks are known, by their LLVM names.
-    pub fn architectures(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn architectures(&self) -> impl Iterator<Item = &str> {
         self.0.architecture.iter().flat_map(|one| &one.names).map(String::as_str)
     }
 
@@ -103,7 +103,7 @@ impl CounterBlocks {
     ///
     /// # Errors
     /// Where neither is known.
-    pub fn for_architecture(
+    pub(crate) fn for_architecture(
         &self,
         architecture: &str,
         limits: &BTreeMap<String, usize>,
@@ -142,19 +142,19 @@ impl CounterBlocks {
     }
 
     /// Groups of derived counters whose own counters never share a pass.
-    pub fn apart(&self) -> impl Iterator<Item = &[String]> {
+    pub(crate) fn apart(&self) -> impl Iterator<Item = &[String]> {
         self.0.apart.iter().map(|one| one.names.as_slice())
     }
 
     /// Whether rocprofv3 gives what the hardware accumulates on an architecture.
-    pub fn accumulates(&self, architecture: &str) -> bool {
+    pub(crate) fn accumulates(&self, architecture: &str) -> bool {
         let is_without = |one: &WithoutForm| one.architectures.iter().any(|name| name == architecture);
         !self.0.without_accumulation.iter().any(is_without)
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct ArchitectureBlocks {
+pub(crate) struct ArchitectureBlocks {
     /// LLVM name.
     pub architecture: String,
     /// Where the figures are from.
@@ -171,7 +171,7 @@ impl ArchitectureBlocks {
     ///
     /// # Errors
     /// Where there is none, or the architecture does not have it.
-    pub fn block_of(&self, counter: &str) -> Result<&str, BlockError> {
+    pub(crate) fn block_of(&self, counter: &str) -> Result<&str, BlockError> {
         let Some((_, block)) = self.prefixes.iter().find(|(prefix, _)| counter.starts_with(prefix.as_str())) else {
             let block = counter.split_once('_').map_or(counter, |(block, _)| block).to_owned();
             return Err(BlockError::NoBlock { counter: counter.to_owned(), block });
@@ -188,7 +188,7 @@ impl ArchitectureBlocks {
     }
 
     /// What a counter of other architectures is called on this one; `None` where nothing is known to be renamed.
-    pub fn renamed(&self, counter: &str) -> Option<String> {
+    pub(crate) fn renamed(&self, counter: &str) -> Option<String> {
         let (prefix, there) = self.renamed.iter().find(|(prefix, _)| counter.starts_with(prefix.as_str()))?;
         Some(format!("{there}{}", counter.strip_prefix(prefix.as_str())?))
     }

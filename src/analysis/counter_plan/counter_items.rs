@@ -9,7 +9,7 @@ use crate::analysis::hardware::metrics::Accumulated;
 
 /// How the profiler is told to accumulate a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accumulations {
+pub(crate) enum Accumulations {
     /// By a counter of its own, `NAME_ACCUM`, which a file of definitions makes with `accumulate()`. rocprofv3 keeps no
     /// order of counters, so that it gives 0 for pairs.
     Defined,
@@ -22,7 +22,7 @@ pub enum Accumulations {
 ///
 /// # Errors
 /// Where a counter has no block.
-pub fn items(
+pub(crate) fn items(
     resolved: &Resolved,
     blocks: &ArchitectureBlocks,
     accumulated: &Accumulated,

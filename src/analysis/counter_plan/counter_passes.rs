@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A counter that a block is told to count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Select {
+pub(crate) struct Select {
     pub block: String,
     /// The counter, or what else takes the place of one.
     pub counter: String,
@@ -12,7 +12,7 @@ pub struct Select {
 
 /// What must be collected in one pass.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Item {
+pub(crate) struct Item {
     /// Names for the profiler, in this order and without others between them.
     pub names: Vec<String>,
     /// What it needs of the blocks; what another item of the pass needs as well counts once.
@@ -27,7 +27,7 @@ pub struct Item {
 
 impl Item {
     /// A counter by itself.
-    pub fn single(block: &str, counter: &str) -> Self {
+    pub(crate) fn single(block: &str, counter: &str) -> Self {
         let select = Select { block: block.to_owned(), counter: counter.to_owned() };
         Self {
             names: vec![counter.to_owned()],
@@ -46,19 +46,19 @@ impl Item {
 
 /// Items that are collected in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pass {
+pub(crate) struct Pass {
     /// In the order in which the profiler is told.
     pub items: Vec<Item>,
 }
 
 impl Pass {
     /// Names for the profiler.
-    pub fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.items.iter().flat_map(|item| &item.names).map(String::as_str).collect()
     }
 
     /// What the blocks are told to count, by block.
-    pub fn selects(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+    pub(crate) fn selects(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut selects: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for select in self.items.iter().flat_map(|item| &item.selects) {
             selects.entry(&select.block).or_default().insert(&select.counter);
@@ -67,7 +67,7 @@ impl Pass {
     }
 
     /// Whether an item has room next to those that are here, and may be.
-    pub fn takes(&self, item: &Item, limits: &BTreeMap<String, usize>) -> bool {
+    pub(crate) fn takes(&self, item: &Item, limits: &BTreeMap<String, usize>) -> bool {
         let mut together = self.selects();
         for select in &item.selects {
             together.entry(&select.block).or_default().insert(&select.counter);
@@ -88,7 +88,7 @@ impl Pass {
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PassError {
+pub(crate) enum PassError {
     /// An item that no pass can hold.
     #[error("{names} need {needed} counters of the block {block}, which has room for {limit}; see --block-limit")]
     TooLarge {
@@ -107,7 +107,7 @@ fn limit(limits: &BTreeMap<String, usize>, block: &str) -> usize {
 
 /// No plan can have fewer passes: of every block all counters must find room, every accumulated counter needs a pass,
 /// and so does every member of a group that is kept apart.
-pub fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
+pub(crate) fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
     let whole = Pass { items: items.to_vec() };
     let of_blocks =
         whole.selects().iter().map(|(block, counters)| counters.len().div_ceil(limit(limits, block).max(1))).max();
@@ -135,7 +135,7 @@ pub fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
 ///
 /// # Errors
 /// When one item alone is too large.
-pub fn plan(
+pub(crate) fn plan(
     items: &[Item],
     limits: &BTreeMap<String, usize>,
     together: &[BTreeSet<String>],

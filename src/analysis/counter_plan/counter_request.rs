@@ -12,7 +12,7 @@ const PROPOSED: usize = 3;
 
 /// Why something that was requested cannot be collected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
+pub(crate) enum RequestError {
     /// The counter has no block.
     #[error(transparent)]
     Block(#[from] BlockError),
@@ -70,7 +70,7 @@ fn proposal(names: &[String]) -> String {
 
 /// The raw counters of one thing that was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Needs {
+pub(crate) struct Needs {
     /// Counters by their names of the hardware.
     pub counters: BTreeSet<String>,
     /// Counters of which the hardware must accumulate the level.
@@ -79,12 +79,12 @@ pub struct Needs {
 
 impl Needs {
     /// Whether it needs no counters.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.counters.is_empty() && self.accumulated.is_empty()
     }
 
     /// Counters, and those that are accumulated.
-    pub fn all(&self) -> BTreeSet<String> {
+    pub(crate) fn all(&self) -> BTreeSet<String> {
         self.counters.union(&self.accumulated).cloned().collect()
     }
 
@@ -96,7 +96,7 @@ impl Needs {
 
 /// All that was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// All raw counters.
     pub needs: Needs,
     /// What each counter, derived counter and metric needs, by its name.
@@ -112,7 +112,7 @@ pub struct Resolved {
 }
 
 /// Resolves names on one architecture.
-pub struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     definitions: &'a Definitions,
     facts: &'a CounterBlocks,
     blocks: &'a ArchitectureBlocks,
@@ -124,7 +124,7 @@ pub struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// With metrics counted `per` something.
-    pub fn new(
+    pub(crate) fn new(
         definitions: &'a Definitions,
         facts: &'a CounterBlocks,
         blocks: &'a ArchitectureBlocks,
@@ -136,7 +136,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// What all names come to.
-    pub fn finish(self) -> Resolved {
+    pub(crate) fn finish(self) -> Resolved {
         self.resolved
     }
 
@@ -145,7 +145,7 @@ impl<'a> Resolver<'a> {
     ///
     /// # Errors
     /// The first name that cannot be collected.
-    pub fn add_all(&mut self, names: &[String]) -> Result<(), RequestError> {
+    pub(crate) fn add_all(&mut self, names: &[String]) -> Result<(), RequestError> {
         let accumulators = &self.definitions.accumulated.accumulator;
         let is_accumulator = |name: &String| accumulators.contains(name);
         for (at, name) in names.iter().enumerate() {
@@ -258,7 +258,7 @@ impl<'a> Resolver<'a> {
             match metric.on(&self.blocks.architecture) {
                 Some(on) if !is_itself(&on.formula) => {
                     let needs = self.of_formula(&on.formula, depth + 1)?;
-                    if on.from_profiler() {
+                    if on.is_from_profiler() {
                         self.resolved.known_to_profiler.insert(name.to_owned());
                     }
                     let group = self.facts.apart().position(|names| names.iter().any(|apart| apart == name));

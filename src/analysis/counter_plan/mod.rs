@@ -9,19 +9,20 @@ mod profiler_jobs;
 mod shell;
 mod tool_flags;
 
-pub use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, CounterBlocks};
-pub use crate::analysis::counter_plan::counter_items::{Accumulations, items};
+pub(crate) use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, CounterBlocks};
+pub(crate) use crate::analysis::counter_plan::counter_items::{Accumulations, items};
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::counter_passes::Select;
-pub use crate::analysis::counter_plan::counter_passes::{Item, Pass, lower_bound, plan};
+pub(crate) use crate::analysis::counter_plan::counter_passes::{Item, Pass, lower_bound, plan};
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::counter_request::RequestError;
-pub use crate::analysis::counter_plan::counter_request::{Needs, Resolved, Resolver};
-pub use crate::analysis::counter_plan::profiler_flags::check_command;
-pub use crate::analysis::counter_plan::profiler_jobs::{
+pub(crate) use crate::analysis::counter_plan::counter_request::{Needs, Resolved, Resolver};
+pub(crate) use crate::analysis::counter_plan::profiler_flags::check_command;
+pub(crate) use crate::analysis::counter_plan::profiler_jobs::{
     Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs,
 };
-pub use crate::analysis::counter_plan::shell::{quoted, words};
+pub(crate) use crate::analysis::counter_plan::shell::quoted;
+pub use crate::analysis::counter_plan::shell::words;
 pub use crate::analysis::counter_plan::tool_flags::check;
 
 #[cfg(test)]

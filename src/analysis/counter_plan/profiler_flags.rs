@@ -125,7 +125,7 @@ fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
 
 /// What is wrong with the words of a rocprofv3 command, in their order; nothing where rocprofv3 takes it. Words before
 /// rocprofv3 that set variables (`NAME=VALUE`) are skipped.
-pub fn check_command(words: &[String]) -> Vec<CommandProblem> {
+pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
     let form = flags();
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
     let mut rest = words.iter().skip_while(is_variable).peekable();

@@ -6,7 +6,7 @@ use crate::analysis::counter_plan::counter_passes::Pass;
 
 /// How passes are collected.
 #[derive(Clone, Debug)]
-pub struct Collection {
+pub(crate) struct Collection {
     /// Directory that gets a folder `pass_N` for each.
     pub directory: String,
     /// File of definitions; `None` where nothing is to be defined.
@@ -16,7 +16,7 @@ pub struct Collection {
 }
 
 /// The words of the rocprofv3 command for a pass, which is counted from 1.
-pub fn pass_command(pass: &Pass, number: usize, collection: &Collection) -> Vec<String> {
+pub(crate) fn pass_command(pass: &Pass, number: usize, collection: &Collection) -> Vec<String> {
     let mut words: Vec<String> = vec!["rocprofv3".to_owned(), "--pmc".to_owned()];
     words.extend(pass.names().into_iter().map(ToOwned::to_owned));
     if let Some(file) = collection.definitions.as_ref().filter(|_| accumulates(pass)) {
@@ -30,13 +30,13 @@ pub fn pass_command(pass: &Pass, number: usize, collection: &Collection) -> Vec<
 }
 
 /// The words of the rocprofv3 command for all passes of a job file `jobs.yaml`.
-pub fn job_command(collection: &Collection) -> Vec<String> {
+pub(crate) fn job_command(collection: &Collection) -> Vec<String> {
     let options = ["rocprofv3", "-i", "jobs.yaml", "--output-format", "rocpd", "-d", &collection.directory, "--"];
     options.into_iter().map(ToOwned::to_owned).chain(collection.program.iter().cloned()).collect()
 }
 
 /// A job file for `rocprofv3 -i` in YAML, which writes the passes to folders `pass_N` itself.
-pub fn yaml_jobs(passes: &[Pass], definitions: Option<&str>) -> String {
+pub(crate) fn yaml_jobs(passes: &[Pass], definitions: Option<&str>) -> String {
     let mut text = "jobs:\n".to_owned();
     for pass in passes {
         // A list of names of counters, which need no quotes.
@@ -49,12 +49,12 @@ pub fn yaml_jobs(passes: &[Pass], definitions: Option<&str>) -> String {
 }
 
 /// A job file with a `pmc:` line per pass.
-pub fn pmc_lines(passes: &[Pass]) -> String {
+pub(crate) fn pmc_lines(passes: &[Pass]) -> String {
     passes.iter().map(|pass| format!("pmc: {}\n", pass.names().join(" "))).collect()
 }
 
 /// What `rocprofv3 -E` needs to accumulate the counters of passes; `None` where there are none.
-pub fn accumulation_definitions(passes: &[Pass], architecture: &str) -> Option<String> {
+pub(crate) fn accumulation_definitions(passes: &[Pass], architecture: &str) -> Option<String> {
     let items = passes.iter().flat_map(|pass| &pass.items);
     let levels: std::collections::BTreeSet<&String> = items.flat_map(defined).collect();
     if levels.is_empty() {

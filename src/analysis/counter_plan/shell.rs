@@ -2,7 +2,7 @@
 
 /// A word as bash takes it, quoted where it needs that. What a terminal or an editor would obey instead of showing is written by its
 /// bytes, so that a line is one line and does not look like another.
-pub fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.,/:=+@%".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -7,7 +7,7 @@ use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 
 /// Where no launch is recorded, work is taken to have waited for what ended at most this long before, or this share of
 /// the span, whichever is more.
-pub const NEAR_NS: i64 = 50_000;
+pub(crate) const NEAR_NS: i64 = 50_000;
 const NEAR_SHARE: i64 = 100;
 /// Work whose launch is recorded is taken to have waited for work of another stream that ended at most this long before,
 /// where its launch and its own stream leave more than `UNEXPLAINED_NS` open.
@@ -16,7 +16,7 @@ const UNEXPLAINED_NS: i64 = 20_000;
 
 /// Places of work that had to end before; [`NONE`] where there is none.
 #[derive(Debug, Default)]
-pub struct Causes {
+pub(crate) struct Causes {
     /// By work: what ended last in its lane before it started.
     pub stream: Vec<u32>,
     /// By work: what ended last anywhere, where that explains its start and nothing recorded does.
@@ -29,14 +29,14 @@ pub struct Causes {
 
 impl Causes {
     /// What work is known to have waited for.
-    pub fn event(&self, place: u32) -> Option<u32> {
+    pub(crate) fn event(&self, place: u32) -> Option<u32> {
         let at = self.events.binary_search_by_key(&place, |(work, _)| *work).ok()?;
         self.events.get(at).map(|(_, before)| *before)
     }
 }
 
 /// The causes among work and calls in the order of [`crate::analysis::critical_path::Graph::new`].
-pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns: i64) -> Causes {
+pub(crate) fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns: i64) -> Causes {
     let at = |place: u32| work.get(place as usize);
     let end_of = |place: &u32| at(*place).map(|work| (work.end_ns, work.start_ns, *place));
     let mut by_end: Vec<u32> = (0..work.len() as u32).collect();

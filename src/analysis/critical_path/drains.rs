@@ -7,7 +7,7 @@ use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 
 /// What calls wait for whole devices, and which work was given to these before.
 #[derive(Debug, Default)]
-pub struct Drains {
+pub(crate) struct Drains {
     /// By work: its device and its place in the order of issue there; empty where no call waits for a device.
     issued: Vec<(u32, u32)>,
     /// Calls in order, with their device and how much work was given to it before.
@@ -19,7 +19,7 @@ pub struct Drains {
 impl Drains {
     /// Of the calls that wait for the device whose work they `waited` for. Where they found all work done it is not known
     /// which device they meant, unless there is only one.
-    pub fn new(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
+    pub(crate) fn new(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
         if calls.iter().all(|call| call.waits != Waits::Device) {
             return Self::default();
         }
@@ -76,19 +76,19 @@ impl Drains {
 }
 
 /// Ends of work that was walked over, for the calls that wait for it.
-pub struct Ends<'a> {
+pub(crate) struct Ends<'a> {
     drains: &'a Drains,
     trees: Vec<PrefixMax>,
 }
 
 impl<'a> Ends<'a> {
     /// Before the first moment.
-    pub fn new(drains: &'a Drains) -> Self {
+    pub(crate) fn new(drains: &'a Drains) -> Self {
         Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
     /// Work has ended.
-    pub fn add(&mut self, place: u32, end_ns: i64) {
+    pub(crate) fn add(&mut self, place: u32, end_ns: i64) {
         if let Some((device, rank)) = self.drains.of_work(place)
             && let Some(tree) = self.trees.get_mut(device as usize)
         {
@@ -97,26 +97,26 @@ impl<'a> Ends<'a> {
     }
 
     /// The last end so far of the work that a call waits for.
-    pub fn last(&self, call: u32) -> Option<i64> {
+    pub(crate) fn last(&self, call: u32) -> Option<i64> {
         let (device, before) = self.drains.of_call(call)?;
         self.trees.get(device as usize)?.most(before)
     }
 }
 
 /// Latest returns of calls that were walked over from the end, for the work that they wait for.
-pub struct Returns<'a> {
+pub(crate) struct Returns<'a> {
     drains: &'a Drains,
     trees: Vec<PrefixMax>,
 }
 
 impl<'a> Returns<'a> {
     /// Behind the last moment.
-    pub fn new(drains: &'a Drains) -> Self {
+    pub(crate) fn new(drains: &'a Drains) -> Self {
         Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
     /// A call may return at this time at the latest.
-    pub fn add(&mut self, call: u32, latest_ns: i64) {
+    pub(crate) fn add(&mut self, call: u32, latest_ns: i64) {
         if let Some((device, before)) = self.drains.of_call(call)
             && let Some((tree, size)) = self.trees.get_mut(device as usize).zip(self.drains.sizes.get(device as usize))
         {
@@ -126,7 +126,7 @@ impl<'a> Returns<'a> {
     }
 
     /// The earliest of these times of the calls that wait for work.
-    pub fn earliest(&self, place: u32) -> Option<i64> {
+    pub(crate) fn earliest(&self, place: u32) -> Option<i64> {
         let (device, rank) = self.drains.of_work(place)?;
         let size = self.drains.sizes.get(device as usize)?;
         self.trees.get(device as usize)?.most(size.saturating_sub(rank)).map(i64::saturating_neg)

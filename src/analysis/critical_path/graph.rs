@@ -5,11 +5,11 @@ use crate::analysis::critical_path::drains::Drains;
 use crate::analysis::critical_path::order::sequence;
 
 /// No work or call.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A kernel or copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// Start on the GPU in raw nanoseconds.
     pub start_ns: i64,
     /// End on the GPU, not before its start.
@@ -22,7 +22,7 @@ pub struct Work {
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
+pub(crate) enum Waits {
     Nothing,
     /// For the end of what was last given to a stream.
     Stream,
@@ -34,7 +34,7 @@ pub enum Waits {
 
 /// A host call that launches work or waits for it. Calls of a thread do not contain one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End, not before its start.
@@ -47,7 +47,7 @@ pub struct Call {
 
 /// Work and calls with the causes of each.
 #[derive(Debug)]
-pub struct Graph {
+pub(crate) struct Graph {
     pub(super) work: Vec<Work>,
     pub(super) calls: Vec<Call>,
     pub(super) causes: Causes,
@@ -58,7 +58,7 @@ pub struct Graph {
 
 /// A moment of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
+pub(crate) enum Point {
     WorkStart(u32),
     WorkEnd(u32),
     /// A call starts.
@@ -69,7 +69,7 @@ pub enum Point {
 
 /// A cause of the start of work, and when it was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The end of work before it in its stream or queue.
     Stream(u32),
     /// The end of work elsewhere that a recorded event stood for.
@@ -84,7 +84,7 @@ pub enum Cause {
 
 /// What a call starts after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub(crate) enum Before {
     /// The return of the call before it on its thread.
     Returned(u32),
     /// The start of the call before it, which returns later.
@@ -96,7 +96,7 @@ impl Graph {
     /// starts. `devices` are dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
     /// the sorting, and linear time else.
     #[must_use]
-    pub fn new(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
+    pub(crate) fn new(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
         let causes = causes(&work, &calls, recorded, last_ns.saturating_sub(first_ns));
@@ -107,7 +107,7 @@ impl Graph {
 
     /// First start to last end of the work.
     #[must_use]
-    pub fn span(&self) -> (i64, i64) {
+    pub(crate) fn span(&self) -> (i64, i64) {
         self.span
     }
 
@@ -117,13 +117,13 @@ impl Graph {
     }
 
     #[must_use]
-    pub fn work(&self) -> &[Work] {
+    pub(crate) fn work(&self) -> &[Work] {
         &self.work
     }
 
     /// All calls.
     #[cfg(test)]
-    pub fn calls(&self) -> &[Call] {
+    pub(crate) fn calls(&self) -> &[Call] {
         &self.calls
     }
 

@@ -14,6 +14,6 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
-pub use crate::analysis::critical_path::passes::{end_without, slack};
-pub use crate::analysis::critical_path::walk::{Edge, Part, Segment, longest_path};
+pub(crate) use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
+pub(crate) use crate::analysis::critical_path::passes::{end_without, slack};
+pub(crate) use crate::analysis::critical_path::walk::{Edge, Part, Segment, longest_path};

@@ -4,7 +4,7 @@ use crate::analysis::critical_path::graph::{Call, Point, Work};
 
 /// Moments as numbers, in the order of time. At the same time work ends first, then calls return, then calls start, then
 /// work starts; what takes no time starts and ends there at once.
-pub fn sequence(work: &[Work], calls: &[Call]) -> Vec<u32> {
+pub(crate) fn sequence(work: &[Work], calls: &[Call]) -> Vec<u32> {
     let mut call_starts: Vec<u32> = (0..calls.len() as u32).collect();
     let start_of = |place: &u32| calls.get(*place as usize).map(|call| call.start_ns);
     call_starts.sort_by_key(start_of);
@@ -66,7 +66,7 @@ fn code(point: Point) -> u32 {
 }
 
 /// The moment of a number.
-pub fn point(code: u32) -> Point {
+pub(crate) fn point(code: u32) -> Point {
     let place = code >> 2;
     match code & 3 {
         0 => Point::WorkStart(place),

@@ -7,7 +7,7 @@ use crate::analysis::critical_path::order::point;
 /// How much later each piece of work could end, everything after it shifted, without moving the last end, in nanoseconds.
 /// It is 0 for work on the longest path. Takes linear time.
 #[must_use]
-pub fn slack(graph: &Graph) -> Vec<i64> {
+pub(crate) fn slack(graph: &Graph) -> Vec<i64> {
     let (_, last_ns) = graph.span();
     let mut latest = Times::new(graph, last_ns, i64::MAX);
     let mut returns = Returns::new(&graph.drains);
@@ -59,7 +59,7 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
 /// When the last work would end if some of it took no time. What bound each start and return keeps its delay, and the host
 /// takes as long as it did between calls and in those that do not wait. Takes linear time.
 #[must_use]
-pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
+pub(crate) fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
     let mut times = Times::new(graph, 0, 0);
     let mut last_ns = i64::MIN;
     let mut ends = Ends::new(&graph.drains);

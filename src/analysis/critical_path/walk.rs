@@ -5,7 +5,7 @@ use crate::analysis::critical_path::graph::{Before, Cause, Graph, NONE, Point};
 
 /// What a part of the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// This work ran.
     Work(u32),
     /// The host was inside this call.
@@ -24,7 +24,7 @@ pub enum Part {
 
 /// How the path got from what came before to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub(crate) enum Edge {
     /// The order of a stream or queue.
     Stream,
     /// A recorded event stood for work elsewhere.
@@ -43,7 +43,7 @@ pub enum Edge {
 
 /// A part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End, after its start.
@@ -56,7 +56,7 @@ pub struct Segment {
 /// The path to the end of the work that ends last, in the order of time. Its parts follow each other without gap from the
 /// first start of any work to that end.
 #[must_use]
-pub fn longest_path(graph: &Graph) -> Vec<Segment> {
+pub(crate) fn longest_path(graph: &Graph) -> Vec<Segment> {
     let (first_ns, last_ns) = graph.span();
     let last = graph.work().iter().rposition(|work| work.end_ns == last_ns);
     let mut segments = Vec::new();

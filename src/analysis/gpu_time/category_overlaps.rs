@@ -7,7 +7,7 @@ use crate::analysis::intervals::Interval;
 
 /// A kernel of some category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CategoryWork {
+pub(crate) struct CategoryWork {
     /// When it ran.
     pub time: Interval,
     /// Dense number of its category.
@@ -16,7 +16,7 @@ pub struct CategoryWork {
 
 /// An interval in which one category ran, or two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Overlap {
+pub(crate) struct Overlap {
     /// When; as long as can be.
     pub time: Interval,
     pub category: u32,
@@ -28,7 +28,7 @@ pub struct Overlap {
 /// start. Those of the same categories come in their order and neither overlap nor touch.
 ///
 /// Takes `O(n (log n + categories))`.
-pub fn each_overlap(work: &[CategoryWork], emit: impl FnMut(Overlap)) {
+pub(crate) fn each_overlap(work: &[CategoryWork], emit: impl FnMut(Overlap)) {
     let categories = work.iter().map(|item| item.category as usize + 1).max().unwrap_or(0);
     let mut sweep = Sweep { lanes: vec![Lane::default(); categories], pending: BTreeMap::new(), emit };
     let mut ends: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();

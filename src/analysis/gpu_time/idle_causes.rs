@@ -4,7 +4,7 @@ use crate::analysis::intervals::Interval;
 
 /// Why a GPU runs no kernel at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The call that launches the next work has not returned, and its thread is in no call that waits.
     HostBound,
     /// The thread that launches the next work is inside a call that waits.
@@ -25,7 +25,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::HostBound,
         Self::Sync,
         Self::LaunchDelay,
@@ -38,7 +38,7 @@ impl Cause {
 
     /// The spelling in tables.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::HostBound => "host_bound",
             Self::Sync => "sync",
@@ -54,7 +54,7 @@ impl Cause {
 
 /// What is known of the launch of the work that ends an idle interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Launch {
+pub(crate) enum Launch {
     /// No call is recorded.
     Unknown,
     /// It was handed over to the GPU at this time.
@@ -68,7 +68,7 @@ pub enum Launch {
 ///
 /// While the recording is paused nothing else can be known. After the launch the work is delayed; before it the thread
 /// waits or is busy otherwise. The parts are given in their order, tile the interval, and neighbors differ.
-pub fn each_cause(
+pub(crate) fn each_cause(
     idle: Interval,
     launch: Launch,
     waits: &[Interval],

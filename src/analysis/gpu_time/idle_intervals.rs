@@ -4,7 +4,7 @@ use crate::analysis::intervals::Interval;
 
 /// One valid kernel or copy on a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End in raw nanoseconds.
@@ -22,7 +22,7 @@ impl Work {
 
 /// An interval without kernels on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdleInterval {
+pub(crate) struct IdleInterval {
     /// When.
     pub time: Interval,
     /// Whether at least one copy ran at every moment of it; otherwise nothing ran at any.
@@ -44,7 +44,7 @@ pub struct IdleInterval {
 /// streams count: a stream that waits while another works gives no interval.
 ///
 /// Takes linear time.
-pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
+pub(crate) fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
     let mut sweep = Sweep {
         work,
         reached_ns: span.start_ns,

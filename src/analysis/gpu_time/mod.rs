@@ -1,7 +1,7 @@
 //! What GPUs were doing when, and why they were idle.
 
-pub mod category_overlaps;
-pub mod idle_causes;
-pub mod idle_intervals;
-pub mod segments;
-pub mod telemetry;
+pub(crate) mod category_overlaps;
+pub(crate) mod idle_causes;
+pub(crate) mod idle_intervals;
+pub(crate) mod segments;
+pub(crate) mod telemetry;

@@ -7,7 +7,7 @@ use crate::analysis::intervals::Interval;
 
 /// What kind of work a kernel or copy is, as far as time accounting tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Activity {
+pub(crate) enum Activity {
     /// A kernel of any category but communication.
     Compute,
     /// A kernel of the category `communication`.
@@ -18,7 +18,7 @@ pub enum Activity {
 
 impl Activity {
     /// Its place among the kinds.
-    pub const fn lane(self) -> u8 {
+    pub(crate) const fn lane(self) -> u8 {
         match self {
             Self::Compute => 0,
             Self::Communication => 1,
@@ -29,7 +29,7 @@ impl Activity {
 
 /// One valid kernel or copy on one GPU. A copy between two GPUs is given once for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ActivityInterval {
+pub(crate) struct ActivityInterval {
     /// Index of the GPU among those of the process.
     pub gpu: i64,
     /// Start in raw nanoseconds.
@@ -41,7 +41,7 @@ pub struct ActivityInterval {
 
 /// An interval on one GPU during which the number of running kernels and copies does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// Index of the GPU among those of the process.
     pub gpu: i64,
     /// Start in raw nanoseconds.
@@ -72,14 +72,14 @@ impl Segment {
 ///
 /// Takes `O(n log n)`, close to linear when the activities come sorted by start.
 #[cfg(test)]
-pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
+pub(crate) fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
     let mut segments = Vec::new();
     each_segment(activities.into_iter().collect(), |segment| segments.push(segment));
     segments
 }
 
 /// As [`segments`], handing over one segment after the other, so that millions of them need not be held twice.
-pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
+pub(crate) fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
     activities.retain(|activity| activity.start_ns <= activity.end_ns);
     let Some(span) = span(&activities) else { return };
     let order = |activity: &ActivityInterval| (activity.gpu, activity.start_ns);

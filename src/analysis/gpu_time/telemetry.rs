@@ -2,7 +2,7 @@
 
 /// What a sample measures, in MHz, watts and degrees Celsius.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
+pub(crate) enum Quantity {
     /// Clock of the compute units.
     Clock,
     Power,
@@ -15,7 +15,7 @@ const OTHER_CLOCKS: [&str; 9] = ["mem", "mclk", "uclk", "fclk", "socclk", "vclk"
 const OTHER_POWERS: [&str; 4] = ["cap", "limit", "max", "default"];
 
 /// What a metric measures and the factor to the unit of the quantity, inferred from its name and unit.
-pub fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
+pub(crate) fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
     let name = name.to_lowercase();
     let unit = unit.map(|unit| unit.trim().to_lowercase()).unwrap_or_default();
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
@@ -42,14 +42,14 @@ pub fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
 
 /// A value that holds from each sample to the next, and from the last one on. Before the first it is not known.
 #[derive(Debug, Default)]
-pub struct StepSeries {
+pub(crate) struct StepSeries {
     /// Time, value, and integral up to the time, in the order of time.
     steps: Vec<(i64, f64, f64)>,
 }
 
 impl StepSeries {
     /// From samples in any order; of those at the same time the last holds.
-    pub fn new(mut samples: Vec<(i64, f64)>) -> Self {
+    pub(crate) fn new(mut samples: Vec<(i64, f64)>) -> Self {
         samples.retain(|(_, value)| value.is_finite());
         samples.sort_by_key(|(time_ns, _)| *time_ns);
         let mut steps: Vec<(i64, f64, f64)> = Vec::with_capacity(samples.len());
@@ -61,7 +61,7 @@ impl StepSeries {
     }
 
     /// Mean over the part of an interval where the value is known; the value itself where that has no length.
-    pub fn mean(&self, start_ns: i64, end_ns: i64) -> Option<f64> {
+    pub(crate) fn mean(&self, start_ns: i64, end_ns: i64) -> Option<f64> {
         let start_ns = start_ns.max(self.steps.first()?.0);
         if end_ns < start_ns {
             return None;

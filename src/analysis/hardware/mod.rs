@@ -1,5 +1,5 @@
 //! GPUs and their limits: figures, occupancy, metrics over counters.
 
-pub mod devices;
-pub mod metrics;
-pub mod occupancy;
+pub(crate) mod devices;
+pub(crate) mod metrics;
+pub(crate) mod occupancy;

@@ -82,7 +82,7 @@ impl Chooser {
 
 /// What the counters of a generation of GPUs count.
 #[derive(Debug)]
-pub struct Generation {
+pub(crate) struct Generation {
     /// Name.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests tell generations apart by it"))]
     pub name: String,
@@ -92,17 +92,17 @@ pub struct Generation {
 }
 
 impl Generation {
-    pub fn counters(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn counters(&self) -> impl Iterator<Item = &str> {
         self.counters.keys().map(String::as_str)
     }
 
     /// Whether a counter counts operations of a kind.
-    pub fn counts(&self, counter: &str, kind: &str) -> bool {
+    pub(crate) fn counts(&self, counter: &str, kind: &str) -> bool {
         self.counters.get(counter).is_some_and(|kinds| kinds.iter().any(|other| other == kind))
     }
 
     /// Whether operations of these kinds finish in the order in which they were issued.
-    pub fn finish_in_order<'a>(&self, mut kinds: impl Iterator<Item = &'a str>) -> bool {
+    pub(crate) fn finish_in_order<'a>(&self, mut kinds: impl Iterator<Item = &'a str>) -> bool {
         let Some(first) = kinds.next() else { return true };
         let group = self.ordered.iter().find(|group| group.iter().any(|kind| kind == first));
         group.is_some_and(|group| kinds.all(|kind| group.iter().any(|other| other == kind)))
@@ -110,7 +110,7 @@ impl Generation {
 }
 
 #[derive(Debug, Default)]
-pub struct InstructionRules {
+pub(crate) struct InstructionRules {
     classes: Chooser,
     direct: Chooser,
     r#final: Chooser,
@@ -120,7 +120,7 @@ pub struct InstructionRules {
 
 impl InstructionRules {
     /// Those of `share/instructions.toml`; a test reads them, so that they are never without rules.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<InstructionRules> = OnceLock::new();
         BUILTIN.get_or_init(|| Self::parse(RULES).unwrap_or_default())
     }
@@ -144,27 +144,27 @@ impl InstructionRules {
     }
 
     /// The class of an instruction with its operands.
-    pub fn class(&self, instruction: &str) -> &str {
+    pub(crate) fn class(&self, instruction: &str) -> &str {
         self.classes.choose(&mnemonic(instruction).to_ascii_lowercase()).unwrap_or(OTHER)
     }
 
     /// Whether the last operand of a branch shows where it goes.
-    pub fn is_direct(&self, mnemonic: &str) -> bool {
+    pub(crate) fn is_direct(&self, mnemonic: &str) -> bool {
         self.direct.knows(mnemonic)
     }
 
     /// Whether what follows an instruction is never run right after it.
-    pub fn is_final(&self, mnemonic: &str) -> bool {
+    pub(crate) fn is_final(&self, mnemonic: &str) -> bool {
         self.r#final.knows(mnemonic)
     }
 
     /// The kind of operation that an instruction with its operands, in lower case, starts and that counters count.
-    pub fn operation(&self, instruction: &str) -> Option<&str> {
+    pub(crate) fn operation(&self, instruction: &str) -> Option<&str> {
         self.operations.choose(instruction).filter(|kind| *kind != "none")
     }
 
     /// The generation that a listing with such mnemonics is of.
-    pub fn generation<'a>(&self, mnemonics: impl Iterator<Item = &'a str> + Clone) -> Option<&Generation> {
+    pub(crate) fn generation<'a>(&self, mnemonics: impl Iterator<Item = &'a str> + Clone) -> Option<&Generation> {
         self.generations.iter().find(|generation| mnemonics.clone().any(|name| generation.signs.knows(name)))
     }
 }

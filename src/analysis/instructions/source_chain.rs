@@ -5,7 +5,7 @@ const SEPARATOR: &str = " -> ";
 
 /// A line of a file; either may be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link<'a> {
+pub(crate) struct Link<'a> {
     /// Path as the compiler recorded it.
     pub file: &'a str,
     /// Line from 1 on.
@@ -13,13 +13,13 @@ pub struct Link<'a> {
 }
 
 /// The line that the instruction itself is of, which is the first of a chain.
-pub fn innermost(chain: &str) -> Option<Link<'_>> {
+pub(crate) fn innermost(chain: &str) -> Option<Link<'_>> {
     link(chain.split(SEPARATOR).next()?)
 }
 
 /// The line of the kernel into which all of it was inlined, which is the last of a chain; that of the instruction where nothing
 /// was.
-pub fn outermost(chain: &str) -> Option<Link<'_>> {
+pub(crate) fn outermost(chain: &str) -> Option<Link<'_>> {
     link(chain.rsplit(SEPARATOR).next()?)
 }
 

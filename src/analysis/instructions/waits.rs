@@ -15,7 +15,7 @@ const LONGEST_BYTES: i64 = 20;
 
 /// An instruction of a listing, in the order of addresses.
 #[derive(Clone, Copy, Debug)]
-pub struct Instruction<'a> {
+pub(crate) struct Instruction<'a> {
     /// With its operands.
     pub text: &'a str,
     /// Code object, and address there.
@@ -28,7 +28,7 @@ pub struct Instruction<'a> {
 
 /// Why a part of a wait belongs to no operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unattributed {
+pub(crate) enum Unattributed {
     /// What it waits for was issued before a place to which other code branches, or after which nothing passes.
     OtherPath,
     /// Operations that finish in any order are under way, and it does not wait for all of them.
@@ -43,7 +43,7 @@ pub enum Unattributed {
 
 impl Unattributed {
     /// The spelling in tables.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OtherPath => "other_path",
             Self::AnyOrder => "any_order",
@@ -56,7 +56,7 @@ impl Unattributed {
 
 /// An equal part of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitPart {
+pub(crate) struct WaitPart {
     /// Position of the wait in the listing.
     pub wait: usize,
     pub counter: Option<String>,
@@ -65,14 +65,14 @@ pub struct WaitPart {
 }
 
 /// So many of `total` cycles belong to part `at` of `parts`: as equal as whole numbers allow, and in sum all of them.
-pub fn part_of(total: i64, parts: usize, at: usize) -> i64 {
+pub(crate) fn part_of(total: i64, parts: usize, at: usize) -> i64 {
     let (parts, at) = (i64::try_from(parts).unwrap_or(i64::MAX).max(1), i64::try_from(at).unwrap_or(i64::MAX));
     total.div_euclid(parts) + i64::from(at < total.rem_euclid(parts))
 }
 
 /// The parts of all waits that ran, in the order of the listing: one for every operation that is waited for, and one for every
 /// counter of which that is not known.
-pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<WaitPart> {
+pub(crate) fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<WaitPart> {
     let texts: Vec<String> = listing.iter().map(|row| row.text.trim().to_ascii_lowercase()).collect();
     let Some(generation) = rules.generation(texts.iter().map(|text| mnemonic(text))) else { return Vec::new() };
     let branches = Branches::new(listing, &texts, rules);

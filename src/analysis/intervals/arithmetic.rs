@@ -6,7 +6,7 @@
 
 /// An interval from `start_ns` (inside) to `end_ns` (outside), in nanoseconds of any clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// First nanosecond inside.
     pub start_ns: i64,
     /// First nanosecond after.
@@ -16,25 +16,25 @@ pub struct Interval {
 impl Interval {
     /// The interval `[start_ns, end_ns)`; it covers nothing unless `start_ns < end_ns`.
     #[must_use]
-    pub const fn new(start_ns: i64, end_ns: i64) -> Self {
+    pub(crate) const fn new(start_ns: i64, end_ns: i64) -> Self {
         Self { start_ns, end_ns }
     }
 
     /// Whether it covers nothing: zero length or reversed.
     #[must_use]
-    pub const fn is_empty(self) -> bool {
+    pub(crate) const fn is_empty(self) -> bool {
         self.end_ns <= self.start_ns
     }
 
     /// Length in nanoseconds, 0 when empty, at most `i64::MAX`.
     #[must_use]
-    pub fn length_ns(self) -> i64 {
+    pub(crate) fn length_ns(self) -> i64 {
         to_signed(self.unsigned_length_ns())
     }
 
     /// The part common to both, `None` when there is none.
     #[must_use]
-    pub fn overlap(self, other: Self) -> Option<Self> {
+    pub(crate) fn overlap(self, other: Self) -> Option<Self> {
         let common = Self::new(self.start_ns.max(other.start_ns), self.end_ns.min(other.end_ns));
         (!common.is_empty()).then_some(common)
     }
@@ -53,7 +53,7 @@ pub(super) fn to_signed(length: u64) -> i64 {
 ///
 /// This is the *merged* form.
 #[must_use]
-pub fn union(intervals: impl IntoIterator<Item = Interval>) -> Vec<Interval> {
+pub(crate) fn union(intervals: impl IntoIterator<Item = Interval>) -> Vec<Interval> {
     let mut sorted: Vec<Interval> = intervals.into_iter().filter(|interval| !interval.is_empty()).collect();
     // Only the start has to be in order; the stable sort is linear on rows that already are.
     sorted.sort_by_key(|interval| interval.start_ns);

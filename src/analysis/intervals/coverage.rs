@@ -5,7 +5,7 @@ use crate::analysis::intervals::gallop::gallop_near;
 
 /// Merged intervals, ready to be asked many times.
 #[derive(Debug, Default)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     intervals: Vec<Interval>,
     /// Time covered before each of them.
     before_ns: Vec<i64>,
@@ -16,7 +16,7 @@ impl Coverage {
     ///
     /// [`union`]: crate::analysis::intervals::union
     #[must_use]
-    pub fn of_merged(intervals: Vec<Interval>) -> Self {
+    pub(crate) fn of_merged(intervals: Vec<Interval>) -> Self {
         let mut sum_ns = 0_i64;
         let before_ns = intervals
             .iter()
@@ -31,13 +31,13 @@ impl Coverage {
 
     /// Covered nanoseconds between two times, 0 unless the first is the earlier one. Takes `O(log n)`.
     #[must_use]
-    pub fn between_ns(&self, start_ns: i64, end_ns: i64) -> i64 {
+    pub(crate) fn between_ns(&self, start_ns: i64, end_ns: i64) -> i64 {
         if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
     }
 
     /// The same for intervals that are requested one after the other, each near the one before.
     #[must_use]
-    pub fn walk(&self) -> Walk<'_> {
+    pub(crate) fn walk(&self) -> Walk<'_> {
         Walk { coverage: self, start: 0, end: 0 }
     }
 
@@ -65,7 +65,7 @@ impl Coverage {
 }
 
 /// Goes along what is covered, see [`Coverage::walk`].
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     coverage: &'a Coverage,
     start: usize,
     end: usize,
@@ -73,7 +73,7 @@ pub struct Walk<'a> {
 
 impl Walk<'_> {
     /// As [`Coverage::between_ns`].
-    pub fn between_ns(&mut self, start_ns: i64, end_ns: i64) -> i64 {
+    pub(crate) fn between_ns(&mut self, start_ns: i64, end_ns: i64) -> i64 {
         if start_ns >= end_ns {
             return 0;
         }

@@ -2,7 +2,7 @@
 
 /// The first place from `from` on for which `is_before` is false, or `len`; it must be true for all places up to some
 /// one and false from there. Takes `O(log d)` for a place that is `d` further.
-pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let mut low = from;
     let mut step = 1;
     while low < len && is_before(low) {
@@ -27,7 +27,7 @@ pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usi
 
 /// As [`gallop`] from 0 on, but goes forward or back from `near`, which is about the place. Takes `O(log d)` for one that is
 /// `d` off.
-pub fn gallop_near(near: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn gallop_near(near: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let near = near.min(len);
     // Backwards those come first that are not before.
     match gallop(0, near, |back| !is_before(near - 1 - back)) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Share of the pairs of neighbors that two sequences have in common, of those of the longer one.
-pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
+pub(crate) fn likeness(one: &[u32], other: &[u32]) -> f64 {
     let neighbors = |of: &[u32]| -> Vec<u64> {
         let pairs = of.iter().zip(of.iter().skip(1)).map(|(one, next)| u64::from(*one) << 32 | u64::from(*next));
         let mut pairs: Vec<u64> = pairs.collect();
@@ -26,7 +26,7 @@ pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
 }
 
 /// Place of the repetition that occurs most often as it is, of several the first.
-pub fn commonest(repetitions: &[&[u32]]) -> usize {
+pub(crate) fn commonest(repetitions: &[&[u32]]) -> usize {
     let hash = |repetition: &[u32]| {
         let mut hasher = DefaultHasher::new();
         repetition.hash(&mut hasher);

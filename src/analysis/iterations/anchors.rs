@@ -3,7 +3,7 @@
 use crate::analysis::iterations::occurrences::Occurrences;
 
 /// Occurrences that make a repetition worth the name.
-pub const MIN_REPETITIONS: usize = 3;
+pub(crate) const MIN_REPETITIONS: usize = 3;
 /// Share of the sequence that repetitions must cover.
 const MIN_COVERED: f64 = 0.3;
 /// Periods that differ by less than this share are taken for one.
@@ -15,7 +15,7 @@ const IRREGULAR: i64 = 2;
 
 /// A symbol that may mark repetitions, in the interval where it is regular.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
+pub(crate) struct Anchor {
     pub symbol: u32,
     /// Usual distance between its occurrences.
     pub period: u32,
@@ -30,12 +30,12 @@ pub struct Anchor {
 }
 
 /// How far a distance may be from a period and still be regular; of periods below 4, which accident makes easily, not at all.
-pub fn tolerance(period: u32) -> u32 {
+pub(crate) fn tolerance(period: u32) -> u32 {
     period / 4
 }
 
 /// The symbols that are regular over enough of the sequence.
-pub fn anchors(occurrences: &Occurrences) -> Vec<Anchor> {
+pub(crate) fn anchors(occurrences: &Occurrences) -> Vec<Anchor> {
     let mut distances = Vec::new();
     let length = occurrences.sequence().len();
     let symbols = occurrences.symbols().map(|symbol| (symbol, occurrences.of_symbol(symbol)));
@@ -117,7 +117,7 @@ fn is_between([least, most]: [u32; 2], distance: u32) -> bool {
 }
 
 /// Anchors in groups of about the same period, shortest first.
-pub fn by_period(mut anchors: Vec<Anchor>) -> Vec<Vec<Anchor>> {
+pub(crate) fn by_period(mut anchors: Vec<Anchor>) -> Vec<Vec<Anchor>> {
     anchors.sort_by_key(|anchor| (anchor.period, anchor.start));
     let mut groups: Vec<Vec<Anchor>> = Vec::new();
     for anchor in anchors {

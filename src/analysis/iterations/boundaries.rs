@@ -24,7 +24,7 @@ const MAX_SEARCHED: usize = 64;
 
 /// What of a sequence is explained by cutting it into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeriodFit {
+pub(crate) struct PeriodFit {
     /// Symbols that occur equally often in nearly all repetitions.
     pub symbols: usize,
     /// How often these occur so.
@@ -32,12 +32,12 @@ pub struct PeriodFit {
 }
 
 /// Counts what belongs to the repetitions that start at `starts`, the last of which only ends the one before.
-pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit {
+pub(crate) fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit {
     counted(occurrences, starts, 0).unwrap_or_default()
 }
 
 /// Whether at least so many occurrences belong to the repetitions; no more is counted than tells.
-pub fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], least: usize) -> bool {
+pub(crate) fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], least: usize) -> bool {
     let is_little = Pieces::new(starts).is_none_or(|mut pieces| pieces.explain_little(occurrences, sample, least));
     !is_little && counted(occurrences, starts, least).is_some()
 }
@@ -63,14 +63,14 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<P
 }
 
 /// Which of very many symbols are looked at to tell that little is explained; none where there are not so many.
-pub struct Sample {
+pub(crate) struct Sample {
     /// Places among those that recur, in rising order, each with the number of symbols that it stands for.
     places: Vec<(usize, usize)>,
 }
 
 impl Sample {
     /// Of the symbols of a sequence.
-    pub fn new(occurrences: &Occurrences) -> Self {
+    pub(crate) fn new(occurrences: &Occurrences) -> Self {
         let symbols = occurrences.symbols().len();
         if symbols < FREQUENT * ONE_IN {
             return Self { places: Vec::new() };
@@ -168,7 +168,7 @@ fn is_sampled(place: usize) -> bool {
 }
 
 /// Where the repetitions start by an anchor; where it is missing once, by the first of the others that is not.
-pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<u32> {
+pub(crate) fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<u32> {
     let positions = occurrences.of_symbol(anchor.symbol).get(anchor.first..anchor.end).unwrap_or_default();
     let period = anchor.period;
     let mut starts: Vec<u32> = Vec::with_capacity(positions.len());

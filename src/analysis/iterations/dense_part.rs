@@ -7,7 +7,7 @@ const FACTS: &str = include_str!("../../../share/run_parts.toml");
 /// How parts of a run are distinguished; `share/run_parts.toml` states what each number means.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PartThresholds {
+pub(crate) struct PartThresholds {
     /// What iterations of the steady part take at most beyond as many medians, in percent.
     pub most_excess_pct: u32,
     bins: u32,
@@ -23,13 +23,13 @@ impl PartThresholds {
     ///
     /// # Errors
     /// When the file is wrong, which the tests exclude.
-    pub fn builtin() -> anyhow::Result<Self> {
+    pub(crate) fn builtin() -> anyhow::Result<Self> {
         Ok(toml::from_str(FACTS)?)
     }
 
     /// From the first start to the last end of the dense work, which may be all: times are start and end of every kernel and copy.
     /// `None` where there is no time in it.
-    pub fn dense_part(&self, times_ns: &[(i64, i64)]) -> Option<(i64, i64)> {
+    pub(crate) fn dense_part(&self, times_ns: &[(i64, i64)]) -> Option<(i64, i64)> {
         let first_ns = times_ns.iter().map(|(start, _)| *start).min()?;
         let last_ns = times_ns.iter().map(|(_, end)| *end).max()?;
         let bins = Bins::new(first_ns, last_ns, self.bins)?;

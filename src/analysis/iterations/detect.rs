@@ -52,7 +52,7 @@ const MORE_WIDTHS: [usize; 2] = [8, 16];
 
 /// How a sequence repeats itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repetitions {
+pub(crate) struct Repetitions {
     /// Usual length of a repetition.
     pub period: u32,
     /// How much alike the usual repetition and the others are on average, from 0 to 1.
@@ -77,7 +77,7 @@ struct Candidate {
 /// Repetitions may differ: a few symbols may be missing, added or out of order in each. Where periods nest, as layers in a
 /// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes
 /// `O(n log n)`.
-pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
+pub(crate) fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     if sequence.len() < 2 * MIN_REPETITIONS || u32::try_from(sequence.len()).is_err() {
         return None;
     }

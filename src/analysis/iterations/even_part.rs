@@ -7,7 +7,7 @@ use crate::analysis::iterations::phases::Slowness;
 /// The longest interval of neighboring repetitions that takes, from the start of its first to the end of its last, at most
 /// `most_excess_pct` longer than as many medians; of several the first. Slow repetitions at its ends are none of it. Times are
 /// start and end of each repetition in order. `None` where there are none.
-pub fn even_part(times_ns: &[(i64, i64)], most_excess_pct: u32) -> Option<Range<usize>> {
+pub(crate) fn even_part(times_ns: &[(i64, i64)], most_excess_pct: u32) -> Option<Range<usize>> {
     let durations: Vec<i64> = times_ns.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
     let slowness = Slowness::compute(&durations)?;
     // In hundredths of nanoseconds, which have no rounding. An interval is even where its end, less what its repetitions may take, is

@@ -3,7 +3,7 @@
 mod alike;
 mod anchors;
 mod boundaries;
-pub mod dense_part;
+pub(crate) mod dense_part;
 mod detect;
 mod even_part;
 mod occurrences;
@@ -12,6 +12,6 @@ mod recurring;
 #[cfg(test)]
 mod tests;
 
-pub use crate::analysis::iterations::detect::{Repetitions, repetitions};
-pub use crate::analysis::iterations::even_part::even_part;
-pub use crate::analysis::iterations::phases::{Phase, phases};
+pub(crate) use crate::analysis::iterations::detect::{Repetitions, repetitions};
+pub(crate) use crate::analysis::iterations::even_part::even_part;
+pub(crate) use crate::analysis::iterations::phases::{Phase, phases};

@@ -9,7 +9,7 @@ const MAX_PAIRS: usize = 4;
 
 /// The positions of the symbols that recur, which are numbered by how often they occur, the most frequent first. Of those
 /// that do not recur nothing is kept, so that the work on symbols that stand together shrinks as fewer of them recur.
-pub struct Occurrences {
+pub(crate) struct Occurrences {
     /// The sequence in symbols of its own: numbers below `symbols` that tell them apart.
     sequence: Vec<u32>,
     symbols: u32,
@@ -21,7 +21,7 @@ pub struct Occurrences {
 
 impl Occurrences {
     /// Positions in a sequence of symbols numbered from 0.
-    pub fn from_sequence(sequence: Vec<u32>) -> Self {
+    pub(crate) fn from_sequence(sequence: Vec<u32>) -> Self {
         let symbols = sequence.iter().max().map_or(0, |last| last.saturating_add(1));
         let mut counts = vec![0_u32; symbols as usize];
         for symbol in &sequence {
@@ -45,7 +45,7 @@ impl Occurrences {
     /// many: themselves and those that follow. Takes linear time.
     ///
     /// In a step that has every kernel more than once none marks where it starts; with what follows it, one does.
-    pub fn widened(&self, width: usize) -> Self {
+    pub(crate) fn widened(&self, width: usize) -> Self {
         // What follows the end is a symbol of its own.
         let pairs = (self.symbols as usize).saturating_mul(self.symbols as usize + 1);
         if pairs <= MAX_PAIRS.saturating_mul(self.sequence.len()) {
@@ -114,28 +114,28 @@ impl Occurrences {
     }
 
     /// The sequence: the same number where the same symbol is.
-    pub fn sequence(&self) -> &[u32] {
+    pub(crate) fn sequence(&self) -> &[u32] {
         &self.sequence
     }
 
     /// Positions of a symbol that recurs.
-    pub fn of_symbol(&self, symbol: u32) -> &[u32] {
+    pub(crate) fn of_symbol(&self, symbol: u32) -> &[u32] {
         let range = self.recurring.get(symbol as usize);
         range.and_then(|range| self.positions.get(range.start as usize..range.end as usize)).unwrap_or_default()
     }
 
     /// All symbols that recur, the most frequent first.
-    pub fn symbols(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
+    pub(crate) fn symbols(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
         0..self.recurring.len() as u32
     }
 
     /// Positions of the symbols that occur so often at least, the most frequent first.
-    pub fn with_at_least(&self, times: usize) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn with_at_least(&self, times: usize) -> impl Iterator<Item = &[u32]> {
         self.symbols().map(|symbol| self.of_symbol(symbol)).take_while(move |positions| positions.len() >= times)
     }
 
     /// Number of positions whose symbol occurs more than once.
-    pub fn recurring(&self) -> usize {
+    pub(crate) fn recurring(&self) -> usize {
         self.positions.len()
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Slowness {
 impl Slowness {
     /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
     /// three times the scaled median distance from it. `None` of none.
-    pub fn compute(durations_ns: &[i64]) -> Option<Self> {
+    pub(crate) fn compute(durations_ns: &[i64]) -> Option<Self> {
         let median_ns = median(durations_ns.to_vec())?;
         let distances =
             durations_ns.iter().map(|duration| duration.saturating_sub(median_ns).saturating_abs()).collect();
@@ -53,14 +53,14 @@ impl Slowness {
     }
 
     /// Whether a repetition of this duration is slow.
-    pub fn is_slow(&self, duration_ns: i64) -> bool {
+    pub(crate) fn is_slow(&self, duration_ns: i64) -> bool {
         duration_ns > self.median_ns.saturating_add(self.allowed_ns)
     }
 }
 
 /// Phase of each repetition by their durations in order: those at the start and at the end that are slow, unless so many are that
 /// the run has changed its pace.
-pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
+pub(crate) fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(slowness) = Slowness::compute(durations_ns) else { return Vec::new() };
     let is_slow = |duration: &&i64| slowness.is_slow(**duration);
     let most = FEW.max(durations_ns.len() / QUARTER);

@@ -20,7 +20,7 @@ const SPREAD: u64 = 0xBF58_476D_1CE4_E5B9;
 /// Estimated, to about a hundredth in sequences of thousands and closer in longer ones, by how many bits of a table the
 /// different ones occupy (linear counting; Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for
 /// database applications", 1990). 0 where there are fewer symbols than that. Takes linear time.
-pub fn recurring_share(occurrences: &Occurrences) -> f64 {
+pub(crate) fn recurring_share(occurrences: &Occurrences) -> f64 {
     sampled_share(occurrences, SAMPLED)
 }
 

@@ -5,7 +5,7 @@ const WIDEST_TABLE: u64 = 8;
 
 /// One value for each of a set of ids.
 #[derive(Debug)]
-pub enum ById<T> {
+pub(crate) enum ById<T> {
     /// By `id - first`; `absent` where there is none.
     Table {
         /// Least id.
@@ -24,7 +24,11 @@ impl<T: Copy + PartialEq> ById<T> {
     /// id `choose` gives the one that stays; it is handed the earlier one first.
     ///
     /// Takes linear time where ids lie close together, otherwise `O(n log n)`.
-    pub fn new<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
+    pub(crate) fn new<I: Iterator<Item = (i64, T)>>(
+        each: impl Fn() -> I,
+        absent: T,
+        choose: impl Fn(T, T) -> T,
+    ) -> Self {
         let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
         each().for_each(|(id, _)| {
             number += 1;
@@ -57,7 +61,7 @@ impl<T: Copy + PartialEq> ById<T> {
 
     /// The value of an id.
     #[inline]
-    pub fn get(&self, id: i64) -> Option<T> {
+    pub(crate) fn get(&self, id: i64) -> Option<T> {
         match self {
             Self::Table { first, values, absent } => {
                 let place = usize::try_from(id.checked_sub(*first)?).ok()?;
@@ -71,7 +75,7 @@ impl<T: Copy + PartialEq> ById<T> {
     }
 
     /// Whether no id has a value.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Table { values, .. } => values.is_empty(),
             Self::Sorted(sorted) => sorted.is_empty(),

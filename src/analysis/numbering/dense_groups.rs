@@ -11,7 +11,7 @@ const MAX_PAIRS: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// Numbers integers, or that there is none, in the order in which they come.
-pub struct DenseIds {
+pub(crate) struct DenseIds {
     /// Integers from this on are not small.
     small_end: usize,
     /// Numbers of small integers, [`NONE`] of those that did not come.
@@ -36,7 +36,7 @@ impl DenseIds {
 
     /// The number of an integer.
     #[inline]
-    pub fn intern(&mut self, value: Option<i64>) -> u32 {
+    pub(crate) fn intern(&mut self, value: Option<i64>) -> u32 {
         match self.last {
             Some((last, number)) if last == value => number,
             _ => {
@@ -66,7 +66,7 @@ impl DenseIds {
 
 /// Rows of so many kinds, numbered from 0 in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DenseGroups {
+pub(crate) struct DenseGroups {
     /// The kind of each row.
     pub of_rows: Vec<u32>,
     /// Number of kinds.
@@ -75,19 +75,19 @@ pub struct DenseGroups {
 
 impl DenseGroups {
     /// Rows that are all alike. There are at most `u32::MAX` of them.
-    pub fn alike(rows: usize) -> Self {
+    pub(crate) fn alike(rows: usize) -> Self {
         Self { of_rows: vec![0; rows], count: rows.min(1) }
     }
 
     /// Those with the same value of `values`, which has one for each row.
-    pub fn from_values(values: impl Iterator<Item = Option<i64>>) -> Self {
+    pub(crate) fn from_values(values: impl Iterator<Item = Option<i64>>) -> Self {
         let mut numbers = DenseIds::of_rows(values.size_hint().1.unwrap_or(SMALL));
         let of_rows = values.map(|value| numbers.intern(value)).collect();
         Self { of_rows, count: numbers.next as usize }
     }
 
     /// The same of values of which none is missing.
-    pub fn of_values(values: impl ExactSizeIterator<Item = i64> + Clone) -> Self {
+    pub(crate) fn of_values(values: impl ExactSizeIterator<Item = i64> + Clone) -> Self {
         let (Some(least), Some(greatest)) = (values.clone().min(), values.clone().max()) else {
             return Self::alike(0);
         };
@@ -113,13 +113,13 @@ impl DenseGroups {
 
     /// Those that are alike and have the same value too.
     #[must_use]
-    pub fn and_of(self, values: impl Iterator<Item = Option<i64>>) -> Self {
+    pub(crate) fn and_of(self, values: impl Iterator<Item = Option<i64>>) -> Self {
         self.and(&Self::from_values(values))
     }
 
     /// Those that are alike in both ways.
     #[must_use]
-    pub fn and(mut self, other: &Self) -> Self {
+    pub(crate) fn and(mut self, other: &Self) -> Self {
         if other.count <= 1 {
             return self;
         }
@@ -162,7 +162,7 @@ impl DenseGroups {
     }
 
     /// Those of the chosen rows, numbered anew; rows that are not chosen are of no kind.
-    pub fn of_chosen(&self, chosen: impl Iterator<Item = bool>) -> (Vec<Option<u32>>, usize) {
+    pub(crate) fn of_chosen(&self, chosen: impl Iterator<Item = bool>) -> (Vec<Option<u32>>, usize) {
         let mut known = vec![NONE; self.count];
         let mut next = 0;
         let number = |(kind, is_chosen): (&u32, bool)| {

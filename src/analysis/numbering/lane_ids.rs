@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Numbers keys in the order in which they come; quick where a row often has the key of the row before.
-pub struct IdInterner<K> {
+pub(crate) struct IdInterner<K> {
     known: BTreeMap<K, u32>,
     last: Option<(K, u32)>,
 }
@@ -16,7 +16,7 @@ impl<K> Default for IdInterner<K> {
 
 impl<K: Copy + Ord> IdInterner<K> {
     /// The number of a key.
-    pub fn intern(&mut self, key: K) -> u32 {
+    pub(crate) fn intern(&mut self, key: K) -> u32 {
         if let Some((_, number)) = self.last.filter(|(last, _)| *last == key) {
             return number;
         }
@@ -27,7 +27,7 @@ impl<K: Copy + Ord> IdInterner<K> {
     }
 
     /// All keys in their order, with their numbers.
-    pub fn known(&self) -> &BTreeMap<K, u32> {
+    pub(crate) fn known(&self) -> &BTreeMap<K, u32> {
         &self.known
     }
 }

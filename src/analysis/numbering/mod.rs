@@ -1,6 +1,6 @@
 //! Dense numbers for rows, groups and lanes.
 
-pub mod by_id;
-pub mod dense_groups;
-pub mod lane_ids;
-pub mod value_order;
+pub(crate) mod by_id;
+pub(crate) mod dense_groups;
+pub(crate) mod lane_ids;
+pub(crate) mod value_order;

@@ -6,7 +6,7 @@ const WIDEST_TABLE: usize = 4;
 
 /// Places of values in their order, the first of equal ones first; `None` where that is the order given. Takes linear time
 /// where values are close to one another and all different, otherwise `O(n log n)`.
-pub fn order_of(values: &[i64]) -> Option<Vec<u32>> {
+pub(crate) fn order_of(values: &[i64]) -> Option<Vec<u32>> {
     if values.is_sorted() {
         return None;
     }

@@ -2,7 +2,7 @@
 
 /// A dispatch of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     /// Its queue, of queues numbered from 0.
     pub queue: u32,
     /// When it was issued, in raw nanoseconds; one that starts before is issued at its start.
@@ -15,7 +15,7 @@ pub struct Work {
 
 /// An interval in which nothing changes in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueInterval {
+pub(crate) struct QueueInterval {
     pub queue: u32,
     /// Its start in raw nanoseconds.
     pub start_ns: i64,
@@ -31,7 +31,7 @@ pub struct QueueInterval {
 /// neighbors differ, and an empty queue is an interval of zeros. Work that ends before it starts takes part in nothing.
 ///
 /// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
-pub fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(QueueInterval)) {
+pub(crate) fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(QueueInterval)) {
     let mut queues: Vec<Changes> = Vec::new();
     for work in work.into_iter().filter(|work| work.start_ns <= work.end_ns) {
         let queue = work.queue as usize;

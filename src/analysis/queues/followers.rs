@@ -1,16 +1,16 @@
 //! What comes next in the lane of each row.
 
 /// How many are told of each row.
-pub const FOLLOWERS: usize = 3;
+pub(crate) const FOLLOWERS: usize = 3;
 
 /// Stands for no row.
-pub const NO_ROW: u32 = u32::MAX;
+pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// The next rows of the lane of each row, nearest first, [`NO_ROW`] where there are no more. Lanes have small numbers;
 /// `order` has all rows in the order in which they come, `None` where that is the order given.
 ///
 /// Takes linear time.
-pub fn followers(lanes: &[u32], order: Option<&[u32]>) -> Vec<[u32; FOLLOWERS]> {
+pub(crate) fn followers(lanes: &[u32], order: Option<&[u32]>) -> Vec<[u32; FOLLOWERS]> {
     let mut all = vec![[NO_ROW; FOLLOWERS]; lanes.len()];
     let count = lanes.iter().max().map_or(0, |greatest| *greatest as usize + 1);
     // What comes next in each lane, seen from behind.

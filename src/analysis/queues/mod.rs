@@ -1,5 +1,5 @@
 //! The order of dispatches on queues, and how many wait.
 
-pub mod depth;
-pub mod followers;
-pub mod order;
+pub(crate) mod depth;
+pub(crate) mod followers;
+pub(crate) mod order;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A dispatch and the queue it waited in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dispatch<L> {
+pub(crate) struct Dispatch<L> {
     /// Its queue.
     pub lane: L,
     /// Start in raw nanoseconds.
@@ -14,7 +14,7 @@ pub struct Dispatch<L> {
 }
 
 /// So many dispatches in the order of their starts, then of their ids, then as they come; `None` where that is how they come.
-pub fn start_order(
+pub(crate) fn start_order(
     count: usize,
     start: impl Fn(usize) -> Option<i64>,
     id: impl Fn(usize) -> Option<i64>,
@@ -39,7 +39,7 @@ pub fn start_order(
 /// of the others none does. `None` for the first of a queue.
 ///
 /// `order` is [`start_order`] of the dispatches. Takes `O(n log q)` for `q` queues; the others are sorted.
-pub fn free_before<'a, L: Copy + Ord + 'a>(
+pub(crate) fn free_before<'a, L: Copy + Ord + 'a>(
     count: usize,
     dispatch: impl Fn(usize) -> Dispatch<L> + 'a,
     order: Option<&[u32]>,

@@ -6,7 +6,7 @@ use crate::analysis::intervals::Interval;
 
 /// A range of a thread, or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
+pub(crate) struct Range {
     /// When.
     pub time: Interval,
     pub row: u32,
@@ -17,7 +17,7 @@ pub struct Range {
 /// Of ranges that start together the longest is the outermost, then the one with the lowest row. The result is in order,
 /// its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
 #[must_use]
-pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
+pub(crate) fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
     ranges.retain(|range| !range.time.is_empty());
     let order = |range: &Range| (range.time.start_ns, Reverse(range.time.end_ns), range.row);
     if !ranges.is_sorted_by_key(order) {

@@ -12,17 +12,17 @@ const NO_RANGE: [&str; 6] =
 const NO_RANGE_CATEGORIES: [&str; 2] = ["MARKER_CONTROL", "MARKER_NAME"];
 
 /// Whether an operation of that name opens a range of the whole process.
-pub fn is_process_range(name: &str) -> bool {
+pub(crate) fn is_process_range(name: &str) -> bool {
     OF_PROCESS.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a record of that name and of the domain `marker` is a range.
-pub fn is_range(name: &str) -> bool {
+pub(crate) fn is_range(name: &str) -> bool {
     !NO_RANGE.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether records of that category are ranges.
-pub fn is_range_category(category: &str) -> bool {
+pub(crate) fn is_range_category(category: &str) -> bool {
     let category = category.to_ascii_uppercase();
     !NO_RANGE_CATEGORIES.iter().any(|part| category.contains(part))
 }

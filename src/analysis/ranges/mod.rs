@@ -1,9 +1,9 @@
 //! How calls and ranges of threads nest.
 
-pub mod innermost;
-pub mod markers;
-pub mod nesting;
-pub mod paths;
-pub mod profiler_pauses;
-pub mod self_time;
-pub mod tree;
+pub(crate) mod innermost;
+pub(crate) mod markers;
+pub(crate) mod nesting;
+pub(crate) mod paths;
+pub(crate) mod profiler_pauses;
+pub(crate) mod self_time;
+pub(crate) mod tree;

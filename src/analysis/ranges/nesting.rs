@@ -6,7 +6,7 @@ const NO_PARENT: u32 = u32::MAX;
 
 /// The calls of one thread as a forest.
 #[derive(Debug, Default)]
-pub struct Nesting {
+pub(crate) struct Nesting {
     parents: Vec<u32>,
 }
 
@@ -17,7 +17,7 @@ impl Nesting {
     ///
     /// Takes linear time.
     #[must_use]
-    pub fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
+    pub(crate) fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
         let mut parents = Vec::with_capacity(calls.len());
         let mut open: Vec<(i64, u32)> = Vec::new();
         for (place, call) in (0_u32..).zip(calls) {
@@ -32,12 +32,12 @@ impl Nesting {
 
     /// Place of the call that contains a call.
     #[must_use]
-    pub fn parent(&self, place: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, place: usize) -> Option<usize> {
         self.parents.get(place).filter(|parent| **parent != NO_PARENT).map(|parent| *parent as usize)
     }
 
     /// Places of the calls that no other contains, in their order; their starts and ends both rise.
-    pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn roots(&self) -> impl Iterator<Item = u32> + '_ {
         (0_u32..).zip(&self.parents).filter(|(_, parent)| **parent == NO_PARENT).map(|(place, _)| place)
     }
 }

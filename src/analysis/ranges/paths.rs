@@ -8,7 +8,7 @@ const DEEPER: &str = "…";
 
 /// Paths, each stored once.
 #[derive(Default)]
-pub struct RangePaths {
+pub(crate) struct RangePaths {
     texts: Vec<Option<String>>,
     known: BTreeMap<(Option<u32>, u32), u32>,
     deeper: BTreeMap<u32, u32>,
@@ -17,7 +17,7 @@ pub struct RangePaths {
 impl RangePaths {
     /// Number of the path of a range by the path of the range it lies in, its depth (0 is outermost), and the number of
     /// its message.
-    pub fn path(&mut self, parent: Option<u32>, depth: i64, message: (u32, &str)) -> u32 {
+    pub(crate) fn path(&mut self, parent: Option<u32>, depth: i64, message: (u32, &str)) -> u32 {
         let next = self.texts.len() as u32;
         if depth > DEEPEST {
             let Some(parent) = parent else { return self.insert(None, message) };
@@ -54,7 +54,7 @@ impl RangePaths {
     }
 
     /// The texts of all paths by their numbers.
-    pub fn into_texts(self) -> Vec<Option<String>> {
+    pub(crate) fn into_texts(self) -> Vec<Option<String>> {
         self.texts
     }
 }

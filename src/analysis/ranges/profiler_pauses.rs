@@ -4,7 +4,7 @@ use crate::analysis::intervals::{Interval, union};
 
 /// A call that stops or starts the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Control {
+pub(crate) struct Control {
     /// When the call started and returned.
     pub time: Interval,
     /// Whether it starts the recording; otherwise it stops it.
@@ -17,7 +17,7 @@ pub struct Control {
 /// to the end of the life. Where the first call of all starts it and nothing ran on a GPU before, the
 /// recording started stopped. `first_work_ns` is the first start of anything on a GPU.
 #[must_use]
-pub fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
+pub(crate) fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
     controls.sort_by_key(|control| (control.time.start_ns, control.time.end_ns, control.resumes));
     let starts_stopped = controls.first().is_some_and(|first| {
         first.resumes && first_work_ns.is_none_or(|work_ns| work_ns >= first.time.end_ns.max(first.time.start_ns))

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// One call of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End in raw nanoseconds.
@@ -44,7 +44,7 @@ impl Open {
 ///
 /// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call started meanwhile.
 #[must_use]
-pub fn self_times(calls: &[Call]) -> Vec<i64> {
+pub(crate) fn self_times(calls: &[Call]) -> Vec<i64> {
     let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
     let mut order: Vec<u32> = forward.map(|(index, _)| index).collect();
     // Containing calls come before those they contain.

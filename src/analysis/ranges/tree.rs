@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A range of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
+pub(crate) struct Extent {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End in raw nanoseconds, which no longer belongs to the range.
@@ -41,7 +41,7 @@ impl Open {
 }
 
 /// Positions of the ranges that have a length, containing ones before those they contain.
-pub fn outermost_first(ranges: &[Extent]) -> Vec<u32> {
+pub(crate) fn outermost_first(ranges: &[Extent]) -> Vec<u32> {
     let mut order: Vec<u32> =
         (0_u32..).zip(ranges).filter(|(_, range)| range.start_ns < range.end_ns).map(|(index, _)| index).collect();
     let place = |index: &u32| ranges.get(*index as usize).map(|range| (range.start_ns, Reverse(range.end_ns), *index));
@@ -56,7 +56,7 @@ pub fn outermost_first(ranges: &[Extent]) -> Vec<u32> {
 /// A range lies in those that neither start after nor end before it, of which the one that ends first is meant, then the
 /// one that starts last; of ranges with equal bounds, those with the higher position lie in those with the lower. Ranges
 /// that overlap in part do not lie in one another, and neither do ranges without length. Takes `O(n log n)`.
-pub fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
+pub(crate) fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
     let mut parents = vec![None; ranges.len()];
     let mut open = Open::default();
     for index in outermost_first(ranges) {
@@ -72,7 +72,7 @@ pub fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
 
 /// The innermost of the ranges of *one* thread at each of some times: of those that have started and not ended, the one that
 /// ends first, then the one that starts last, then the one with the highest position. Takes `O(n log n)`.
-pub fn innermost(ranges: &[Extent], times_ns: &[i64]) -> Vec<Option<u32>> {
+pub(crate) fn innermost(ranges: &[Extent], times_ns: &[i64]) -> Vec<Option<u32>> {
     let mut found = vec![None; times_ns.len()];
     let mut order: Vec<u32> = (0_u32..).zip(times_ns).map(|(index, _)| index).collect();
     let time = |index: &u32| times_ns.get(*index as usize).copied();

@@ -26,7 +26,7 @@ Examples:
   wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
   wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace")]
-pub struct AnalyzeArguments {
+pub(crate) struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl JsonCompat {
 ///
 /// # Errors
 /// When the inputs, the options or the output cannot be used.
-pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();

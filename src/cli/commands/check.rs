@@ -23,7 +23,7 @@ Examples:
   wavesieve check traces/
   wavesieve check traces/rank0_results.db -f json"
 )]
-pub struct CheckArguments {
+pub(crate) struct CheckArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct CheckArguments {
 ///
 /// # Errors
 /// When the inputs cannot be used.
-pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);

@@ -16,7 +16,7 @@ Examples:
   wavesieve completions zsh > _wavesieve
   wavesieve completions fish > wavesieve.fish"
 )]
-pub struct CompletionsArguments {
+pub(crate) struct CompletionsArguments {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
@@ -26,7 +26,7 @@ pub struct CompletionsArguments {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn run(arguments: &CompletionsArguments, mut command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &CompletionsArguments, mut command: Command) -> Result<u8, Failure> {
     let name = command.get_name().to_owned();
     // The generator panics when it cannot write, which it always can to memory.
     let mut script = Vec::new();

@@ -18,7 +18,7 @@ use crate::engine::{Answer, ColumnUnit, OutputColumn};
 #[command(after_help = "Examples:
   wavesieve config show
   wavesieve config show table")]
-pub struct ConfigArguments {
+pub(crate) struct ConfigArguments {
     #[command(subcommand)]
     action: Action,
 }
@@ -56,7 +56,7 @@ type Row = (String, Effective);
 ///
 /// # Errors
 /// When there is no such verb, or the answer cannot be written.
-pub fn run(
+pub(crate) fn run(
     matches: &ArgMatches,
     settings: &Settings,
     command: &Command,

@@ -29,7 +29,7 @@ Examples:
   wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
   wavesieve convert traces/ -o dataset --with launches
   wavesieve convert traces/ -o tables --to csv")]
-pub struct ConvertArguments {
+pub(crate) struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
     /// Output directory; it appears or changes only when everything is written
@@ -50,7 +50,7 @@ pub struct ConvertArguments {
 ///
 /// # Errors
 /// When the inputs cannot be used or the output cannot be written.
-pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     check_output(output, arguments.overwrite).map_err(refusal)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;

@@ -10,7 +10,7 @@ use crate::trace::Trace;
 const ROOFS: [&str; 2] = ["peak_", "achievable_"];
 
 /// The figures of every kind of GPU by where they are from, in the order in which that counts.
-pub fn describe(trace: &Trace) -> String {
+pub(crate) fn describe(trace: &Trace) -> String {
     let mut described = BTreeSet::new();
     let mut texts = Vec::new();
     let mut models: Vec<AgentFacts> = Vec::new();

@@ -32,7 +32,7 @@ Examples:
   wavesieve info traces/
   wavesieve info dataset -f json"
 )]
-pub struct InfoArguments {
+pub(crate) struct InfoArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -55,7 +55,7 @@ struct Activity {
 ///
 /// # Errors
 /// When the inputs cannot be used.
-pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);

@@ -17,7 +17,7 @@ use crate::cli::reference::pages;
   wavesieve man
   wavesieve man table kernel_summary
   wavesieve man --output man1")]
-pub struct ManArguments {
+pub(crate) struct ManArguments {
     /// Command to describe [default: the whole program]
     #[arg(value_name = "VERB")]
     verbs: Vec<String>,
@@ -30,7 +30,7 @@ pub struct ManArguments {
 ///
 /// # Errors
 /// When there is no such verb, or a page cannot be written.
-pub fn run(arguments: &ManArguments, command: Command) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ManArguments, command: Command) -> Result<u8, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     if let Some(directory) = &arguments.output {

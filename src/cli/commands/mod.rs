@@ -1,19 +1,19 @@
 //! The commands, a file each.
 
-pub mod analyze;
-pub mod check;
-pub mod completions;
-pub mod config;
-pub mod convert;
-pub mod gpu_figures;
-pub mod info;
-pub mod man;
-pub mod plan;
-pub mod report;
-pub mod report_batch;
-pub mod report_outputs;
-pub mod scan;
-pub mod schema;
-pub mod sql;
-pub mod table;
-pub mod tables;
+pub(crate) mod analyze;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod convert;
+pub(crate) mod gpu_figures;
+pub(crate) mod info;
+pub(crate) mod man;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod report_batch;
+pub(crate) mod report_outputs;
+pub(crate) mod scan;
+pub(crate) mod schema;
+pub(crate) mod sql;
+pub(crate) mod table;
+pub(crate) mod tables;

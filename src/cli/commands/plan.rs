@@ -87,7 +87,7 @@ Examples:
   wavesieve plan --counters OccupancyPercent,L2CacheHit,FETCH_SIZE --arch gfx90a -- ./app -n 5
   wavesieve plan --metrics-of speed_of_light,roofline --arch MI355X -f yaml
   wavesieve plan --metrics-of sol.wavefront_occupancy --arch gfx942 -f definitions")]
-pub struct PlanArguments {
+pub(crate) struct PlanArguments {
     /// Hardware counters, with or without _sum, _max, _min, _avr or [n], and derived counters
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 1.., help_heading = "What")]
     counters: Vec<String>,
@@ -151,7 +151,7 @@ struct Plan {
 ///
 /// # Errors
 /// When something that was asked for cannot be collected on the architecture, or the plan cannot be written.
-pub fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
         return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));
     }

@@ -33,7 +33,7 @@ Examples:
   wavesieve report traces/ --group-by folder -d reports
   wavesieve report fixtures/ --group-by 'fixtures/(two_nodes[^/]*)/' --baseline two_nodes"
 )]
-pub struct ReportArguments {
+pub(crate) struct ReportArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -71,7 +71,7 @@ fn grouping(text: &str) -> Result<Grouping, String> {
 ///
 /// # Errors
 /// When the inputs, the options or the output cannot be used, or no document could be made.
-pub fn run(arguments: &ReportArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ReportArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.output.format().unwrap_or(DocumentFormat::Html);
     match &arguments.group_by {
         Some(_) if arguments.tiers.is_given() => Err(Failure::Usage(

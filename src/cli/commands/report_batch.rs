@@ -26,7 +26,7 @@ const DIRECTORY: &str = "reports";
 const TITLE: &str = "GPU trace analysis";
 
 /// What is requested.
-pub struct Batch<'a> {
+pub(crate) struct Batch<'a> {
     /// Where the traces are.
     pub input: &'a InputArguments,
     /// Where converted files are kept.
@@ -53,7 +53,7 @@ struct RunOutcome {
 ///
 /// # Errors
 /// When the options or the output cannot be used, no run is found, or the index cannot be written.
-pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if batch.output.output.is_some() {
         return Err(Failure::Usage(
             "-o names one file, but --group-by writes one of each run; name their directory with -d, and the format with -f"

@@ -14,7 +14,7 @@ use crate::report::folder;
 use crate::report::html::is_page;
 
 /// Where the documents of runs and the index go.
-pub struct Outputs {
+pub(crate) struct Outputs {
     pub index_page: PathBuf,
     /// The same for scripts.
     pub index_json: PathBuf,
@@ -30,7 +30,7 @@ pub struct Outputs {
 
 /// Where the document of a run goes.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// The file or folder.
     pub document: &'a Path,
     /// Its name without extension.
@@ -43,7 +43,7 @@ impl Outputs {
     /// # Errors
     /// [`Failure::Usage`] when the directory is none, a file of it would be an input, or is there and was not written by an
     /// earlier report.
-    pub fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
+    pub(crate) fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
         if directory.exists() && !directory.is_dir() {
             return refuse(directory, "is no directory; name another one with -d");
@@ -87,22 +87,22 @@ impl Outputs {
     }
 
     /// Those of the runs, in their order.
-    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_>> {
         let places = self.documents.iter().zip(&self.stems);
         places.map(|(document, stem)| Place { document, stem })
     }
 
     /// Whether a path is an input, or one lies in it.
-    pub fn is_input(&self, path: &Path) -> bool {
+    pub(crate) fn is_input(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
         self.documents.iter().chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
     }
 
     /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.
-    pub fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
+    pub(crate) fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
         let is_index = |path: &Path| path == self.index_page || path == self.index_json;
         let mut lines = Vec::new();
         for path in self.listed.iter().filter(|path| !written.contains(path.as_path()) && !is_index(path)) {

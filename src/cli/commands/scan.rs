@@ -45,7 +45,7 @@ Examples:
   wavesieve scan fixtures/source --arch gfx90a -- ./simulate --steps 10
   wavesieve scan fixtures/source --max-files 0 --max-file-size 4M -f json -o source.json
   wavesieve scan fixtures/source -f markdown --rows 5")]
-pub struct ScanArguments {
+pub(crate) struct ScanArguments {
     /// Directory with source code, or a source file
     #[arg(value_name = "PATH")]
     directory: PathBuf,
@@ -98,7 +98,7 @@ impl ScanArguments {
 ///
 /// # Errors
 /// When the directory cannot be read or the output cannot be written.
-pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let shown = arguments.directory.display();
     if !arguments.directory.exists() {
         return Err(Failure::Usage(format!(
@@ -128,7 +128,7 @@ pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Fa
 }
 
 /// Says what could not be read, and what limits left out, with the options that `verb` has for them.
-pub fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
+pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
         messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
     }
@@ -147,7 +147,7 @@ pub fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
 }
 
 /// The exit code of a scan, with what explains it.
-pub fn conclude(tree: &TreeScan) -> u8 {
+pub(crate) fn conclude(tree: &TreeScan) -> u8 {
     if !tree.unreadable.is_empty() {
         messages::print_note("the result is partial");
         return PARTIAL;

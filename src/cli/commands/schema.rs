@@ -16,7 +16,7 @@ use crate::schema::tables;
 
 /// What to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum Topic {
+pub(crate) enum Topic {
     /// The canonical tables
     #[default]
     Tables,
@@ -57,7 +57,7 @@ const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
   wavesieve schema kernels
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
-pub struct SchemaArguments {
+pub(crate) struct SchemaArguments {
     /// Tables, queries, verbs, metrics, rules or sql; document, index, info, check, table or dataset for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
@@ -70,7 +70,7 @@ pub struct SchemaArguments {
 ///
 /// # Errors
 /// When the pages cannot be written.
-pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) -> Result<u8, Failure> {
     let topic = match Topic::from_str(&arguments.topic, true) {
         Ok(topic) => topic,
         Err(_) => {

@@ -32,7 +32,7 @@ use crate::schema;
 
 The tables and their columns: wavesieve schema
 The functions: wavesieve schema sql")]
-pub struct SqlArguments {
+pub(crate) struct SqlArguments {
     /// One SELECT statement, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
     #[arg(value_name = "QUERY", required_unless_present = "file")]
     query: Option<String>,
@@ -55,7 +55,7 @@ pub struct SqlArguments {
 ///
 /// # Errors
 /// When the inputs or the statement cannot be used.
-pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
     check_output(&input, &arguments.output)?;
     if let Some(answer) = catalog(&query)? {
@@ -107,7 +107,7 @@ fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failu
 
 /// The words of a command line that names the file of a statement where it could name a format, as in `-f gaps.sql`, with `--file` in the
 /// place of that option.
-pub fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
+pub(crate) fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
     let Some(ContextValue::String(file)) = error.get(ContextKind::InvalidValue) else { return None };
     if !file.ends_with(".sql") {
         return None;

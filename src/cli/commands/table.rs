@@ -28,7 +28,7 @@ use crate::trace::Trace;
 use crate::{derive, schema};
 
 /// The verb, with one subcommand per query.
-pub fn command(registry: &Registry) -> Command {
+pub(crate) fn command(registry: &Registry) -> Command {
     let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
     let command = Command::new("table")
         .arg(list)
@@ -58,7 +58,7 @@ fn query_command(query: &Query) -> Command {
 }
 
 /// The option of a query's parameter, without default.
-pub fn parameter_argument(parameter: &Parameter) -> Arg {
+pub(crate) fn parameter_argument(parameter: &Parameter) -> Arg {
     let value_name = match parameter.parameter_type {
         ParameterType::Int => "N",
         ParameterType::Float => "NUMBER",
@@ -75,7 +75,7 @@ pub fn parameter_argument(parameter: &Parameter) -> Arg {
 }
 
 /// The command with the options that every query has.
-pub fn with_shared_options(command: Command) -> Command {
+pub(crate) fn with_shared_options(command: Command) -> Command {
     let command = AlignmentArguments::augment_args(QueryArguments::augment_args(command));
     OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
 }
@@ -98,7 +98,7 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
 ///
 /// # Errors
 /// When the inputs or the query cannot be used.
-pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {
         let mut output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
@@ -166,7 +166,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn explain_emptiness(
+pub(crate) fn explain_emptiness(
     trace: &Trace,
     query: &Query,
     among_others: bool,

@@ -32,7 +32,7 @@ use crate::trace::Trace;
 ///
 /// # Errors
 /// When there is no query of one of the names, or one is named twice.
-pub fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
+pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
     if !list.contains(',') {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ pub fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Qu
 }
 
 /// The command for the first list of queries among the words of a command line.
-pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Option<Command> {
+pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Option<Command> {
     let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.get(name).is_ok());
     let list = words.skip_while(|word| word != "table").skip(1).find(is_list)?;
     let queries: Vec<&Query> = list.split(',').filter_map(|name| registry.get(name).ok()).collect();
@@ -69,7 +69,7 @@ pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Opti
 ///
 /// # Errors
 /// When the inputs or a query cannot be used.
-pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
     let asked: Vec<(&Query, QueryOptions)> =

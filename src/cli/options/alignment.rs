@@ -13,7 +13,7 @@ use crate::trace::alignment::{Aligned, Alignment, OffsetsError, align};
 
 /// How clocks are aligned.
 #[derive(Args, Clone, Debug)]
-pub struct AlignmentArguments {
+pub(crate) struct AlignmentArguments {
     /// Bring clocks of different machines onto one axis: none (their times are not compared), process-start (every
     /// process begins at 0), collectives (ranks leave a collective together), or a FILE with lines `rank,offset_ns` or
     /// `hostname,offset_ns` below such a header
@@ -31,7 +31,7 @@ impl AlignmentArguments {
     ///
     /// # Errors
     /// When the file of offsets cannot be used, or the collectives cannot be read.
-    pub fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
+    pub(crate) fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
         let print_note = |text: String| {
             if !global.quiet {
                 messages::print_note(text);

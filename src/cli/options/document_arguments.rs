@@ -21,7 +21,7 @@ use crate::trace::Trace;
 
 /// Options of verbs that show an analysis.
 #[derive(Args, Clone, Debug)]
-pub struct DocumentArguments {
+pub(crate) struct DocumentArguments {
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
     name: NameForm,
@@ -80,7 +80,7 @@ impl DocumentArguments {
     ///
     /// # Errors
     /// When a threshold or a section is not known, a file cannot be read, or the format has no place for what is asked for.
-    pub fn options(
+    pub(crate) fn options(
         &self,
         registry: &Registry,
         output: &DocumentOutput,
@@ -104,7 +104,7 @@ impl DocumentArguments {
 
     /// Names the findings that are what `--fail-on` names, after the name of their run if there are several; tells whether there
     /// are any.
-    pub fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
+    pub(crate) fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
         let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
         let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
         let failed = findings.iter().filter(|finding| finding.priority <= least);
@@ -117,7 +117,7 @@ impl DocumentArguments {
     }
 
     /// Where the charts of a run go, or those of the only document.
-    pub fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
+    pub(crate) fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
         let directory = self.charts.as_ref()?;
         Some(run.map_or_else(|| directory.clone(), |run| directory.join(run)))
     }
@@ -127,7 +127,7 @@ impl DocumentArguments {
     ///
     /// # Errors
     /// [`Failure::Usage`] when charts cannot be written there.
-    pub fn check_charts<'a>(
+    pub(crate) fn check_charts<'a>(
         &self,
         layout: &Layout,
         input: &InputArguments,
@@ -157,7 +157,7 @@ impl DocumentArguments {
     ///
     /// # Errors
     /// When they cannot be drawn or written.
-    pub fn take_charts(
+    pub(crate) fn take_charts(
         &self,
         document: &mut Document,
         format: DocumentFormat,
@@ -179,7 +179,12 @@ impl DocumentArguments {
     ///
     /// # Errors
     /// When the trace cannot be asked what filters left.
-    pub fn end(&self, trace: Option<&Trace>, analysis: &Analysis, global: &GlobalArguments) -> Result<u8, Failure> {
+    pub(crate) fn end(
+        &self,
+        trace: Option<&Trace>,
+        analysis: &Analysis,
+        global: &GlobalArguments,
+    ) -> Result<u8, Failure> {
         let of_source = analysis.source.as_ref().map_or(DONE, conclude);
         if let Some(trace) = trace {
             print_partly_unmatched(trace, global);

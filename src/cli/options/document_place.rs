@@ -18,7 +18,12 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// [`Failure::Usage`] when the file or its directory cannot be what was named, or when the file is an input.
-    pub fn file(&self, input: &InputArguments, format: DocumentFormat, stem: &str) -> Result<Option<PathBuf>, Failure> {
+    pub(crate) fn file(
+        &self,
+        input: &InputArguments,
+        format: DocumentFormat,
+        stem: &str,
+    ) -> Result<Option<PathBuf>, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
         if self.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
             return match &self.directory {

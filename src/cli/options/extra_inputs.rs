@@ -22,7 +22,7 @@ const ARCHITECTURE: &str = "gfx942";
 /// What an analysis looks at beside traces.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
-pub struct ExtraInputs {
+pub(crate) struct ExtraInputs {
     /// Source code to scan, as `scan` does, alone or with its trace. The trace overrides what the source only suggests
     #[arg(long, value_name = "DIR")]
     source_dir: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct ExtraInputs {
 
 impl ExtraInputs {
     /// Whether anything is named.
-    pub fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.source_dir.is_some() || self.att_dir.is_some()
     }
 
@@ -42,7 +42,11 @@ impl ExtraInputs {
     ///
     /// # Errors
     /// When there is nothing to analyse, or when a directory is none.
-    pub fn inputs(&self, inputs: &InputArguments, global: &GlobalArguments) -> Result<Option<InputArguments>, Failure> {
+    pub(crate) fn inputs(
+        &self,
+        inputs: &InputArguments,
+        global: &GlobalArguments,
+    ) -> Result<Option<InputArguments>, Failure> {
         if let Some(directory) = &self.source_dir {
             check_directory("--source-dir", directory, "source code")?;
         }
@@ -77,7 +81,7 @@ impl ExtraInputs {
     ///
     /// # Errors
     /// When the tables or the source code cannot be read.
-    pub fn analyze(
+    pub(crate) fn analyze(
         &self,
         trace: Option<&Trace>,
         options: &AnalysisOptions,

@@ -15,7 +15,7 @@ use crate::trace::selection::{
 
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug)]
-pub struct FilterArguments {
+pub(crate) struct FilterArguments {
     /// Time window FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its last second, clock times in ns,
     /// @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the steady part
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
@@ -63,7 +63,7 @@ impl FilterArguments {
     ///
     /// # Errors
     /// When the subject lacks a column of the condition.
-    pub fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
+    pub(crate) fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
         let condition = match (self.condition.clone(), subject) {
             (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(Failure::Usage)?),
             (condition, _) => condition,
@@ -87,7 +87,7 @@ impl FilterArguments {
 }
 
 /// Says which filters do not choose among the tables that are read.
-pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
+pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
     for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {sentence}"));
     }
@@ -98,20 +98,20 @@ pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, 
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
+pub(crate) fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
     print_partly_unmatched(trace, global);
     Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
 /// Says which parts of filters match nothing while others do.
-pub fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
+pub(crate) fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
     for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {sentence}"));
     }
 }
 
 /// Says these sentences about filters that match nothing, and tells whether there is one.
-pub fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
+pub(crate) fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
     if !global.quiet {
         if let Some(lost) = lost_ranks(trace) {
             messages::print_note(format_args!("note: {lost}"));

@@ -11,7 +11,7 @@ use crate::trace::jobs::Jobs;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
@@ -23,7 +23,7 @@ pub enum ColorChoice {
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
-pub struct GlobalArguments {
+pub(crate) struct GlobalArguments {
     /// Worker threads [default: all cores]
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -52,20 +52,20 @@ pub struct GlobalArguments {
 
 impl GlobalArguments {
     /// Threads to use.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.threads.map_or_else(all, usize::from)
     }
 
     /// How many processes are read at the same time.
-    pub fn jobs(&self) -> Jobs {
+    pub(crate) fn jobs(&self) -> Jobs {
         let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
         let jobs = Jobs::for_threads(self.threads(), memory_bytes);
         self.jobs.map_or(jobs, |count| Jobs { count: usize::from(count), ..jobs })
     }
 
     /// Whether what is written to standard output may have colours.
-    pub fn color(&self) -> bool {
+    pub(crate) fn color(&self) -> bool {
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,

@@ -26,7 +26,7 @@ use crate::trace::jobs::Jobs;
 
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]
-pub struct InputArguments {
+pub(crate) struct InputArguments {
     /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
     /// and CSV, ROCm Compute Profiler folders, datasets
     #[arg(value_name = "INPUT")]
@@ -77,13 +77,13 @@ impl From<ReaderChoice> for Reader {
 
 impl InputArguments {
     /// Whether none is named.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.more_inputs.is_empty()
     }
 
     /// The same with further files.
     #[must_use]
-    pub fn with_more(&self, files: &[PathBuf]) -> Self {
+    pub(crate) fn with_more(&self, files: &[PathBuf]) -> Self {
         let mut all = self.clone();
         all.more_inputs.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
         all
@@ -93,7 +93,7 @@ impl InputArguments {
     ///
     /// # Errors
     /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
-    pub fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
+    pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject)?;
         let inputs = self.named()?;
         let rank_from = self
@@ -150,7 +150,7 @@ impl InputArguments {
     ///
     /// # Errors
     /// When none is.
-    pub fn named(&self) -> Result<Vec<String>, Failure> {
+    pub(crate) fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
             return Err(Failure::Usage("no input; pass a file, directory or glob".to_owned()));
@@ -159,7 +159,7 @@ impl InputArguments {
     }
 
     /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
-    pub fn contain(&self, path: &Path) -> bool {
+    pub(crate) fn contain(&self, path: &Path) -> bool {
         let Ok(path) = path.canonicalize() else { return false };
         self.inputs.iter().chain(&self.more_inputs).any(|input| {
             let named = Path::new(input).canonicalize().is_ok_and(|input| path.starts_with(input));
@@ -204,7 +204,7 @@ fn text_of(path: &Path) -> Result<String, Failure> {
 
 /// How a verb opens its inputs.
 #[derive(Clone, Copy, Default)]
-pub struct Opening<'a> {
+pub(crate) struct Opening<'a> {
     /// The table that a query is about.
     pub subject: Option<&'static Table>,
     /// The columns that will be read.
@@ -221,7 +221,7 @@ pub struct Opening<'a> {
 
 /// Where converted files are kept.
 #[derive(Args, Clone, Debug)]
-pub struct CacheArguments {
+pub(crate) struct CacheArguments {
     /// Cache converted inputs in this directory and read them from there until they change. The first run converts
     /// whole inputs; you can always delete the directory
     #[arg(long, value_name = "DIR", help_heading = "Input")]

@@ -1,14 +1,14 @@
 //! Options that several commands share.
 
-pub mod alignment;
-pub mod document_arguments;
-pub mod document_place;
-pub mod extra_inputs;
-pub mod filters;
-pub mod global;
-pub mod input;
-pub mod output;
-pub mod plot;
-pub mod query;
-pub mod source_text;
-pub mod tracelens;
+pub(crate) mod alignment;
+pub(crate) mod document_arguments;
+pub(crate) mod document_place;
+pub(crate) mod extra_inputs;
+pub(crate) mod filters;
+pub(crate) mod global;
+pub(crate) mod input;
+pub(crate) mod output;
+pub(crate) mod plot;
+pub(crate) mod query;
+pub(crate) mod source_text;
+pub(crate) mod tracelens;

@@ -10,7 +10,7 @@ use crate::export::unit::TimeUnit;
 
 /// Format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum AnswerFormat {
+pub(crate) enum AnswerFormat {
     /// Aligned table that fits the terminal, with readable units
     #[default]
     Table,
@@ -56,7 +56,7 @@ impl AnswerFormat {
 
 /// Where and how an answer is written.
 #[derive(Args, Clone, Debug)]
-pub struct OutputArguments {
+pub(crate) struct OutputArguments {
     /// Output format
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<AnswerFormat>,
@@ -76,7 +76,7 @@ pub struct OutputArguments {
 
 impl OutputArguments {
     /// The format asked for, or the one the output's extension names.
-    pub fn format(&self) -> AnswerFormat {
+    pub(crate) fn format(&self) -> AnswerFormat {
         self.format.or_else(|| AnswerFormat::of_extension(self.path()?)).unwrap_or_default()
     }
 
@@ -84,7 +84,7 @@ impl OutputArguments {
     ///
     /// # Errors
     /// [`Failure::Usage`] with the formats.
-    pub fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
         if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {
             return Ok(());
@@ -94,7 +94,7 @@ impl OutputArguments {
     }
 
     /// The file to write; `None` for standard output.
-    pub fn path(&self) -> Option<&PathBuf> {
+    pub(crate) fn path(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
 }

@@ -18,7 +18,7 @@ const WIDTH: usize = 100;
 const EXTENSIONS: [&str; 2] = ["svg", "png"];
 
 /// The options, for queries whose answers can be drawn.
-pub fn with_plot_options(command: Command) -> Command {
+pub(crate) fn with_plot_options(command: Command) -> Command {
     let plot = Arg::new("plot")
         .long("plot")
         .help("Draw the answer under the table, with characters")
@@ -34,7 +34,7 @@ pub fn with_plot_options(command: Command) -> Command {
 }
 
 /// What was asked for.
-pub struct Pictures {
+pub(crate) struct Pictures {
     plot: bool,
     charts: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ impl Pictures {
     ///
     /// # Errors
     /// When the directory cannot be used.
-    pub fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
+    pub(crate) fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
             return Ok(Self { plot: false, charts: None });
         }
@@ -60,7 +60,12 @@ impl Pictures {
     ///
     /// # Errors
     /// When a file cannot be written, or the answer lacks what is drawn.
-    pub fn draw(&self, query: &Query, answer: &Answer, global: &GlobalArguments) -> anyhow::Result<Option<String>> {
+    pub(crate) fn draw(
+        &self,
+        query: &Query,
+        answer: &Answer,
+        global: &GlobalArguments,
+    ) -> anyhow::Result<Option<String>> {
         // Of an answer without rows there is nothing to draw.
         if answer.frame.height() == 0 || !self.plot && self.charts.is_none() {
             return Ok(None);
@@ -83,7 +88,7 @@ impl Pictures {
 ///
 /// # Errors
 /// [`Failure::Usage`] when charts cannot be written there.
-pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
+pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
@@ -100,7 +105,7 @@ pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), F
 ///
 /// # Errors
 /// [`Failure::Usage`] when there is such a file, or the directory is one.
-pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
@@ -120,7 +125,7 @@ pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When it cannot be drawn or written.
-pub fn write_chart(chart: &Chart, directory: &Path, name: &str) -> anyhow::Result<()> {
+pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str) -> anyhow::Result<()> {
     let _made = make_directory(directory)?;
     let drawn = chart.svg(Layout::WIDE)?;
     write_file(&directory.join(format!("{name}.svg")), |out| Ok(out.write_all(drawn.as_bytes())?))?;

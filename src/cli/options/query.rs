@@ -10,7 +10,7 @@ use crate::engine::{NameForm, QueryOptions, Registry};
 
 /// What a named query is asked.
 #[derive(Args, Clone, Debug)]
-pub struct QueryArguments {
+pub(crate) struct QueryArguments {
     /// Group by these columns; percentages are within the group
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
     by: Option<Vec<String>>,
@@ -28,7 +28,7 @@ pub struct QueryArguments {
 
 impl QueryArguments {
     /// The options of the engine, with the values of the query's own parameters.
-    pub fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
+    pub(crate) fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
         let by = self.by.as_ref().map(|by| by.iter().filter(|column| !column.is_empty()).cloned().collect());
         let mut columns: Vec<String> = Vec::new();
         for column in self.columns.iter().flatten().filter(|column| !column.is_empty()) {
@@ -45,7 +45,7 @@ impl QueryArguments {
 ///
 /// # Errors
 /// When a query file of the user is wrong.
-pub fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
+pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::builtin()?;
     if let Some(directory) = queries {
         if !directory.is_dir() {

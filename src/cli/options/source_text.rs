@@ -23,14 +23,14 @@ const TEXT: &str = "source_text";
 
 /// Where source files are.
 #[derive(Args, Clone, Debug, Default)]
-pub struct SourceArguments {
+pub(crate) struct SourceArguments {
     /// Show the text of source lines, from the files below this directory whose paths end like those recorded
     #[arg(long = SOURCE, id = SOURCE, value_name = "DIR", help_heading = "Output")]
     directory: Option<PathBuf>,
 }
 
 /// The command with the option, if one of the queries shows source lines.
-pub fn with_source_option<'a>(command: Command, mut queries: impl Iterator<Item = &'a Query>) -> Command {
+pub(crate) fn with_source_option<'a>(command: Command, mut queries: impl Iterator<Item = &'a Query>) -> Command {
     let shows_lines = |query: &Query| {
         let declaration = &query.declaration;
         declaration.columns.iter().any(|column| column.name == LINE)
@@ -41,7 +41,7 @@ pub fn with_source_option<'a>(command: Command, mut queries: impl Iterator<Item 
 
 impl SourceArguments {
     /// What was given, where there is such an option.
-    pub fn from_matches(matches: &ArgMatches) -> Self {
+    pub(crate) fn from_matches(matches: &ArgMatches) -> Self {
         let directory = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten().cloned();
         Self { directory }
     }
@@ -50,7 +50,7 @@ impl SourceArguments {
     ///
     /// # Errors
     /// [`Failure::Usage`] when the directory cannot be read.
-    pub fn open(&self, global: &GlobalArguments) -> Result<SourceLines, Failure> {
+    pub(crate) fn open(&self, global: &GlobalArguments) -> Result<SourceLines, Failure> {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
             let shown = directory.display();
@@ -68,14 +68,14 @@ impl SourceArguments {
 }
 
 /// The source files that were named, if any were.
-pub struct SourceLines(Option<Mutex<SourceTree>>);
+pub(crate) struct SourceLines(Option<Mutex<SourceTree>>);
 
 impl SourceLines {
     /// The answer with the text of its source lines, where it has such and files were named.
     ///
     /// # Errors
     /// When a column has another type than its name says, or cannot be added.
-    pub fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
+    pub(crate) fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
         let Some(tree) = &self.0 else { return Ok(answer) };
         let Some(places) = places(&answer.frame)? else { return Ok(answer) };
         let mut tree = tree.lock();

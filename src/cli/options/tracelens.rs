@@ -15,7 +15,7 @@ const MAX_NS: i64 = 1_000_000_000_000;
 /// What of TraceLens's report is in workbooks and folders.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Workbooks and folders")]
-pub struct TraceLensArguments {
+pub(crate) struct TraceLensArguments {
     /// Add kernel_details, a row for every dispatch
     #[arg(long, alias = "kernel_details")]
     kernel_details: bool,
@@ -44,7 +44,7 @@ pub struct TraceLensArguments {
 
 impl TraceLensArguments {
     /// Which sheets are wanted.
-    pub fn options(&self) -> TraceLensOptions {
+    pub(crate) fn options(&self) -> TraceLensOptions {
         let is_original = self.tracelens_compat;
         TraceLensOptions {
             kernel_summary: !self.no_kernel_summary,
@@ -59,12 +59,12 @@ impl TraceLensArguments {
     }
 
     /// From how many microseconds on a dispatch is not short.
-    pub fn short_threshold_us(&self) -> f64 {
+    pub(crate) fn short_threshold_us(&self) -> f64 {
         self.short_kernel_threshold.unwrap_or(THRESHOLD_NS) as f64 / 1e3
     }
 
     /// One of the options for workbooks and folders that were given.
-    pub fn given(&self) -> Option<&'static str> {
+    pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
             (self.tracelens_compat, "--tracelens-compat"),
             (self.kernel_details, "--kernel-details"),

@@ -20,7 +20,7 @@ use crate::export::{columnar, delimited, json, markdown, terminal};
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
-pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
+pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
     output.check()?;
     let Some(path) = output.path() else { return Ok(()) };
     if path.exists() && input.contain(path) {
@@ -34,12 +34,12 @@ pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<
 ///
 /// # Errors
 /// When writing fails, or a binary format would go to a terminal.
-pub fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+pub(crate) fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, None)
 }
 
 /// As [`write`], with sentences whole: those that do not fit a terminal go on in further lines.
-pub fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+pub(crate) fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, Some(usize::MAX))
 }
 
@@ -78,7 +78,7 @@ fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_for_people(
+pub(crate) fn write_for_people(
     answer: &Answer,
     output: &OutputArguments,
     global: &GlobalArguments,
@@ -91,7 +91,7 @@ pub fn write_for_people(
 ///
 /// # Errors
 /// When writing fails.
-pub fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
     let format = output.format();
     if !is_for_people(format) {
         convert_times(&mut answer.frame, &mut answer.columns, output.unit);
@@ -104,7 +104,7 @@ fn is_for_people(format: AnswerFormat) -> bool {
 }
 
 /// The extension of a file's name that chooses a format.
-pub fn extension(format: AnswerFormat) -> &'static str {
+pub(crate) fn extension(format: AnswerFormat) -> &'static str {
     match format {
         AnswerFormat::Table => "txt",
         AnswerFormat::Csv => "csv",

@@ -15,7 +15,7 @@ use crate::export::target::Target;
 ///
 /// # Errors
 /// When writing fails.
-pub fn deliver(
+pub(crate) fn deliver(
     path: Option<&Path>,
     global: &GlobalArguments,
     write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
@@ -30,7 +30,7 @@ pub fn deliver(
 ///
 /// # Errors
 /// When writing fails; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
-pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
+pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
     Ok(write_stream(io::stdout().lock(), write)?)
 }
 
@@ -38,32 +38,32 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Re
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
-pub fn check_file(path: &Path) -> Result<Target, Failure> {
+pub(crate) fn check_file(path: &Path) -> Result<Target, Failure> {
     Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
 }
 
 /// The failure over a file whose extension names no format.
-pub fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failure {
+pub(crate) fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failure {
     let known = known.join(", .");
     let shown = path.display();
     Failure::Usage(format!("{shown} ends in no format of {of} (.{known}); name one of them, or choose with --format"))
 }
 
 /// The extension of a file's name in lower case; none for names without one.
-pub fn extension_of(path: &Path) -> Option<String> {
+pub(crate) fn extension_of(path: &Path) -> Option<String> {
     let extension = path.extension()?.to_string_lossy().to_lowercase();
     (!extension.is_empty()).then_some(extension)
 }
 
 /// Reports that a file or folder is there.
-pub fn print_written(path: &Path, global: &GlobalArguments) {
+pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     if !global.quiet {
         messages::print_note(format_args!("wrote {}", path.display()));
     }
 }
 
 /// The path from the root, without links as far as it is there already.
-pub fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let known = |ancestor: &Path| Some(ancestor.canonicalize().ok()?.join(absolute.strip_prefix(ancestor).ok()?));
     absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())

@@ -26,7 +26,7 @@ const WIDTH: usize = 80;
 /// Options of verbs that write a document.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
-pub struct DocumentOutput {
+pub(crate) struct DocumentOutput {
     /// Format of the document; without it the extension of -o chooses
     #[arg(short, long, value_enum)]
     pub format: Option<DocumentFormat>,
@@ -50,7 +50,7 @@ pub struct DocumentOutput {
 
 /// Format of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DocumentFormat {
+pub(crate) enum DocumentFormat {
     /// For the terminal
     #[default]
     Text,
@@ -72,7 +72,7 @@ pub enum DocumentFormat {
 
 impl DocumentFormat {
     /// The extension that names it.
-    pub fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
             Self::Json => "json",
@@ -85,12 +85,12 @@ impl DocumentFormat {
     }
 
     /// Whether a document is a folder.
-    pub fn is_folder(self) -> bool {
+    pub(crate) fn is_folder(self) -> bool {
         self.of_folder().is_some()
     }
 
     /// The format of the tables of a folder.
-    pub fn of_folder(self) -> Option<FolderFormat> {
+    pub(crate) fn of_folder(self) -> Option<FolderFormat> {
         match self {
             Self::Csv => Some(FolderFormat::Csv),
             Self::Parquet => Some(FolderFormat::Parquet),
@@ -104,23 +104,23 @@ impl DocumentFormat {
     }
 
     /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
-    pub fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         if self == Self::Html { 50 } else { 10 }
     }
 
     /// Whether it has a place for charts.
-    pub fn has_charts(self) -> bool {
+    pub(crate) fn has_charts(self) -> bool {
         self == Self::Html
     }
 
     /// The extensions of those that are files.
-    pub fn extensions() -> Vec<&'static str> {
+    pub(crate) fn extensions() -> Vec<&'static str> {
         let files = Self::value_variants().iter().filter(|format| !format.is_folder());
         files.map(|format| format.extension()).collect()
     }
 
     /// The one that the extension of a file names.
-    pub fn of_extension(path: &Path) -> Option<Self> {
+    pub(crate) fn of_extension(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_lowercase();
         let is_named = |format: &Self| format.of_folder().is_none() && format.extension() == extension;
         Self::value_variants().iter().copied().find(is_named)
@@ -129,12 +129,12 @@ impl DocumentFormat {
 
 impl DocumentOutput {
     /// The format that was asked for, by name or by the extension of the file.
-    pub fn format(&self) -> Option<DocumentFormat> {
+    pub(crate) fn format(&self) -> Option<DocumentFormat> {
         self.format.or_else(|| DocumentFormat::of_extension(self.output.as_ref()?))
     }
 
     /// Rows of each table, 0 for all.
-    pub fn rows(&self, format: DocumentFormat) -> usize {
+    pub(crate) fn rows(&self, format: DocumentFormat) -> usize {
         self.top.unwrap_or(format.rows())
     }
 
@@ -142,7 +142,7 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// [`Failure::Usage`] when an option is given that the format has no place for.
-    pub fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
+    pub(crate) fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
         match self.tracelens.given() {
             _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
             Some(option) => {
@@ -157,7 +157,7 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// When writing fails.
-    pub fn deliver(
+    pub(crate) fn deliver(
         &self,
         analysis: &Analysis,
         format: DocumentFormat,
@@ -178,7 +178,7 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// When writing fails.
-    pub fn deliver_text(
+    pub(crate) fn deliver_text(
         &self,
         path: Option<&Path>,
         global: &GlobalArguments,

@@ -23,7 +23,7 @@ const LINES_OF_A_KIND: usize = 20;
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Starts the measurement of what [`detail`] tells.
-pub fn start() {
+pub(crate) fn start() {
     LazyLock::force(&START);
 }
 
@@ -31,28 +31,28 @@ pub fn start() {
 ///
 /// # Errors
 /// When it cannot be written; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
-pub fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
     Ok(out.flush()?)
 }
 
 /// Writes a line to standard error, without characters that a terminal would take as commands. Where nobody can read it there is no way to say so either.
-pub fn print_note(message: impl Display) {
+pub(crate) fn print_note(message: impl Display) {
     let text = message.to_string();
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// Writes a line to standard error with the time since the start, where details were requested.
-pub fn detail(global: &GlobalArguments, message: impl Display) {
+pub(crate) fn detail(global: &GlobalArguments, message: impl Display) {
     if global.verbose && !global.quiet {
         print_note(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
     }
 }
 
 /// Warns of what the user should know about the inputs before reading an answer.
-pub fn warn(trace: &Trace, global: &GlobalArguments) {
+pub(crate) fn warn(trace: &Trace, global: &GlobalArguments) {
     describe(trace, global);
     if global.quiet {
         return;
@@ -78,7 +78,7 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
 }
 
 /// Reports the first of many lines of a kind, and how many there are; all of them where details were requested.
-pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
+pub(crate) fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
     let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
     for line in lines.iter().take(shown) {
         print_note(line);
@@ -90,7 +90,7 @@ pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
 }
 
 /// Tells what was recognized and how much it holds, where details were requested.
-pub fn describe(trace: &Trace, global: &GlobalArguments) {
+pub(crate) fn describe(trace: &Trace, global: &GlobalArguments) {
     if !global.verbose || global.quiet {
         return;
     }
@@ -109,7 +109,7 @@ pub fn describe(trace: &Trace, global: &GlobalArguments) {
 }
 
 /// Notes rows with invalid times, which answers to a request leave out.
-pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
+pub(crate) fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
     if global.quiet {
         return Ok(());
     }
@@ -123,7 +123,7 @@ pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments)
 }
 
 /// Lists what could not be read, and shows whether there was any.
-pub fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
+pub(crate) fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     let damage = trace.damage();
     let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
     let lines: Vec<String> =

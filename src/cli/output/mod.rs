@@ -1,7 +1,7 @@
 //! Where results, messages and progress go.
 
-pub mod answer;
-pub mod delivery;
-pub mod document_output;
-pub mod messages;
-pub mod progress;
+pub(crate) mod answer;
+pub(crate) mod delivery;
+pub(crate) mod document_output;
+pub(crate) mod messages;
+pub(crate) mod progress;

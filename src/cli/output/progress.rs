@@ -24,7 +24,7 @@ const BAR_AFTER: Duration = Duration::from_millis(500);
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are requested, nothing when quiet.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
     /// Tables that are written of each process.
     tables: usize,
@@ -33,7 +33,7 @@ pub struct Progress {
 
 impl Progress {
     /// Starts to watch the writing of so many processes, each with so many of the tables that are made on demand.
-    pub fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
+    pub(crate) fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
         let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
         let tables = always + on_demand;
         let steps = (processes * tables) as u64;
@@ -41,23 +41,23 @@ impl Progress {
     }
 
     /// Starts to watch the reading of files, whose number is told later.
-    pub fn of_files(global: &GlobalArguments) -> Self {
+    pub(crate) fn of_files(global: &GlobalArguments) -> Self {
         Self::of_steps("files", 0, global)
     }
 
     /// Starts to watch the making of so many documents.
-    pub fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
+    pub(crate) fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
         Self::of_steps("runs", runs as u64, global)
     }
 
     /// Nothing is told.
-    pub fn hidden() -> Self {
+    pub(crate) fn hidden() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         Self { bar, tables: 0, reporter: Mutex::new(None) }
     }
 
     /// A document was made, or could not be.
-    pub fn made(&self, name: &str) {
+    pub(crate) fn made(&self, name: &str) {
         self.bar.set_message(name.to_owned());
         self.bar.inc(1);
     }
@@ -74,13 +74,13 @@ impl Progress {
     }
 
     /// What takes the bar away from another thread.
-    pub fn clearer(&self) -> impl FnOnce() + Send + 'static {
+    pub(crate) fn clearer(&self) -> impl FnOnce() + Send + 'static {
         let bar = self.bar.clone();
         move || bar.finish_and_clear()
     }
 
     /// Ends the report.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let reporter = self.reporter.lock().take();
         if let Some((sender, thread)) = reporter {
             drop(sender);
@@ -92,14 +92,14 @@ impl Progress {
 }
 
 /// A bar on a terminal while files are opened, and while processes are read.
-pub struct ReadingProgress {
+pub(crate) struct ReadingProgress {
     global: GlobalArguments,
     shown: Mutex<Option<Progress>>,
 }
 
 impl ReadingProgress {
     /// Nothing where there is no terminal, or where nothing is to be said.
-    pub fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
+    pub(crate) fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
         let is_wanted = std::io::stderr().is_terminal() && !global.quiet;
         is_wanted
             .then(|| Arc::new(Self { global: global.clone(), shown: Mutex::default() }) as Arc<dyn ReadingObserver>)

@@ -8,7 +8,7 @@ use minijinja::{Environment, context};
 use crate::engine::{Parameter, ParameterType, Query};
 
 /// What is said below the options of the program.
-pub const MAIN_NOTES: &str = include_str!("../../../templates/help/main_notes.txt");
+pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_notes.txt");
 
 /// Verbs by task, in the order of the main help. A verb that is in none of them comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
@@ -20,7 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The verbs that exist, by task.
-pub fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+pub(crate) fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
     let verbs = || command.get_subcommands().filter(|verb| verb.get_name() != "help");
     let grouped = GROUPS.iter().map(|(title, names)| {
         (*title, names.iter().filter_map(|name| verbs().find(|verb| verb.get_name() == *name)).collect())
@@ -31,7 +31,7 @@ pub fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {
 }
 
 /// The template of the main help, which lists the verbs by task with one line each.
-pub fn main_template(command: &Command) -> StyledStr {
+pub(crate) fn main_template(command: &Command) -> StyledStr {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or(0);
@@ -57,12 +57,12 @@ pub fn main_template(command: &Command) -> StyledStr {
 }
 
 /// The one line of a verb.
-pub fn about(command: &Command) -> String {
+pub(crate) fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
 /// What follows the options of a query: its columns, its dimensions and examples.
-pub fn query_notes(query: &Query) -> String {
+pub(crate) fn query_notes(query: &Query) -> String {
     let declaration = &query.declaration;
     let columns: Vec<_> = declaration
         .columns
@@ -81,7 +81,7 @@ pub fn query_notes(query: &Query) -> String {
 }
 
 /// The long option of a query's parameter.
-pub fn flag(parameter: &Parameter) -> String {
+pub(crate) fn flag(parameter: &Parameter) -> String {
     parameter.name.replace('_', "-")
 }
 
@@ -96,7 +96,7 @@ fn example(parameter: &Parameter) -> Option<String> {
 }
 
 /// A part of what follows the options.
-pub enum Part {
+pub(crate) enum Part {
     /// A paragraph.
     Text(String),
     /// Lines to be shown as they are, without their indent.
@@ -104,7 +104,7 @@ pub enum Part {
 }
 
 /// The parts of what follows the options of a verb: indented lines are examples or tables, the others paragraphs.
-pub fn notes(command: &Command) -> Vec<Part> {
+pub(crate) fn notes(command: &Command) -> Vec<Part> {
     let text = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     let mut parts: Vec<Part> = Vec::new();
     let mut fresh = true;
@@ -125,7 +125,7 @@ pub fn notes(command: &Command) -> Vec<Part> {
 }
 
 /// Renders a template of the binary; a mistake in one is shown where its text would stand, and found by the tests.
-pub fn render(template: &str, context: minijinja::Value) -> String {
+pub(crate) fn render(template: &str, context: minijinja::Value) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     environment

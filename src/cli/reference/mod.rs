@@ -1,6 +1,6 @@
 //! Help texts, and the generators of manual and reference pages.
 
-pub mod help;
-pub mod pages;
-pub mod rule_pages;
-pub mod verb_pages;
+pub(crate) mod help;
+pub(crate) mod pages;
+pub(crate) mod rule_pages;
+pub(crate) mod verb_pages;

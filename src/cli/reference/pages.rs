@@ -12,7 +12,7 @@ use crate::export::atomic::{make_directory, write_file};
 ///
 /// # Errors
 /// [`Failure::Usage`] with the closest name.
-pub fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Failure> {
+pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Failure> {
     path.iter().try_fold(command, |command, name| {
         command.find_subcommand(name).ok_or_else(|| {
             let closest = closest(name, command.get_subcommands().map(Command::get_name));
@@ -27,7 +27,7 @@ pub fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Fa
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+pub(crate) fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{} is no directory; name one with -o", directory.display())));
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::findings::{RULES, RuleBook};
 
 /// `docs/rules.md`.
-pub fn page(book: &RuleBook) -> String {
+pub(crate) fn page(book: &RuleBook) -> String {
     let mut page = String::from(include_str!("../../../templates/docs/rules.md"));
     for (id, rule) in book.iter() {
         // Writing to a String cannot fail.

@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use super::help::{Part, about, groups, notes, render};
 
 /// File names and texts of the pages: an index and one per verb.
-pub fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     // Options of every command stand in the index only: before it is built, no command has them.
     let unbuilt = command.clone();
     let mut built = command.clone().disable_help_subcommand(true);

@@ -8,7 +8,7 @@ use super::{Origin, Settings, is_setting};
 
 impl Settings {
     /// The command line with what is set for a verb as defaults of its options.
-    pub fn apply(&self, command: Command, verb: &[String]) -> Command {
+    pub(crate) fn apply(&self, command: Command, verb: &[String]) -> Command {
         self.apply_below(command, verb, verb)
     }
 
@@ -36,7 +36,7 @@ fn with_default(option: Arg, values: Vec<String>) -> Arg {
 }
 
 /// The verb, and the query below it, that a command line asks for.
-pub fn selected(matches: &ArgMatches) -> Vec<String> {
+pub(crate) fn selected(matches: &ArgMatches) -> Vec<String> {
     let mut path = Vec::new();
     let mut matches = matches;
     while let Some((name, inner)) = matches.subcommand() {
@@ -48,7 +48,7 @@ pub fn selected(matches: &ArgMatches) -> Vec<String> {
 
 /// An option with the value in force and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Effective {
+pub(crate) struct Effective {
     /// Its long name.
     pub option: String,
     /// The value; `None` where there is none.
@@ -58,7 +58,7 @@ pub struct Effective {
 }
 
 /// The options of a command that can be set, with the values for a verb. `matches` tells what was given as a flag.
-pub fn effective(
+pub(crate) fn effective(
     settings: &Settings,
     command: &Command,
     verb: &[String],

@@ -14,7 +14,7 @@ impl Settings {
     ///
     /// # Errors
     /// [`Failure::Usage`] for the first that is wrong.
-    pub fn check(&self, command: &Command) -> Result<(), Failure> {
+    pub(crate) fn check(&self, command: &Command) -> Result<(), Failure> {
         let global: Vec<&Arg> = command.get_arguments().filter(|option| option.is_global_set()).collect();
         for file in &self.files {
             let checked = check_table(&file.table, command, &global, "");
@@ -30,7 +30,7 @@ impl Settings {
     }
 
     /// Variables that look like settings and set nothing.
-    pub fn unknown_variables(&self, command: &Command) -> Vec<String> {
+    pub(crate) fn unknown_variables(&self, command: &Command) -> Vec<String> {
         let options = options(command, &[]);
         let known = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
         self.environment.keys().filter(|name| !known(name)).map(|name| variable(name)).collect()

@@ -11,7 +11,7 @@ use crate::cli::exit::Failure;
 const PROJECT_FILE: &str = "wavesieve.toml";
 
 /// The files that are there, in rising order: of the nearest directory that has one, then of the user.
-pub fn paths() -> Vec<PathBuf> {
+pub(crate) fn paths() -> Vec<PathBuf> {
     let directory = std::env::current_dir().unwrap_or_default();
     let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.is_file());
     let set = |name: &str| std::env::var_os(name).filter(|value: &OsString| Path::new(value).is_absolute());
@@ -25,7 +25,7 @@ pub fn paths() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// When it cannot be read or is no TOML.
-pub fn read(path: PathBuf) -> Result<File, Failure> {
+pub(crate) fn read(path: PathBuf) -> Result<File, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::Usage(format!("{shown}: cannot be read: {error}; make it readable or move it away"))
@@ -36,7 +36,7 @@ pub fn read(path: PathBuf) -> Result<File, Failure> {
 }
 
 /// Paths in a file are relative to its directory.
-pub fn relative_to(file: &Path, values: Vec<String>) -> Vec<String> {
+pub(crate) fn relative_to(file: &Path, values: Vec<String>) -> Vec<String> {
     let directory = file.parent().unwrap_or(Path::new("."));
     values.into_iter().map(|value| directory.join(value).to_string_lossy().into_owned()).collect()
 }

@@ -4,7 +4,7 @@
 //! is understood, so that a flag overrides it and nothing else needs to know about files.
 
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod text;
 
 cfg_if::cfg_if! {
@@ -15,7 +15,7 @@ cfg_if::cfg_if! {
         mod sources;
         mod value;
 
-        pub use apply::{Effective, effective, selected};
-        pub use sources::{Origin, Settings, is_setting};
+        pub(crate) use apply::{Effective, effective, selected};
+        pub(crate) use sources::{Origin, Settings, is_setting};
     }
 }

@@ -13,7 +13,7 @@ use super::{files, value};
 use crate::cli::exit::Failure;
 
 /// Options that are for the command line only, with the reason.
-pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
+pub(crate) const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
     ("input", "what to read differs from run to run"),
     ("output", "what one run wrote the next would overwrite"),
     ("overwrite", "replacing an output is decided each time"),
@@ -28,7 +28,7 @@ const PREFIX: &str = "WAVESIEVE_";
 
 /// Where the value of an option comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Nobody chose one.
     Default,
     /// A file of settings.
@@ -51,7 +51,7 @@ impl fmt::Display for Origin {
 }
 
 /// A file of settings.
-pub struct File {
+pub(crate) struct File {
     /// Where it is.
     pub path: PathBuf,
     /// What it holds.
@@ -59,7 +59,7 @@ pub struct File {
 }
 
 /// All that is set outside of the command line.
-pub struct Settings {
+pub(crate) struct Settings {
     /// In rising order.
     pub(super) files: Vec<File>,
     /// Variables by the option they set.
@@ -71,7 +71,7 @@ impl Settings {
     ///
     /// # Errors
     /// When a file cannot be read or is no TOML.
-    pub fn load() -> Result<Self, Failure> {
+    pub(crate) fn load() -> Result<Self, Failure> {
         let files = files::paths().into_iter().map(files::read).collect::<Result<_, _>>()?;
         // A variable that is empty is as good as none.
         let environment = std::env::vars_os()
@@ -83,12 +83,12 @@ impl Settings {
     }
 
     /// Files that were read, in rising order.
-    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
     }
 
     /// The value of an option for a verb, with its origin: the first in falling order that the option takes.
-    pub fn value(&self, verb: &[String], option: &Arg) -> Option<(Vec<String>, Origin)> {
+    pub(crate) fn value(&self, verb: &[String], option: &Arg) -> Option<(Vec<String>, Origin)> {
         let name = option.get_long().filter(|name| is_setting(name))?;
         self.candidates(verb, name, value::is_path(option))
             .into_iter()
@@ -96,7 +96,7 @@ impl Settings {
     }
 
     /// The raw value of an option of all verbs that must be known before the options are.
-    pub fn early(&self, name: &str, is_path: bool) -> Option<String> {
+    pub(crate) fn early(&self, name: &str, is_path: bool) -> Option<String> {
         self.candidates(&[], name, is_path).into_iter().next().and_then(|(values, _)| values.into_iter().next())
     }
 
@@ -123,17 +123,17 @@ impl Settings {
 }
 
 /// Whether an option can be set outside of the command line.
-pub fn is_setting(name: &str) -> bool {
+pub(crate) fn is_setting(name: &str) -> bool {
     !COMMAND_LINE_ONLY.iter().any(|(excluded, _)| *excluded == name)
 }
 
 /// The variable that sets an option.
-pub fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.replace('-', "_").to_uppercase())
 }
 
 /// A key as options are written: `_` and `-` are one.
-pub fn normal(key: &str) -> String {
+pub(crate) fn normal(key: &str) -> String {
     key.to_lowercase().replace('_', "-")
 }
 

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 ///
 /// # Errors
 /// With the line that is wrong, from 1, and what is wrong with it.
-pub fn parse(text: &str) -> Result<Table, (usize, String)> {
+pub(crate) fn parse(text: &str) -> Result<Table, (usize, String)> {
     text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         (before.matches('\n').count() + 1, error.message().to_owned())
@@ -14,7 +14,7 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
 }
 
 /// A value of a file as texts; `None` for a section and for what no option could take.
-pub fn strings(value: &Value) -> Option<Vec<String>> {
+pub(crate) fn strings(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),
         Value::Integer(number) => Some(vec![number.to_string()]),

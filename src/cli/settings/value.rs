@@ -20,22 +20,22 @@ const SWITCHES: &[(&str, bool)] = &[
 ];
 
 /// Whether an option is on or off and takes no value.
-pub fn is_switch(option: &Arg) -> bool {
+pub(crate) fn is_switch(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
 }
 
 /// Whether an option takes a path.
-pub fn is_path(option: &Arg) -> bool {
+pub(crate) fn is_path(option: &Arg) -> bool {
     option.get_value_parser().type_id() == TypeId::of::<PathBuf>()
 }
 
 /// The word for a switch as truth.
-pub fn truth(word: &str) -> Option<bool> {
+pub(crate) fn truth(word: &str) -> Option<bool> {
     SWITCHES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, truth)| *truth)
 }
 
 /// Whether an option takes these values, and why not.
-pub fn accept(option: &Arg, values: &[String]) -> Result<(), String> {
+pub(crate) fn accept(option: &Arg, values: &[String]) -> Result<(), String> {
     if is_switch(option) {
         let fits = matches!(values, [word] if truth(word).is_some());
         return if fits { Ok(()) } else { Err("write true or false".to_owned()) };

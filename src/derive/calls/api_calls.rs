@@ -36,7 +36,7 @@ fn needs() -> Needs {
 const OF_CALL: [&str; 7] = ["region_id", "domain", "name", "tid", "start_ns", "end_ns", "valid"];
 
 /// Classifies every valid call, and measures how much of it was covered by kernels and copies on any GPU of the process.
-pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?.select(OF_CALL)?;
     let calls = region_self_times::by_id(&regions, &(regions.column("valid")?.bool()? & &!no_calls_of(tables)?))?;
 

@@ -44,7 +44,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The pauses of a process whose GPU activity has a given span.
-pub fn of_tables(
+pub(crate) fn of_tables(
     process: &Process,
     regions: &DataFrame,
     marks: &DataFrame,

@@ -22,12 +22,12 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![("regions", vec!["region_id", "name", "tid", "start_ns", "end_ns", "valid"])]
 }
 
 /// Takes from each call of a thread the time of the calls it made.
-pub fn build(tables: &Frames) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let ids = I64Values::new(regions.column("region_id")?.i64()?);
     let starts = I64Values::new(regions.column("start_ns")?.i64()?);
@@ -82,7 +82,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
 ///
 /// # Errors
 /// When they have no ids.
-pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
+pub(crate) fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
     let are_all = chosen.null_count() == 0 && chosen.all();
     let regions = if are_all { regions.clone() } else { regions.filter(chosen)? };
     if I64Values::new(regions.column("region_id")?.i64()?).iter().is_sorted() {
@@ -92,7 +92,7 @@ pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> 
 }
 
 /// Those of the self times of all valid regions that are of some, which are given in the order of [`by_id`].
-pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
+pub(crate) fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());
     }

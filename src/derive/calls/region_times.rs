@@ -25,7 +25,7 @@ fn needs() -> Needs {
 }
 
 /// Puts the self time of each valid region next to what it is, from the self times of all.
-pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;
     let self_ns = region_self_times::of_calls(self_times, &valid)?;

@@ -12,7 +12,7 @@ use crate::columns::values::{I64Values, integers};
 use crate::derive::{Frames, Needs, needed};
 
 /// What is known of a dispatch next to its counters.
-pub const OF_DISPATCH: [&str; 19] = [
+pub(crate) const OF_DISPATCH: [&str; 19] = [
     "pass",
     "gpu",
     "device",
@@ -36,7 +36,7 @@ pub const OF_DISPATCH: [&str; 19] = [
 const OF_SYMBOL: [&str; 3] = ["vgpr", "accum_vgpr", "sgpr"];
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     let counters = vec!["pass", "dispatch_id", "counter", "value", "min", "max", "mean", "instances"];
     let mut symbols = vec!["kernel_id"];
     symbols.extend(OF_SYMBOL);
@@ -45,7 +45,7 @@ pub fn needs() -> Needs {
 
 /// The dispatches of a process in the order of pass, start and id, with registers of their kernels, and the counters that
 /// `definitions` can use as columns named as [`Counter`] is shown; null where a dispatch has no value.
-pub fn extract(tables: &Frames, definitions: &Definitions) -> Result<DataFrame> {
+pub(crate) fn extract(tables: &Frames, definitions: &Definitions) -> Result<DataFrame> {
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let dispatches = needed(tables, "counter_dispatches")?.sort(["pass", "start_ns", "dispatch_id"], order)?;
     let mut frame = dispatches.clone();
@@ -71,7 +71,7 @@ fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Column>>
 }
 
 /// The texts of a column, and which of them every row has.
-pub fn texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)> {
+pub(crate) fn texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)> {
     let names: RefCell<Vec<String>> = RefCell::default();
     let codes = values_by_text(column, |text| {
         let mut names = names.borrow_mut();
@@ -147,7 +147,7 @@ fn counter_columns(counters: &DataFrame, dispatches: &DataFrame, definitions: &D
 }
 
 /// A column without those values that are no numbers.
-pub fn nullable(name: &str, values: Vec<f64>) -> Column {
+pub(crate) fn nullable(name: &str, values: Vec<f64>) -> Column {
     let values: Float64Chunked =
         values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect_ca(name.into());
     values.into_series().into_column()

@@ -9,7 +9,7 @@ use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 
 /// What the passes of a rank have in common, and how often.
-pub struct Joined {
+pub(crate) struct Joined {
     /// One row per dispatch: what is known of it in its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
     /// Which of the frames each row is taken from.
@@ -24,7 +24,7 @@ const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgrou
 /// dispatch counted again. Where passes have not the same number of them, some were lost: then those of the same id are the
 /// same, if the ids of each pass are among those of the pass that has most; otherwise none is joined to another. Durations are the
 /// median over the passes.
-pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
+pub(crate) fn joined(frames: &[&DataFrame]) -> Result<Joined> {
     if let [frame] = frames {
         let passes = frame.column("pass")?.i64()?;
         if passes.min() == passes.max() {
@@ -99,7 +99,7 @@ fn alone(frame: &DataFrame) -> Result<Joined> {
 }
 
 /// The name of the duration of a joined dispatch, in nanoseconds.
-pub const DURATION: &str = "dur_ns";
+pub(crate) const DURATION: &str = "dur_ns";
 
 fn medians(durations: Vec<Vec<i64>>) -> Column {
     let median = |mut values: Vec<i64>| {

@@ -13,7 +13,7 @@ use crate::derive::counters::counted_dispatches::texts;
 use crate::derive::counters::joined_passes::DURATION;
 
 /// A metric that is requested, and how it is computed from what there is.
-pub struct BoundMetric {
+pub(crate) struct BoundMetric {
     /// Its place among the definitions.
     pub metric: usize,
     /// What it is counted per, where that is chosen.
@@ -28,7 +28,7 @@ pub struct BoundMetric {
 
 /// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
 /// things are requested per each of them.
-pub fn all_asked(
+pub(crate) fn all_asked(
     definitions: &Definitions,
     device: &Device,
     frame: &DataFrame,
@@ -77,7 +77,7 @@ pub fn all_asked(
 
 /// A metric over the dispatches of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sums {
+pub(crate) struct Sums {
     /// Dispatches that have all of its counters.
     pub dispatches: i64,
     /// Sum of their numerators.
@@ -109,13 +109,13 @@ impl Sums {
     }
 
     /// The ratio of the sums; `None` where the sum of the denominators is 0.
-    pub fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         (self.denominator != 0.0).then(|| self.numerator / self.denominator)
     }
 }
 
 /// A kernel and what is asked of it.
-pub struct KernelSums {
+pub(crate) struct KernelSums {
     /// Its first dispatch.
     pub row: usize,
     pub dispatches: i64,
@@ -127,7 +127,7 @@ pub struct KernelSums {
 const AT_ONCE_BYTES: usize = 256 << 20;
 
 /// What is asked of dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
-pub fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelSums>> {
+pub(crate) fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelSums>> {
     let (mut kernels, kernel_of) = kernels(frame)?;
     let width = (AT_ONCE_BYTES / (frame.height().max(1) * 16)).clamp(1, 64);
     for chunk in asked.chunks(width) {

@@ -17,7 +17,7 @@ use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty
 use crate::schema::process::Process;
 use crate::schema::tables;
 
-pub use crate::derive::counters::counted_dispatches::needs;
+pub(crate) use crate::derive::counters::counted_dispatches::needs;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     rows_when: RowsWhen::all(&["counters"]).if_found(),
@@ -30,12 +30,12 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Why nothing is known of kernels whose counters were collected.
-pub const NO_METRIC: WhyEmpty = WhyEmpty::Because(
+pub(crate) const NO_METRIC: WhyEmpty = WhyEmpty::Because(
     "no metric is defined for the architecture of the GPU, or the architecture is unknown; see `wavesieve table device_constants`",
 );
 
 /// The dispatches of a process with their counters.
-pub fn extract(
+pub(crate) fn extract(
     _process: &Process,
     tables: &Frames,
     others: &dyn OnDemandTables,
@@ -45,7 +45,7 @@ pub fn extract(
 }
 
 /// The joined dispatches of one GPU of a rank.
-pub struct GpuDispatches {
+pub(crate) struct GpuDispatches {
     /// They, in the order of their first pass.
     pub frame: DataFrame,
     /// Which of the parts each is told by.
@@ -57,7 +57,7 @@ pub struct GpuDispatches {
 }
 
 /// The dispatches of every rank with its counter passes joined, by GPU.
-pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
+pub(crate) fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
     let mut ranks: BTreeMap<i64, Vec<(usize, &DataFrame)>> = BTreeMap::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
         if frame.height() > 0 {
@@ -103,7 +103,7 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
 ///
 /// # Errors
 /// Those of `found` and `rows`.
-pub fn per_part(
+pub(crate) fn per_part(
     parts: &[Part<'_>],
     gpus: &[GpuDispatches],
     found: impl Fn(&GpuDispatches) -> Result<(Vec<KernelSums>, Vec<BoundMetric>)>,
@@ -141,7 +141,7 @@ pub fn per_part(
 }
 
 /// What shows which kernel on which GPU rows are about, from the first dispatch of each.
-pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Column>> {
+pub(crate) fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Column>> {
     let integers_of = ["gpu", "device", "kernel_id"];
     let texts_of = ["kernel_name", "short_name", "category"];
     if frame.width() == 0 {

@@ -1,7 +1,7 @@
 //! Metrics and bottlenecks from hardware counters.
 
-pub mod counted_dispatches;
-pub mod joined_passes;
-pub mod kernel_bottlenecks;
-pub mod metric_evaluation;
-pub mod metric_sums;
+pub(crate) mod counted_dispatches;
+pub(crate) mod joined_passes;
+pub(crate) mod kernel_bottlenecks;
+pub(crate) mod metric_evaluation;
+pub(crate) mod metric_sums;

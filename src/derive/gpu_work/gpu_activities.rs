@@ -18,7 +18,7 @@ use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::derive::launching::kernel_order::KernelOrder;
 
 /// The valid kernels and copies whose GPU is known; a copy between two GPUs once for each.
-pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
+pub(crate) fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
     let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
     add_kernels(kernels, &mut activities)?;
     add_copies(copies, &mut activities)?;
@@ -26,7 +26,7 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
 }
 
 /// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
-pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
+pub(crate) fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
     let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
     let valid = BoolValues::new(kernels.column("valid")?.bool()?).are_true();
@@ -48,7 +48,7 @@ pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> R
 ///
 /// # Errors
 /// When a piece cannot be read, or a column is missing or has another type.
-pub fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
+pub(crate) fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
     let sorted = sorted_copies(copies)?;
     let mut sums = Sums::new(&sorted);
     let mut windows = kernels.chunks(rayon::current_num_threads().max(1));

@@ -17,7 +17,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![
         ("kernels", vec!["category", "gpu", "start_ns", "end_ns", "valid"]),
         ("memory_copies", vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"]),

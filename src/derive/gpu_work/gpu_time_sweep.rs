@@ -13,7 +13,7 @@ const STATES: usize = 8;
 
 /// Activities of *one* process being summed up.
 #[derive(Debug, Default)]
-pub struct GpuTimeSweep {
+pub(crate) struct GpuTimeSweep {
     span: Option<Span>,
     places: BTreeMap<i64, usize>,
     gpus: Vec<Gpu>,
@@ -24,7 +24,7 @@ pub struct GpuTimeSweep {
 impl GpuTimeSweep {
     /// Adds an activity that starts no earlier than the ones before; states whether it does. Reversed intervals are ignored.
     #[must_use]
-    pub fn add(&mut self, activity: &ActivityInterval) -> bool {
+    pub(crate) fn add(&mut self, activity: &ActivityInterval) -> bool {
         let (start_ns, end_ns) = (activity.start_ns, activity.end_ns);
         if end_ns < start_ns {
             return true;
@@ -60,7 +60,7 @@ impl GpuTimeSweep {
 
     /// The sums in the order of (gpu, compute, comm, copies): those of the segments of all activities.
     #[must_use]
-    pub fn finish(mut self) -> Vec<GpuTime> {
+    pub(crate) fn finish(mut self) -> Vec<GpuTime> {
         let Some(Span { first_ns, last_ns, .. }) = self.span else { return Vec::new() };
         let mut times = Vec::new();
         for (gpu, place) in self.places {

@@ -36,14 +36,14 @@ type GpuTotals = [Option<GpuTime>; 1 << KINDS];
 
 /// Segments of one process being summed up.
 #[derive(Default)]
-pub struct GpuTimes {
+pub(crate) struct GpuTimes {
     others: BTreeMap<i64, GpuTotals>,
     /// The GPU of the last segment, which is mostly that of the next.
     last: Option<(i64, GpuTotals)>,
 }
 
 impl GpuTimes {
-    pub fn add(&mut self, segment: &Segment) {
+    pub(crate) fn add(&mut self, segment: &Segment) {
         let (compute, comm, copies) = (segment.compute > 0, segment.comm > 0, segment.copies > 0);
         let (gpu, first_ns, last_ns) = (segment.gpu, segment.start_ns, segment.end_ns);
         if self.last.as_ref().is_none_or(|(last, _)| *last != gpu) {
@@ -64,17 +64,17 @@ impl GpuTimes {
     }
 
     /// The sums in the order of (gpu, compute, comm, copies).
-    pub fn finish(mut self) -> Vec<GpuTime> {
+    pub(crate) fn finish(mut self) -> Vec<GpuTime> {
         self.put_back();
         self.others.into_values().flatten().flatten().collect()
     }
 }
 
 /// The columns of `gpu_segments` that sums are made of.
-pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
+pub(crate) const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
 
 /// Sums up rows of `gpu_segments` of one process.
-pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
+pub(crate) fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
     let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
     let [gpus, starts, ends, compute, comm, copies] = columns;
     let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
@@ -92,7 +92,7 @@ pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
 
 /// Sums as rows of `gpu_segments` without `process` and `rank`: start and end are the first and the last, the counts 1
 /// or 0.
-pub fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
+pub(crate) fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| {
         Int64Chunked::from_iter_options(name.into(), times.iter().map(value)).into_column()

@@ -1,5 +1,5 @@
 //! Device constants, kernel resources, waits of thread traces.
 
-pub mod att_waits;
-pub mod device_constants;
-pub mod kernel_resources;
+pub(crate) mod att_waits;
+pub(crate) mod device_constants;
+pub(crate) mod kernel_resources;

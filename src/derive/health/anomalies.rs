@@ -5,7 +5,7 @@ use crate::derive::{Build, DerivedTable};
 use crate::schema::tables;
 
 /// Its name, for who lets the checks see what is read.
-pub const ANOMALIES: &str = "anomalies";
+pub(crate) const ANOMALIES: &str = "anomalies";
 
 pub(crate) static DECLARATION: DerivedTable =
     DerivedTable::new(&tables::derived::ANOMALIES, checks::needs, Build::Checks);

@@ -18,7 +18,7 @@ use crate::schema::facts::Role;
 use crate::schema::process::Process;
 
 /// What could not be read.
-pub const DAMAGED_INPUT: &str = "damaged_input";
+pub(crate) const DAMAGED_INPUT: &str = "damaged_input";
 
 /// Tables that are checked.
 const CHECKED: &[&str] = &[
@@ -45,7 +45,7 @@ fn checked(name: &str) -> Option<&'static schema::Table> {
 const MADE_NAMES: [&str; 3] = ["short_name", "base_name", "category"];
 
 /// All columns of the tables that are checked: a column that is not read cannot show what is odd about it.
-pub fn needs() -> Vec<(&'static str, Vec<&'static str>)> {
+pub(crate) fn needs() -> Vec<(&'static str, Vec<&'static str>)> {
     let is_read = |table: &schema::Table, name: &str| table.name != "kernel_symbols" || !MADE_NAMES.contains(&name);
     CHECKED
         .iter()
@@ -238,7 +238,7 @@ impl<'a> Checks<'a> {
 }
 
 /// The anomaly that a part of the input could not be read.
-pub fn anomaly_of(damage: Damage) -> Anomaly {
+pub(crate) fn anomaly_of(damage: Damage) -> Anomaly {
     Anomaly {
         check_id: DAMAGED_INPUT,
         severity: Severity::Error,
@@ -253,7 +253,7 @@ pub fn anomaly_of(damage: Damage) -> Anomaly {
 ///
 /// # Errors
 /// When the stored rows cannot be read.
-pub fn with_later(stored: LazyFrame, later: Vec<Anomaly>) -> Result<LazyFrame> {
+pub(crate) fn with_later(stored: LazyFrame, later: Vec<Anomaly>) -> Result<LazyFrame> {
     if later.is_empty() {
         return Ok(stored);
     }

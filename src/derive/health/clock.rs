@@ -27,13 +27,13 @@ struct Bin {
 
 /// The times of one process, as far as gaps need them.
 #[derive(Default)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     bins: BTreeMap<i64, Bin>,
 }
 
 impl Timeline {
     /// Adds the valid rows of a table. Calls that wait cover no gap: of these the times count, not what lies between.
-    pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
+    pub(crate) fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
         let keys = I64Values::new(frame.column(key)?.i64()?);
         let starts = I64Values::new(frame.column("start_ns")?.i64()?);
         let ends = I64Values::new(frame.column("end_ns")?.i64()?);
@@ -59,7 +59,7 @@ impl Timeline {
     }
 
     /// The gaps that are jumps, by the first row after the first of them.
-    pub fn check(&self) -> Option<Anomaly> {
+    pub(crate) fn check(&self) -> Option<Anomaly> {
         let mut bins = self.bins.values();
         let first = bins.next()?;
         let (mut end_ns, mut gaps) = (first.last_ns, Vec::new());
@@ -84,7 +84,7 @@ impl Timeline {
 }
 
 /// Counts dispatches that start more than a second before one that was dispatched before them to the same queue.
-pub fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
+pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
     let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
     let queues = I64Values::new(kernels.column("queue_id")?.i64()?);

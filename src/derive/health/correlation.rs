@@ -31,7 +31,7 @@ impl Activities {
 
 /// Calls and activities of one process.
 #[derive(Default)]
-pub struct Correlations {
+pub(crate) struct Correlations {
     /// Correlation ids and starts of the calls.
     calls: Vec<(I64Values, I64Values)>,
     activities: Vec<Activities>,
@@ -39,14 +39,14 @@ pub struct Correlations {
 
 impl Correlations {
     /// Adds the rows of `regions`.
-    pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
+    pub(crate) fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
         let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
         self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
         Ok(())
     }
 
     /// Adds valid rows of `kernels` or `memory_copies`.
-    pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
+    pub(crate) fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,
             keys: I64Values::new(frame.column(key)?.i64()?),
@@ -58,7 +58,7 @@ impl Correlations {
     }
 
     /// Compares both sides. Without any call there is nothing to compare with, and nothing is said.
-    pub fn check(self) -> Vec<Anomaly> {
+    pub(crate) fn check(self) -> Vec<Anomaly> {
         let each = || {
             let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));
             calls.filter_map(|(id, start)| Some((id?, start?.min(NO_CALL - 1))))

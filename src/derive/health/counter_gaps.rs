@@ -6,7 +6,7 @@ use polars::prelude::*;
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// Counts the values that are missing: those of a counter that other dispatches of the same pass have.
-pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
+pub(crate) fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);
     }

@@ -8,6 +8,6 @@ mod counter_gaps;
 mod not_recorded;
 mod times;
 
-pub use crate::derive::health::anomalies::ANOMALIES;
-pub use crate::derive::health::checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
-pub use crate::derive::health::not_recorded::Others;
+pub(crate) use crate::derive::health::anomalies::ANOMALIES;
+pub(crate) use crate::derive::health::checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
+pub(crate) use crate::derive::health::not_recorded::Others;

@@ -49,7 +49,7 @@ fn kinds() -> &'static [Kind] {
 }
 
 /// Tables that lack records, each with what is missing and how to record it.
-pub fn advice(
+pub(crate) fn advice(
     rows: &BTreeMap<&'static str, usize>,
     domains: &BTreeSet<String>,
     others: Others,

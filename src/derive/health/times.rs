@@ -46,7 +46,7 @@ impl Tally {
 }
 
 /// Checks the times of every row of an activity table.
-pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
+pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
     let mut not_positive =
         Tally::new("zero_timestamp", Severity::Warning, "start is not positive; excluded from all statistics");
     let mut reversed =
@@ -91,7 +91,7 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
 
 /// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
 /// more than once.
-pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
+pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",
         Severity::Info,

@@ -12,7 +12,7 @@ use crate::derive::{column, repeated};
 
 /// What the parts of an interval without kernels have in common.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gap {
+pub(crate) struct Gap {
     /// Whether a copy ends it, a kernel, or nothing.
     pub next_is_copy: Option<bool>,
     /// Row of the kernel that ended last before it.
@@ -25,7 +25,7 @@ pub struct Gap {
 
 /// An interval, or a part of it with one cause.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub(crate) struct Part {
     /// When.
     pub time: Interval,
     /// Why.
@@ -49,7 +49,7 @@ struct IdleInterval {
 
 /// The columns of one GPU.
 #[derive(Default)]
-pub struct GapColumns {
+pub(crate) struct GapColumns {
     gaps: Vec<i64>,
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
@@ -64,9 +64,9 @@ pub struct GapColumns {
 }
 
 /// Columns that show names of kernels.
-pub const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
+pub(crate) const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
 /// The column that shows names of ranges.
-pub const RANGE: &str = "range";
+pub(crate) const RANGE: &str = "range";
 
 const NO_ROW: u32 = u32::MAX;
 /// Words for what ends an interval.
@@ -74,7 +74,7 @@ const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {
     /// Starts an interval, whose parts follow.
-    pub fn begin(&mut self, gap: Gap) {
+    pub(crate) fn begin(&mut self, gap: Gap) {
         let next_place = u32::try_from(self.tids.len()).unwrap_or(NO_ROW);
         let thread = *self.places.entry(gap.tid).or_insert(next_place);
         if thread == next_place {
@@ -90,7 +90,7 @@ impl GapColumns {
     }
 
     /// Adds the next part of the interval that was started last.
-    pub fn push(&mut self, part: Part) {
+    pub(crate) fn push(&mut self, part: Part) {
         let number = self.stretches.len();
         if let Some(stretch) = self.stretches.last_mut() {
             stretch.parts += 1;
@@ -107,7 +107,7 @@ impl GapColumns {
 
     /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names; without
     /// those of kernels or ranges the columns that show them are missing.
-    pub fn into_frame(
+    pub(crate) fn into_frame(
         all: Vec<(i64, Self)>,
         device_of: &BTreeMap<i64, i64>,
         kernel_names: Option<&Column>,

@@ -14,7 +14,7 @@ use crate::derive::idling::idle_gaps::Launched;
 use crate::derive::launching::launching_calls::{LaunchingCall, LaunchingCalls};
 
 /// When a process lived, worked on its GPUs and recorded.
-pub struct ProcessTimes {
+pub(crate) struct ProcessTimes {
     /// First start to last end of the work of all its GPUs.
     pub span: Interval,
     /// Start of the process, where known.
@@ -26,7 +26,7 @@ pub struct ProcessTimes {
 }
 
 /// What is known of one process next to the work of each GPU.
-pub struct GapSweep<'a> {
+pub(crate) struct GapSweep<'a> {
     pub times: &'a ProcessTimes,
     pub kernels: Launched,
     /// Who launched each copy.
@@ -38,7 +38,7 @@ pub struct GapSweep<'a> {
 
 impl GapSweep<'_> {
     /// The intervals of one GPU from its work, which must be sorted by start.
-    pub fn gaps(&self, work: &[Work]) -> GapColumns {
+    pub(crate) fn gaps(&self, work: &[Work]) -> GapColumns {
         let mut gpu = OneGpu {
             sweep: self,
             work,

@@ -12,7 +12,7 @@ use crate::columns::frames::rows_named;
 use crate::columns::values::{BoolValues, I64Values};
 
 /// The innermost calls of some threads in some intervals.
-pub struct HostIntervals {
+pub(crate) struct HostIntervals {
     threads: BTreeMap<Option<i64>, Thread>,
 }
 
@@ -24,7 +24,7 @@ struct Thread {
 
 /// Of which kind a piece of an interval is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Inside the call with this row of `regions`.
     Call(u32),
     /// Outside of all calls.
@@ -35,7 +35,7 @@ pub enum Piece {
 
 impl HostIntervals {
     /// Looks for the calls in intervals, those of each thread in their order.
-    pub fn new(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
+    pub(crate) fn new(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
         let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
         let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
         let valid = BoolValues::new(regions.column("valid")?.bool()?);
@@ -62,7 +62,7 @@ impl HostIntervals {
     }
 
     /// The pieces of an interval, in order and without gap.
-    pub fn pieces(&self, tid: Option<i64>, stretch: Interval) -> Vec<(Interval, Piece)> {
+    pub(crate) fn pieces(&self, tid: Option<i64>, stretch: Interval) -> Vec<(Interval, Piece)> {
         let Some(thread) = self.threads.get(&tid) else { return vec![(stretch, Piece::Outside)] };
         let first_ns = thread.first_ns.unwrap_or(stretch.end_ns).clamp(stretch.start_ns, stretch.end_ns);
         let mut pieces = vec![(Interval::new(stretch.start_ns, first_ns), Piece::Before)];

@@ -18,7 +18,7 @@ use crate::derive::launching::launching_calls::no_calls_of;
 use crate::derive::{Frames, needed};
 
 /// The columns of `regions` that are needed.
-pub const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns", "tid", "valid"];
+pub(crate) const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns", "tid", "valid"];
 
 /// Domain of ROCTx ranges.
 const MARKER: &str = "marker";
@@ -27,7 +27,7 @@ const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 /// What one thread did, everything in its order.
 #[derive(Debug, Default)]
-pub struct Thread {
+pub(crate) struct Thread {
     /// Rows in `regions` of its calls, by their starts.
     pub calls: Vec<u32>,
     /// Which of these contain which.
@@ -41,7 +41,7 @@ pub struct Thread {
 }
 
 /// The threads of one process.
-pub struct HostThreads {
+pub(crate) struct HostThreads {
     threads: BTreeMap<i64, Thread>,
     starts: I64Values,
     ends: I64Values,
@@ -50,7 +50,7 @@ pub struct HostThreads {
 
 impl HostThreads {
     /// The threads that made the valid calls and ranges in `regions`.
-    pub fn from_frames(tables: &Frames) -> Result<Self> {
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();
         let starts = I64Values::new(regions.column("start_ns")?.i64()?);
@@ -106,18 +106,18 @@ impl HostThreads {
     }
 
     /// A thread, if it made any call.
-    pub fn get(&self, tid: i64) -> Option<&Thread> {
+    pub(crate) fn get(&self, tid: i64) -> Option<&Thread> {
         self.threads.get(&tid)
     }
 
     /// When a call ran, by its row in `regions`.
-    pub fn time(&self, call: u32) -> Interval {
+    pub(crate) fn time(&self, call: u32) -> Interval {
         let at = |times: &I64Values| times.get(call as usize).unwrap_or_default();
         Interval::new(at(&self.starts), at(&self.ends))
     }
 
     /// Message of each ROCTx range, or the name of its operation, as a `cat` column; none where no messages were read.
-    pub fn range_names(&self) -> Option<&Column> {
+    pub(crate) fn range_names(&self) -> Option<&Column> {
         self.range_names.as_ref()
     }
 }

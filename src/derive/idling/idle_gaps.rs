@@ -109,7 +109,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// What shows which call launched each row of `kernels` or `memory_copies`.
-pub struct Launched {
+pub(crate) struct Launched {
     /// Correlation ids.
     pub ids: I64Values,
     /// Threads, where they are recorded with the work.

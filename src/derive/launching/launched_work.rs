@@ -16,7 +16,7 @@ const NO_CALL: u32 = u32::MAX;
 
 /// A valid kernel or copy. There are many: what is seldom requested is looked up by its row.
 #[derive(Clone, Copy)]
-pub struct Launched {
+pub(crate) struct Launched {
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End in raw nanoseconds.
@@ -30,7 +30,7 @@ pub struct Launched {
 
 impl Launched {
     /// Number of the call that launched it, where it was recorded.
-    pub fn call(&self) -> Option<u32> {
+    pub(crate) fn call(&self) -> Option<u32> {
         Some(self.call).filter(|call| *call != NO_CALL)
     }
 }
@@ -42,7 +42,7 @@ struct TargetColumns {
 }
 
 /// The valid kernels and copies of a process, and the calls that launched them.
-pub struct LaunchedWork {
+pub(crate) struct LaunchedWork {
     /// Kernels, then copies, in the order of their tables.
     pub launched: Vec<Launched>,
     pub calls: LaunchingCalls,
@@ -55,7 +55,7 @@ impl LaunchedWork {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn from_frames(tables: &Frames) -> Result<Self> {
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let calls = LaunchingCalls::from_frames(tables)?;
         let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
         let mut launched = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
@@ -69,17 +69,17 @@ impl LaunchedWork {
     }
 
     /// Key in `kernels` or `memory_copies`.
-    pub fn id(&self, launched: &Launched) -> i64 {
+    pub(crate) fn id(&self, launched: &Launched) -> i64 {
         self.columns_of(launched).ids.get(launched.row as usize).unwrap_or_default()
     }
 
     /// Index of the GPU.
-    pub fn gpu(&self, launched: &Launched) -> Option<i64> {
+    pub(crate) fn gpu(&self, launched: &Launched) -> Option<i64> {
         self.columns_of(launched).gpus.get(launched.row as usize)
     }
 
     /// Numbers and starts of the calls that launched something, by thread, each once.
-    pub fn launching_calls(&self) -> BTreeMap<i64, Vec<(u32, i64)>> {
+    pub(crate) fn launching_calls(&self) -> BTreeMap<i64, Vec<(u32, i64)>> {
         let mut launches = vec![false; self.calls.numbers()];
         for call in self.launched.iter().filter_map(Launched::call) {
             if let Some(slot) = launches.get_mut(call as usize) {
@@ -96,7 +96,7 @@ impl LaunchedWork {
     }
 
     /// What was launched within each of some extents, whatever the thread.
-    pub fn between_each(&self, extents: &[Extent]) -> Vec<Work> {
+    pub(crate) fn between_each(&self, extents: &[Extent]) -> Vec<Work> {
         if extents.len() > FEW {
             let over_time = self.over_time();
             return extents.iter().map(|extent| over_time.between(*extent)).collect();
@@ -130,7 +130,7 @@ const FEW: usize = if cfg!(test) { 1 } else { 16 };
 const BLOCK: usize = 64;
 
 /// Work in the order of its launches, summed up in blocks, in pairs of blocks and so on.
-pub struct LaunchesOverTime<'a> {
+pub(crate) struct LaunchesOverTime<'a> {
     launched: &'a [Launched],
     /// Times of launch in raw nanoseconds, with positions of what was launched.
     launches: Vec<(i64, u32)>,
@@ -153,7 +153,7 @@ impl<'a> LaunchesOverTime<'a> {
     }
 
     /// What was launched within an extent. Takes `O(log n)`.
-    pub fn between(&self, extent: Extent) -> Work {
+    pub(crate) fn between(&self, extent: Extent) -> Work {
         let place = |bound_ns: i64| self.launches.partition_point(|(time_ns, _)| *time_ns < bound_ns);
         let (from, to) = (place(extent.start_ns), place(extent.end_ns));
         let some = |range: Range<usize>| sum(self.launches.get(range).unwrap_or_default(), self.launched);

@@ -14,20 +14,20 @@ use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::{Frames, needed};
 
 /// The columns of `regions` that calls are looked up in.
-pub const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+pub(crate) const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
 /// As [`CALL_COLUMNS`], where nobody requests the threads of the calls, which are then unknown.
-pub fn calls_without_threads() -> Vec<&'static str> {
+pub(crate) fn calls_without_threads() -> Vec<&'static str> {
     CALL_COLUMNS.iter().copied().filter(|name| *name != "tid").collect()
 }
 
 /// The columns of `marks`, which has the calls of zero length.
-pub const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "time_ns"];
+pub(crate) const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "time_ns"];
 
 const NO_ROW: u32 = u32::MAX;
 
 /// Where rows of `regions` or `marks` are no calls of an interface, by their `domain` and `name`: annotations, functions of
 /// the program and what the recording tool did itself.
-pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
+pub(crate) fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     let facts = ApiClasses::builtin();
     let (domains, names) = (frame.column("domain")?, frame.column("name")?);
     let mut found = rows_named(domains, |domain| facts.annotates(domain))?;
@@ -41,14 +41,14 @@ pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
 }
 
 /// Where rows of the `regions` of a process are no calls, worked out once for all derived tables.
-pub fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
+pub(crate) fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
     tables.no_calls(|| no_calls(needed(tables, "regions")?))
 }
 
 /// The innermost call of each correlation id. Annotations are no calls, and id 0 stands for none.
 ///
 /// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
-pub struct LaunchingCalls {
+pub(crate) struct LaunchingCalls {
     rows: Arc<ById<u32>>,
     names: Column,
     regions: Calls,
@@ -65,7 +65,7 @@ struct Calls {
 
 /// A call that launched something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaunchingCall {
+pub(crate) struct LaunchingCall {
     /// Its number.
     pub row: u32,
     /// Its thread.
@@ -80,7 +80,7 @@ impl LaunchingCalls {
     /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]: of several calls with
     /// an id the one that starts last counts, then the one that ends first, then the one that was recorded last: where they
     /// nest, the innermost. A call that lasts counts before one of zero length.
-    pub fn from_frames(tables: &Frames) -> Result<Self> {
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
         number.filter(|rows| *rows < NO_ROW).context("more calls than can be counted")?;
@@ -121,13 +121,13 @@ impl LaunchingCalls {
 
     /// The call that launched what has this correlation id.
     #[inline]
-    pub fn get(&self, correlation_id: Option<i64>) -> Option<LaunchingCall> {
+    pub(crate) fn get(&self, correlation_id: Option<i64>) -> Option<LaunchingCall> {
         self.at(self.rows.get(correlation_id?)?)
     }
 
     /// The call with a number.
     #[inline]
-    pub fn at(&self, row: u32) -> Option<LaunchingCall> {
+    pub(crate) fn at(&self, row: u32) -> Option<LaunchingCall> {
         let place = row as usize;
         let (calls, place) = match place.checked_sub(self.regions.rows) {
             None => (&self.regions, place),
@@ -139,12 +139,12 @@ impl LaunchingCalls {
     }
 
     /// How many numbers there are: one for each row of `regions` and `marks`.
-    pub fn numbers(&self) -> usize {
+    pub(crate) fn numbers(&self) -> usize {
         self.regions.rows.saturating_add(self.marks.rows)
     }
 
     /// The names of all calls by their numbers.
-    pub fn all_names(&self) -> &Column {
+    pub(crate) fn all_names(&self) -> &Column {
         &self.names
     }
 
@@ -152,7 +152,7 @@ impl LaunchingCalls {
     ///
     /// # Errors
     /// When a number is out of range, which is a defect.
-    pub fn names(&self, name: &str, rows: impl Iterator<Item = Option<u32>>) -> Result<Column> {
+    pub(crate) fn names(&self, name: &str, rows: impl Iterator<Item = Option<u32>>) -> Result<Column> {
         let rows: IdxCa = rows.collect();
         Ok(self.names.take(&rows)?.with_name(name.into()))
     }

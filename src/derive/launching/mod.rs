@@ -1,9 +1,9 @@
 //! Dispatches and copies with the API calls that launched them.
 
-pub mod dispatch_launches;
-pub mod following_kernels;
-pub mod graph_work;
-pub mod kernel_order;
-pub mod launched_work;
-pub mod launches;
-pub mod launching_calls;
+pub(crate) mod dispatch_launches;
+pub(crate) mod following_kernels;
+pub(crate) mod graph_work;
+pub(crate) mod kernel_order;
+pub(crate) mod launched_work;
+pub(crate) mod launches;
+pub(crate) mod launching_calls;

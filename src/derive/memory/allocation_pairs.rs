@@ -11,7 +11,7 @@ use crate::columns::values::{BoolValues, I64Values};
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 
 /// An operation that is an allocation or a release, with its row in the table.
-pub struct PairedOperation {
+pub(crate) struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
     pub operation: Operation,
@@ -20,12 +20,12 @@ pub struct PairedOperation {
 }
 
 /// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
-pub struct Memory {
+pub(crate) struct Memory {
     pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }
 
 /// Pairs the valid operations.
-pub fn paired(allocations: &DataFrame) -> Result<Memory> {
+pub(crate) fn paired(allocations: &DataFrame) -> Result<Memory> {
     let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);

@@ -1,5 +1,5 @@
 //! Allocations: lifetimes and live bytes.
 
-pub mod allocation_lifetimes;
-pub mod allocation_pairs;
-pub mod memory_live;
+pub(crate) mod allocation_lifetimes;
+pub(crate) mod allocation_pairs;
+pub(crate) mod memory_live;

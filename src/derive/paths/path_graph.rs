@@ -20,7 +20,7 @@ const MAX: usize = 1 << 30;
 const WAIT: &str = "WAIT";
 
 /// The graph of a process, and what its places stand for.
-pub struct PathGraph {
+pub(crate) struct PathGraph {
     /// Work and calls.
     pub graph: Graph,
     /// By place of work: its row in `kernels`, or behind all of these in `memory_copies`.
@@ -34,7 +34,7 @@ pub struct PathGraph {
 }
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "stream_id", "valid"];
     vec![
         ("kernels", [&of_both[..], &["dispatch_id", "queue_id"]].concat()),
@@ -57,7 +57,7 @@ struct WorkItem {
 
 impl PathGraph {
     /// The graph of the valid kernels and copies.
-    pub fn from_frames(tables: &Frames) -> Result<Self> {
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let [kernels, copies, regions] = ["kernels", "memory_copies", "regions"].map(|name| needed(tables, name));
         let (kernels, copies, regions) = (kernels?, copies?, regions?);
         let calls = LaunchingCalls::from_frames(tables)?;

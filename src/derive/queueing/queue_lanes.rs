@@ -4,7 +4,7 @@ use crate::analysis::numbering::dense_groups::DenseGroups;
 use crate::columns::values::I64Values;
 
 /// Rows by what they wait in: the queue of a GPU, or its stream where no queue is known.
-pub fn queue_lanes(gpus: &I64Values, queues: &I64Values, streams: &I64Values) -> DenseGroups {
+pub(crate) fn queue_lanes(gpus: &I64Values, queues: &I64Values, streams: &I64Values) -> DenseGroups {
     let lanes = gpus.kinds().and(&queues.kinds());
     if queues.present().is_none() {
         return lanes;

@@ -1,7 +1,7 @@
 //! ROCTx ranges and what was launched in them.
 
-pub mod range_forest;
-pub mod range_self_times;
-pub mod range_tables;
-pub mod range_work;
-pub mod ranges;
+pub(crate) mod range_forest;
+pub(crate) mod range_self_times;
+pub(crate) mod range_tables;
+pub(crate) mod range_work;
+pub(crate) mod ranges;

@@ -19,7 +19,7 @@ use crate::derive::{Frames, Needs, needed};
 const MARKER: &str = "marker";
 
 /// The source columns that ranges and what was launched in them are made from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![
         (
             "regions",
@@ -43,14 +43,14 @@ pub fn needs() -> Needs {
 }
 
 /// The same, with kernels first: what was launched is what matters.
-pub fn needs_of_work() -> Needs {
+pub(crate) fn needs_of_work() -> Needs {
     let mut needs = needs();
     needs.sort_by_key(|(table, _)| *table != "kernels");
     needs
 }
 
 /// A range of a thread, or of the whole process.
-pub struct Range {
+pub(crate) struct Range {
     /// Its key in `regions`.
     pub region_id: i64,
     /// Start and end.
@@ -75,7 +75,7 @@ pub struct Range {
 
 /// What was launched in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub(crate) struct Work {
     pub kernels: i64,
     /// Sum of their durations.
     pub kernel_ns: i64,
@@ -88,7 +88,7 @@ pub struct Work {
 
 impl Work {
     /// Adds a kernel or copy.
-    pub fn add(&mut self, launched: &Launched) {
+    pub(crate) fn add(&mut self, launched: &Launched) {
         let duration_ns = launched.end_ns.saturating_sub(launched.start_ns);
         let (count, sum_ns) = if launched.is_copy {
             (&mut self.copies, &mut self.copy_ns)
@@ -105,7 +105,7 @@ impl Work {
     }
 
     /// Adds what was launched in another range.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.kernels = self.kernels.saturating_add(other.kernels);
         self.kernel_ns = self.kernel_ns.saturating_add(other.kernel_ns);
         self.copies = self.copies.saturating_add(other.copies);
@@ -117,7 +117,7 @@ impl Work {
 }
 
 /// All ranges of a process, in the order of their starts, those that contain others before them.
-pub struct RangeForest {
+pub(crate) struct RangeForest {
     pub ranges: Vec<Range>,
     pub messages: Vec<Option<String>>,
     pub paths: Vec<Option<String>>,
@@ -134,7 +134,7 @@ impl RangeForest {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn from_frames(tables: &Frames) -> Result<Self> {
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let work = LaunchedWork::from_frames(tables)?;
         let mut messages = Messages::default();
@@ -185,12 +185,12 @@ impl RangeForest {
     }
 
     /// The thread's range in which each kernel and copy was launched, in the order of [`LaunchedWork::launched`].
-    pub fn range_of(&self) -> impl ExactSizeIterator<Item = Option<&Range>> {
+    pub(crate) fn range_of(&self) -> impl ExactSizeIterator<Item = Option<&Range>> {
         self.range_of.iter().map(|range| self.ranges.get(*range as usize))
     }
 
     /// Adds to every range of a thread what was launched in the ranges that lie in it, and forgets each kernel and copy.
-    pub fn add_up(&mut self) {
+    pub(crate) fn add_up(&mut self) {
         (self.work.launched, self.range_of) = Default::default();
         for position in (0..self.ranges.len()).rev() {
             let Some((parent, work)) = self.ranges.get(position).and_then(|range| Some((range.parent?, range.work)))
@@ -303,7 +303,7 @@ fn name_paths(ranges: &mut [Range], messages: &Messages) -> Vec<Option<String>> 
 ///
 /// # Errors
 /// When there are more ranges than can be numbered, which is a defect.
-pub fn own_times(ranges: &[Range]) -> Result<Vec<i64>> {
+pub(crate) fn own_times(ranges: &[Range]) -> Result<Vec<i64>> {
     let mut own: Vec<i64> =
         ranges.iter().map(|range| range.extent.end_ns.saturating_sub(range.extent.start_ns)).collect();
     let mut by_thread: BTreeMap<i64, (Vec<u32>, Vec<Call>)> = BTreeMap::new();

@@ -16,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// What is left of every range without the ranges that lie in it.
-pub fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
+pub(crate) fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);
     // A range of the process overlaps those of the threads, which have what was launched in it already.

@@ -19,7 +19,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// The range in which each kernel and copy was launched.
-pub fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
+pub(crate) fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
     let work = &forest.work;
     let launched = || work.launched.iter();
     let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();

@@ -19,7 +19,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Every range with all that was launched in it and in the ranges that lie in it.
-pub fn table(forest: &RangeForest) -> Result<DataFrame> {
+pub(crate) fn table(forest: &RangeForest) -> Result<DataFrame> {
     let RangeForest { ranges, messages, paths, .. } = forest;
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let maybe = |name, value: &dyn Fn(&Range) -> Option<i64>| integers(name, ranges.iter().map(value)).into_column();

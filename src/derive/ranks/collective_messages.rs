@@ -16,7 +16,7 @@ use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::OnDemandTables;
 
 /// The columns of `regions` that calls are inferred from.
-pub const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+pub(crate) const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
 
 const GROUP_START: &str = "ncclgroupstart";
 const GROUP_END: &str = "ncclgroupend";
@@ -24,7 +24,7 @@ const GROUP_END: &str = "ncclgroupend";
 const LONGEST_ADDRESS: usize = 18;
 
 /// What is recorded about the messages of kernels.
-pub struct Messages {
+pub(crate) struct Messages {
     /// For every kernel what it moves, or why that is not known.
     pub of_kernels: Vec<std::result::Result<Message, Sizes>>,
     /// What is known about the communicators, by their numbers.
@@ -33,7 +33,7 @@ pub struct Messages {
 
 /// A communicator of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordedCommunicator {
+pub(crate) struct RecordedCommunicator {
     /// Its number of ranks.
     pub ranks: Option<i64>,
     /// The id that its ranks were given, where it is recorded.
@@ -59,7 +59,11 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
 
 /// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
 /// only where the names of calls say that there is something to be found.
-pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &dyn OnDemandTables) -> Result<Messages> {
+pub(crate) fn messages(
+    kernels: &DataFrame,
+    regions: Option<&DataFrame>,
+    tables: &dyn OnDemandTables,
+) -> Result<Messages> {
     let nothing = Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() };
     if kernels.height() == 0 {
         return Ok(nothing);

@@ -6,11 +6,11 @@ use crate::analysis::collectives::matching::Call;
 
 /// A communicator as it is recorded: its id, or its number of ranks and its place among those of that size on a GPU, in the order
 /// of their first kernels. Handles say nothing in another process.
-pub type Key = (Option<String>, Option<i64>, i64);
+pub(crate) type Key = (Option<String>, Option<i64>, i64);
 
 /// A call of a kernel.
 #[derive(Clone)]
-pub struct LaneCall {
+pub(crate) struct LaneCall {
     /// Row in the table of its process.
     pub row: u32,
     /// When it ran.
@@ -23,7 +23,7 @@ pub struct LaneCall {
 
 /// The calls of one kernel on one GPU, in the order of their starts.
 #[derive(Clone)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// Place of the process.
     pub part: usize,
     /// Its machine.
@@ -33,12 +33,12 @@ pub struct Lane {
 
 impl Lane {
     /// A lane without calls.
-    pub fn new(part: usize, node: i64) -> Self {
+    pub(crate) fn new(part: usize, node: i64) -> Self {
         Self { part, node, calls: Vec::new() }
     }
 
     /// When the calls ran.
-    pub fn times(&self) -> Vec<Call> {
+    pub(crate) fn times(&self) -> Vec<Call> {
         self.calls.iter().map(|call| call.call).collect()
     }
 
@@ -61,7 +61,7 @@ impl Lane {
 }
 
 /// The calls of a kernel that belong together: a lane of each GPU that has one.
-pub struct Communicator {
+pub(crate) struct Communicator {
     /// Place of the kernel's name.
     pub name: usize,
     /// Number; kernels whose communicators are recorded share the numbers.
@@ -72,7 +72,7 @@ pub struct Communicator {
 }
 
 /// The communicators of kernels, by name the lanes of each.
-pub fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
+pub(crate) fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
     let mut communicators = Vec::new();
     let mut recorded: Vec<((Key, usize), Communicator)> = Vec::new();
     for (name, lanes) in names.enumerate() {

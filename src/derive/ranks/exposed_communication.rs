@@ -10,7 +10,7 @@ use crate::analysis::intervals::{Interval, union};
 use crate::columns::values::{BoolValues, I64Values};
 
 /// The part of each communication kernel in which no valid compute kernel runs on its GPU.
-pub fn exposed_ns(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked) -> Result<Vec<i64>> {
+pub(crate) fn exposed_ns(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked) -> Result<Vec<i64>> {
     if found.height() == 0 {
         return Ok(Vec::new());
     }

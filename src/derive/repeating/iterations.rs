@@ -30,7 +30,7 @@ const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![(
         "kernels",
         vec![
@@ -50,7 +50,7 @@ pub fn needs() -> Needs {
 }
 
 /// Finds the period of the sequence of kernels and its repetitions.
-pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
+pub(crate) fn find(tables: &Frames) -> Result<Vec<Iteration>> {
     let kernels = Kernels::from_frame(needed(tables, "kernels")?, &tables.kernel_order()?)?;
     let mut found: Option<LaneRepetitions> = None;
     let mut tried: Vec<u32> = Vec::new();
@@ -71,12 +71,12 @@ pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
 }
 
 /// How long each takes.
-pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
+pub(crate) fn durations(iterations: &[Iteration]) -> Vec<i64> {
     iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect()
 }
 
 /// The table of repetitions.
-pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
+pub(crate) fn table(iterations: &[Iteration]) -> Result<DataFrame> {
     let durations = durations(iterations);
     let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
     let phases = phases(&durations);
@@ -95,7 +95,7 @@ pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
 }
 
 /// One repetition.
-pub struct Iteration {
+pub(crate) struct Iteration {
     /// Start of its first kernel.
     pub start_ns: i64,
     /// Start of the next, or end of its last kernel.

@@ -1,4 +1,4 @@
 //! Iterations, and the parts of a run.
 
-pub mod iterations;
-pub mod run_parts;
+pub(crate) mod iterations;
+pub(crate) mod run_parts;

@@ -28,7 +28,7 @@ fn needs() -> Needs {
 }
 
 /// Looks at the groups of kernels that do the same work.
-pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+pub(crate) fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let inspected: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(inspect).collect();
     let groups: Vec<(u32, i64, Steadiness)> = inspected.into_iter().flatten().collect();
 

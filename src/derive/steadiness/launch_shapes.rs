@@ -10,17 +10,17 @@ use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::kernel_order::KernelOrder;
 
 /// The columns that say what work a dispatch does, next to the name of the kernel and the GPU.
-pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
+pub(crate) const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
 /// Rows of the same work, in the order of their starts, and their durations.
-pub struct ShapeGroup {
+pub(crate) struct ShapeGroup {
     /// Rows in the table of kernels.
     pub rows: Vec<u32>,
     pub durations: Vec<i64>,
 }
 
 /// Dispatches by the work they do, from which both tables about the same work are built.
-pub struct ShapeGroups<'a> {
+pub(crate) struct ShapeGroups<'a> {
     kernels: &'a DataFrame,
     kinds: DenseGroups,
     order: KernelOrder,
@@ -28,7 +28,7 @@ pub struct ShapeGroups<'a> {
 
 impl<'a> ShapeGroups<'a> {
     /// Those of a table of kernels, whose order is given, with their names, GPUs, [`SHAPE`] and durations.
-    pub fn new(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
+    pub(crate) fn new(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
         let mut kinds = DenseGroups::from_values(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
         kinds = kinds.and(&I64Values::new(kernels.column("gpu")?.i64()?).kinds());
@@ -41,14 +41,14 @@ impl<'a> ShapeGroups<'a> {
     }
 
     /// The valid dispatches by the work they do, in the order in which the first of each work is recorded.
-    pub fn by_work(&self) -> Result<Vec<ShapeGroup>> {
+    pub(crate) fn by_work(&self) -> Result<Vec<ShapeGroup>> {
         self.gathered(&self.kinds)
     }
 
     /// The same, with communication kernels distinguished by their streams: collectives of different communicators, which move
     /// different amounts, have streams of their own and look alike otherwise. `None` where that is no other way to tell
     /// them apart.
-    pub fn by_work_and_communicator(&self) -> Result<Option<Vec<ShapeGroup>>> {
+    pub(crate) fn by_work_and_communicator(&self) -> Result<Option<Vec<ShapeGroup>>> {
         let communicates = rows_named(self.kernels.column("category")?, |category| category == COMMUNICATION)?;
         if !communicates.any() {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Dispatches of the same work, compared.
 
-pub mod dispatch_groups;
-pub mod launch_shapes;
-pub mod same_work;
-pub mod slow_dispatches;
+pub(crate) mod dispatch_groups;
+pub(crate) mod launch_shapes;
+pub(crate) mod same_work;
+pub(crate) mod slow_dispatches;

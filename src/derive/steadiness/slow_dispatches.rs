@@ -56,7 +56,7 @@ fn needs() -> Needs {
 }
 
 /// Compares every one of the kernels with the median of those that do the same work.
-pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+pub(crate) fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 

@@ -14,7 +14,7 @@ use crate::trace::TraceProcess;
 use crate::trace::consumer::TableConsumer;
 
 /// The derived table of what ran on the GPUs.
-pub const GPU_SEGMENTS: &str = "gpu_segments";
+pub(crate) const GPU_SEGMENTS: &str = "gpu_segments";
 
 /// Bits of a packed run that say what ran; those above are its length.
 const KIND_BITS: u32 = 3;
@@ -84,13 +84,13 @@ impl Runs {
 
 /// Runs of all GPUs by process and GPU.
 #[derive(Default)]
-pub struct CoalescedSegments {
+pub(crate) struct CoalescedSegments {
     processes: Mutex<BTreeMap<i64, BTreeMap<i64, Runs>>>,
 }
 
 impl CoalescedSegments {
     /// Takes the segments of each process.
-    pub fn consumer(&self) -> TableConsumer<'_> {
+    pub(crate) fn consumer(&self) -> TableConsumer<'_> {
         let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
         TableConsumer::new(request, |member, tables, _| self.see(member, tables))
     }
@@ -107,7 +107,7 @@ impl CoalescedSegments {
     ///
     /// # Errors
     /// When the grid lacks a column or has an interval of no length, or a sum is out of range.
-    pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
+    pub(crate) fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
         let column =
             |name: &str| -> Result<I64Values> { Ok(I64Values::new(grid.column(name)?.cast(&DataType::Int64)?.i64()?)) };

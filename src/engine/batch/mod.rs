@@ -7,4 +7,4 @@ mod steady;
 mod steady_rows;
 mod sums;
 
-pub use read::{Statement, StatementBatch, StatementHints};
+pub(crate) use read::{Statement, StatementBatch, StatementHints};

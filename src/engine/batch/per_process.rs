@@ -19,7 +19,7 @@ use crate::trace::{Trace, TraceProcess};
 const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 
 /// Steps of a statement whose rows are those of each process, one after the other.
-pub struct PerProcessSteps {
+pub(crate) struct PerProcessSteps {
     pub names: Vec<String>,
     /// A statement that has them.
     sql: String,
@@ -28,7 +28,7 @@ pub struct PerProcessSteps {
 }
 
 /// Takes steps out of a statement, with what only they read; gives the rest of it.
-pub fn apart(sql: &str, names: &[String]) -> (Option<PerProcessSteps>, String) {
+pub(crate) fn apart(sql: &str, names: &[String]) -> (Option<PerProcessSteps>, String) {
     let taken = || {
         let mut expressions = Expressions::parse(sql)?;
         let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
@@ -113,7 +113,7 @@ impl<'a> Sharing<'a> {
 }
 
 /// Steps of several statements.
-pub struct Locals<'a> {
+pub(crate) struct Locals<'a> {
     statements: usize,
     sharing: Vec<Sharing<'a>>,
     /// By statement and block; of a statement that cannot be run in steps there are none.
@@ -122,7 +122,7 @@ pub struct Locals<'a> {
 
 impl<'a> Locals<'a> {
     /// Steps to be worked out over a trace.
-    pub fn new(trace: &Trace, statements: &[&'a PerProcessSteps]) -> Self {
+    pub(crate) fn new(trace: &Trace, statements: &[&'a PerProcessSteps]) -> Self {
         let mut sharing: Vec<Vec<(usize, &PerProcessSteps)>> = Vec::new();
         for one in statements.iter().copied().enumerate() {
             let shares = |others: &mut Vec<(usize, &PerProcessSteps)>| {
@@ -137,7 +137,7 @@ impl<'a> Locals<'a> {
     }
 
     /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
-    pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
+    pub(crate) fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         self.sharing.iter().map(move |sharing| {
             TableConsumer::new(sharing.request.clone(), move |member, tables, _| {
                 self.see(trace, sharing, member, tables)
@@ -160,7 +160,7 @@ impl<'a> Locals<'a> {
     }
 
     /// The rows of the steps of each statement in turn; `None` where they could not be worked out.
-    pub fn finish(self) -> Vec<Option<Rows>> {
+    pub(crate) fn finish(self) -> Vec<Option<Rows>> {
         let mut statements: Vec<Vec<Option<Rows>>> = vec![Vec::new(); self.statements];
         for ((at, _), rows) in self.rows.into_inner() {
             if let Some(blocks) = statements.get_mut(at) {

@@ -24,7 +24,7 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::views::{SteadyParts, View};
 
 /// A statement, and what its query states about how it may be run.
-pub struct StatementHints<'a> {
+pub(crate) struct StatementHints<'a> {
     pub sql: &'a str,
     /// What of the run it is about.
     pub view: View,
@@ -37,7 +37,7 @@ pub struct StatementHints<'a> {
 }
 
 impl<'a> StatementHints<'a> {
-    pub fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
+    pub(crate) fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
         let is_of_sums = !query.sums.is_empty() && is_on(Optimization::Sums);
         let local = if is_on(Optimization::Local) { query.local.as_slice() } else { &[] };
         let grid = query.grid.as_deref().filter(|_| is_on(Optimization::Grid));
@@ -46,7 +46,7 @@ impl<'a> StatementHints<'a> {
 }
 
 /// A statement that is run after the trace was read.
-pub struct Statement {
+pub(crate) struct Statement {
     /// What is left of it.
     pub sql: String,
     /// The tables and columns that it reads.
@@ -61,7 +61,7 @@ pub struct Statement {
 }
 
 /// Statements with what they are run over.
-pub struct StatementBatch {
+pub(crate) struct StatementBatch {
     /// The statements in their order; `None` where one had better be run alone.
     pub statements: Vec<Option<Statement>>,
     /// The tables that any of them reads.
@@ -77,7 +77,7 @@ pub struct StatementBatch {
 }
 
 /// A statement taken apart.
-pub struct SplitStatement {
+pub(crate) struct SplitStatement {
     /// Steps that are worked out of some processes at a time.
     pub local: Option<PerProcessSteps>,
     /// What it groups.
@@ -106,7 +106,7 @@ impl SplitStatement {
 impl StatementBatch {
     /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
     /// only groupings and local steps need is dropped process by process.
-    pub fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
+    pub(crate) fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
         let statements: Vec<SplitStatement> = hints.par_iter().map(SplitStatement::from_hints).collect();
         let of_view = |view: View| {
             let both = statements.iter().zip(hints);
@@ -172,7 +172,7 @@ impl StatementBatch {
     }
 
     /// The tables of a statement.
-    pub fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
+    pub(crate) fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
         let (sums, frames) = match statement.view {
             View::WholeRun => (&self.sums, &self.frames),
             View::Steady => (&self.steady.sums, &self.steady.frames),
@@ -192,7 +192,7 @@ impl StatementBatch {
     ///
     /// # Errors
     /// When the step has other columns than it should.
-    pub fn after_step(
+    pub(crate) fn after_step(
         &self,
         statement: &Statement,
         step: &str,

@@ -19,7 +19,7 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::views::SteadyParts;
 
 /// Statements about the steady part while the trace is read.
-pub struct Steady<'a> {
+pub(crate) struct Steady<'a> {
     /// Groupings, and those of tables that depend on all processes.
     passes: [Passes<'a>; 2],
     /// Tables that statements read, and those that depend on all processes.
@@ -32,7 +32,7 @@ pub struct Steady<'a> {
 }
 
 /// Tables of the steady part.
-pub struct SteadyTables {
+pub(crate) struct SteadyTables {
     /// The tables that any statement reads.
     pub frames: BTreeMap<&'static str, LazyFrame>,
     /// Segments summed up.
@@ -42,7 +42,7 @@ pub struct SteadyTables {
 }
 
 /// Steps of statements that are worked out already.
-pub struct SteadySteps<'a> {
+pub(crate) struct SteadySteps<'a> {
     /// Groupings.
     pub tables: Tables<'a>,
     /// Groupings of tables that depend on all processes.
@@ -53,7 +53,7 @@ pub struct SteadySteps<'a> {
 
 impl<'a> Steady<'a> {
     /// The statements with what is known of them.
-    pub fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
+    pub(crate) fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
         let groupings =
             || statements.iter().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
@@ -81,14 +81,14 @@ impl<'a> Steady<'a> {
     }
 
     /// What is read after all other tables.
-    pub fn late_request(&self) -> Request {
+    pub(crate) fn late_request(&self) -> Request {
         let [_, passes] = &self.passes;
         let [_, request] = &self.requests;
         united([request, &passes.request()])
     }
 
     /// What is made of the tables of each process.
-    pub fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
+    pub(crate) fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([passes, _], [kept, _], [request, _]) = (&self.passes, &self.kept, &self.requests);
         let merged = self.has_grid.then(|| self.merged.consumer());
         let consumers =
@@ -97,14 +97,14 @@ impl<'a> Steady<'a> {
     }
 
     /// The same of tables that depend on all processes, when the parts are known.
-    pub fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
+    pub(crate) fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([_, passes], [_, kept], [_, request]) = (&self.passes, &self.kept, &self.requests);
         let consumers = passes.consumers(trace).chain(kept.consumers(trace, request));
         consumers.map(|consumer| parts.consumer(consumer, true)).collect()
     }
 
     /// What was made of all tables.
-    pub fn finish(self, trace: &Trace) -> Result<(SteadyTables, SteadySteps<'a>)> {
+    pub(crate) fn finish(self, trace: &Trace) -> Result<(SteadyTables, SteadySteps<'a>)> {
         let ([passes, late_passes], [kept, late_kept]) = (self.passes, self.kept);
         let [request, late] = &self.requests;
         let mut frames = kept.finish(trace, request)?;

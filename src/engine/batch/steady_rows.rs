@@ -11,11 +11,11 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::{Trace, TraceProcess};
 
 #[derive(Default)]
-pub struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
+pub(crate) struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
 
 impl SteadyRows {
     /// Takes the rows of each table as it is there.
-    pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
+    pub(crate) fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
         let of_table = |(name, columns): (&&'static str, _)| {
             let request = Request::from([(*name, Clone::clone(columns))]);
             TableConsumer::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
@@ -31,7 +31,7 @@ impl SteadyRows {
     }
 
     /// The tables over all processes.
-    pub fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+    pub(crate) fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let kept = self.0.into_inner();
         trace.united(request, kept.into_values().collect())
     }

@@ -27,7 +27,7 @@ enum Origin {
 }
 
 /// Sums of segments by process.
-pub struct Sums {
+pub(crate) struct Sums {
     /// Columns that are wanted of the sums.
     columns: BTreeSet<&'static str>,
     origin: Origin,
@@ -36,7 +36,7 @@ pub struct Sums {
 
 impl Sums {
     /// Sums for the requests of those that need no more, of what is `read` of every process for others.
-    pub fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
+    pub(crate) fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
         let columns: BTreeSet<_> =
             requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
         let mut origin = Origin::Nothing;
@@ -49,13 +49,13 @@ impl Sums {
     }
 
     /// Sums of the segments of the steady part, which are cut for it.
-    pub fn of_segments<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
+    pub(crate) fn of_segments<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
         let columns = requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
         Self { columns, origin: Origin::Segments, times: Mutex::default() }
     }
 
     /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
-    pub fn consumer(&self) -> Option<TableConsumer<'_>> {
+    pub(crate) fn consumer(&self) -> Option<TableConsumer<'_>> {
         let request = match self.origin {
             Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
             Origin::Activities => activities(),
@@ -79,7 +79,7 @@ impl Sums {
     ///
     /// # Errors
     /// When a table cannot be read or built.
-    pub fn finish(self, trace: &Trace) -> Result<Option<LazyFrame>> {
+    pub(crate) fn finish(self, trace: &Trace) -> Result<Option<LazyFrame>> {
         if self.columns.is_empty() {
             return Ok(None);
         }

@@ -14,7 +14,7 @@ use crate::engine::error::QueryError;
 ///
 /// # Errors
 /// When there are such.
-pub fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError> {
+pub(crate) fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError> {
     let is_all_rows = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     if !is_aggregated(select) || !scope.is_known() {
         return Ok(());

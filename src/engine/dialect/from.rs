@@ -17,7 +17,7 @@ use crate::schema;
 
 /// What a FROM clause gives.
 #[derive(Default)]
-pub struct Sources {
+pub(crate) struct Sources {
     /// The tables that the rest of the SELECT sees.
     pub scope: Scope,
     /// Conditions of inner joins that polars takes in WHERE alone.
@@ -57,7 +57,7 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// When polars has nothing for a part of it.
-    pub fn from(&mut self, from: &mut [TableWithJoins]) -> Result<Sources, QueryError> {
+    pub(crate) fn from(&mut self, from: &mut [TableWithJoins]) -> Result<Sources, QueryError> {
         let mut sources = Sources::default();
         for table in &mut *from {
             let relation = self.relation(&mut table.relation)?;

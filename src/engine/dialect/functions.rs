@@ -16,7 +16,7 @@ use crate::engine::units::arguments;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Computes one value of many rows.
     Aggregate,
     /// Computes a value of each row and those around it.
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// A function as the page shows it.
 #[derive(Debug, Deserialize)]
-pub struct Call {
+pub(crate) struct Call {
     pub kind: Kind,
     /// An expression over the table `kernels`.
     pub call: String,
@@ -58,12 +58,12 @@ static FILE: LazyLock<File> =
     LazyLock::new(|| toml::from_str(include_str!("../../../share/sql/functions.toml")).unwrap_or_default());
 
 /// The functions of the page, in its order.
-pub fn calls() -> &'static [Call] {
+pub(crate) fn calls() -> &'static [Call] {
     &FILE.function
 }
 
 /// Whether a function is there by a name, as it is or as another.
-pub fn is_known(name: &str) -> bool {
+pub(crate) fn is_known(name: &str) -> bool {
     let is_call = |call: &Call| call.call.split_once('(').is_some_and(|(known, _)| known == name);
     let is_other = |rewrite: &Rewrite| rewrite.name == name;
     AGGREGATES.contains(&name) || FILE.function.iter().any(is_call) || FILE.rewrite.iter().any(is_other)
@@ -119,16 +119,16 @@ const AGGREGATES: &[&str] = &[
 ];
 
 /// Whether a function computes one value of the rows of a group.
-pub fn is_aggregate(function: &Function) -> bool {
+pub(crate) fn is_aggregate(function: &Function) -> bool {
     function.over.is_none() && AGGREGATES.contains(&name_of(function).as_str())
 }
 
 /// The name of a function in lower case.
-pub fn name_of(function: &Function) -> String {
+pub(crate) fn name_of(function: &Function) -> String {
     function.name.to_string().to_lowercase()
 }
 
-pub fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
+pub(crate) fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
     let mut call = expression(&format!("{name}()")).unwrap_or(Expr::Identifier(Ident::new(name)));
     if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut call {
         list.args = arguments.into_iter().map(|one| FunctionArg::Unnamed(FunctionArgExpr::Expr(one))).collect();
@@ -136,12 +136,12 @@ pub fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
     call
 }
 
-pub fn expression(text: &str) -> Option<Expr> {
+pub(crate) fn expression(text: &str) -> Option<Expr> {
     Parser::new(&GenericDialect {}).try_with_sql(text).ok()?.parse_expr().ok()
 }
 
 /// A number with an exponent, which polars cannot read, without it.
-pub fn literal_number(digits: &str) -> Option<Expr> {
+pub(crate) fn literal_number(digits: &str) -> Option<Expr> {
     if !digits.contains(['e', 'E']) {
         return None;
     }
@@ -154,7 +154,7 @@ pub fn literal_number(digits: &str) -> Option<Expr> {
 ///
 /// # Errors
 /// When polars has nothing for it.
-pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
+pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
         // polars gives up on some.
         Expr::BinaryOp { left, op, right } if is_arithmetic(op) && (is_null(left) || is_null(right)) => {
@@ -238,7 +238,7 @@ const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";
 
 /// Whether an expression is the size of the smallest number of 64 bits.
-pub fn is_least(expr: &Expr) -> bool {
+pub(crate) fn is_least(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(&value.value, Value::Number(digits, _) if digits == "9223372036854775808"))
 }
 
@@ -367,7 +367,7 @@ fn escape(function: &mut Function) {
 }
 
 /// Whether a function computes one value of what its first argument is in several rows, be they a group or a window.
-pub fn is_of_rows(function: &Function) -> bool {
+pub(crate) fn is_of_rows(function: &Function) -> bool {
     function.within_group.is_empty() && AGGREGATES.contains(&name_of(function).as_str())
 }
 
@@ -376,7 +376,7 @@ pub fn is_of_rows(function: &Function) -> bool {
 ///
 /// # Errors
 /// When no column is known.
-pub fn spread(function: &mut Function, column: Option<Expr>) -> Result<(), QueryError> {
+pub(crate) fn spread(function: &mut Function, column: Option<Expr>) -> Result<(), QueryError> {
     let is_count = name_of(function) == "count";
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     if let [FunctionArg::Unnamed(argument)] = list.args.as_mut_slice()

@@ -16,7 +16,7 @@ use crate::engine::front_matter::ColumnUnit;
 use crate::engine::units::{Meaning, meaning};
 
 /// Gives the columns of a query the names that stand after the name of its table, as in `t(a, b)`.
-pub fn name_columns(query: &mut Query, alias: &mut TableAlias) {
+pub(crate) fn name_columns(query: &mut Query, alias: &mut TableAlias) {
     let Some(items) = first_items(&mut query.body) else { return };
     let is_one = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
     if items.len() < alias.columns.len() || !items.iter().all(is_one) {
@@ -44,7 +44,7 @@ fn first_items(body: &mut SetExpr) -> Option<&mut Vec<SelectItem>> {
 ///
 /// # Errors
 /// When they are not known.
-pub fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
+pub(crate) fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
     let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
     let is_split = select.qualify.is_some() || matches!(&select.distinct, Some(Distinct::On(_)));
     let is_joined = scope.relations.len() > 1;
@@ -97,7 +97,7 @@ pub fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError
 }
 
 /// Gives every column the name that DuckDB gives it, and a number where another has that name.
-pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
+pub(crate) fn name_items(select: &mut Select, scope: &Scope) -> Columns {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut columns: Columns = Some(Vec::new());
     let unused = |taken: &mut BTreeSet<String>, name: String| {
@@ -153,7 +153,7 @@ pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
 }
 
 /// The items of a SELECT that have a name which is none of a column.
-pub fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
+pub(crate) fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
     let named = select.projection.iter().filter_map(|item| match item {
         SelectItem::ExprWithAlias { expr, alias } => Some((alias.clone(), expr.clone())),
         _ => None,
@@ -162,7 +162,7 @@ pub fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
 }
 
 /// Puts expressions in the place of their names where polars knows columns only: in conditions, and in items after them.
-pub fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Expr)]) {
+pub(crate) fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Expr)]) {
     if !scope.is_known() {
         return;
     }
@@ -191,7 +191,7 @@ pub fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Ex
 }
 
 /// Orders by the name of an item instead of computing it again.
-pub fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) {
+pub(crate) fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) {
     if let Expr::Identifier(word) = expr {
         if let Some((alias, _)) = aliases.iter().find(|(alias, _)| same(word, &alias.value)) {
             *word = alias.clone();

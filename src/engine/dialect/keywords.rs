@@ -8,7 +8,7 @@ static KEYWORDS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| include_str!("../../../share/sql/keywords.txt").lines().collect());
 
 /// A name as it stands in a statement, in quotes if it needs any.
-pub fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_bare = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if is_bare && !KEYWORDS.contains(name.to_lowercase().as_str()) {

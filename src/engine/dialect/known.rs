@@ -25,7 +25,7 @@ type Known = Result<(), QueryError>;
 ///
 /// # Errors
 /// When it has one.
-pub fn check(query: &Query) -> Known {
+pub(crate) fn check(query: &Query) -> Known {
     match query.visit(&mut Check { is_least: false }) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
@@ -227,7 +227,7 @@ fn groupings(what: &str) -> Known {
 }
 
 /// Whether a join is known.
-pub fn of_join(operator: &JoinOperator) -> Known {
+pub(crate) fn of_join(operator: &JoinOperator) -> Known {
     match operator {
         JoinOperator::CrossJoin(JoinConstraint::None) => Ok(()),
         JoinOperator::Join(constraint)

@@ -16,7 +16,7 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// When a value cannot be computed.
-    pub fn listed(&mut self, body: &mut SetExpr) -> Result<Vec<Column>, QueryError> {
+    pub(crate) fn listed(&mut self, body: &mut SetExpr) -> Result<Vec<Column>, QueryError> {
         let SetExpr::Values(values) = body else { return Ok(Vec::new()) };
         let scope = Scope::default();
         let width = values.rows.first().map_or(0, |row| row.content.len());
@@ -69,7 +69,7 @@ fn with_whole(body: &mut SetExpr, columns: &[Column]) {
 }
 
 /// A table of one row, without a column that a statement would name.
-pub fn one_row() -> Option<TableWithJoins> {
+pub(crate) fn one_row() -> Option<TableWithJoins> {
     match *query_of(include_str!("sql/one_row.sql"))?.body {
         SetExpr::Select(mut select) => select.from.pop(),
         _ => None,
@@ -98,7 +98,7 @@ fn with_points(expr: &mut Expr) {
 }
 
 /// Puts rows of values into a subquery, so that names of columns can be given to them.
-pub fn values_apart(cte: &mut Cte) {
+pub(crate) fn values_apart(cte: &mut Cte) {
     let whole = query_of(include_str!("sql/listed.sql"));
     let Some(mut whole) = whole else { return };
     if let SetExpr::Select(select) = whole.body.as_mut()

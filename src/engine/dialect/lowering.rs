@@ -37,7 +37,7 @@ fn aggregates_windows(expr: &Expr) -> bool {
 }
 
 /// The expressions that a SELECT gives.
-pub fn items(select: &Select) -> impl Iterator<Item = &Expr> {
+pub(crate) fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     select.projection.iter().filter_map(|item| match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
         _ => None,
@@ -66,7 +66,7 @@ fn keys(select: &Select) -> Vec<Expr> {
 }
 
 /// Whether a SELECT has groups or aggregates.
-pub fn is_aggregated(select: &Select) -> bool {
+pub(crate) fn is_aggregated(select: &Select) -> bool {
     let has_keys = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     has_keys || items(select).chain(&select.having).any(|expr| has(expr, false))
 }
@@ -75,7 +75,7 @@ pub fn is_aggregated(select: &Select) -> bool {
 ///
 /// # Errors
 /// When a column is not grouped by.
-pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Result<Option<Select>, QueryError> {
+pub(crate) fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Result<Option<Select>, QueryError> {
     let outer = over_groups(select, order);
     let name = outer.as_ref().and_then(|outer| items(outer).find_map(ungrouped));
     name.map_or(Ok(outer), |name| {
@@ -208,7 +208,7 @@ impl VisitorMut for Outermost<'_> {
 ///
 /// # Errors
 /// When polars has nothing for it.
-pub fn distinct_on(
+pub(crate) fn distinct_on(
     select: &mut Select,
     order: Option<&OrderBy>,
     aliases: &[(Ident, Expr)],
@@ -259,7 +259,7 @@ pub fn distinct_on(
 }
 
 /// A SELECT with QUALIFY: its windows in a subquery, which is filtered after.
-pub fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select>, QueryError> {
+pub(crate) fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select>, QueryError> {
     let Some(mut condition) = select.qualify.take() else { return Ok(None) };
     let [relation] = scope.relations.as_slice() else {
         return Err(refused("polars has no QUALIFY over a join; put the join into a subquery"));
@@ -308,14 +308,14 @@ fn empty() -> Option<Select> {
     }
 }
 
-pub fn query_of(sql: &str) -> Option<Query> {
+pub(crate) fn query_of(sql: &str) -> Option<Query> {
     match Parser::parse_sql(&GenericDialect {}, sql).ok()?.pop()? {
         Statement::Query(query) => Some(*query),
         _ => None,
     }
 }
 
-pub fn table(name: &str) -> Option<TableFactor> {
+pub(crate) fn table(name: &str) -> Option<TableFactor> {
     let mut query = query_of(&format!(include_str!("sql/table.sql"), name = name))?;
     match query.body.as_mut() {
         SetExpr::Select(select) => select.from.pop().map(|from| from.relation),

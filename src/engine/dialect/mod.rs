@@ -19,7 +19,7 @@ mod values;
 mod window_calls;
 mod window_rows;
 
-pub use functions::{Kind, calls, expression};
-pub use regexps::{Functions, plain};
-pub use translate::translate;
-pub use window_calls::WindowCall;
+pub(crate) use functions::{Kind, calls, expression};
+pub(crate) use regexps::{Functions, plain};
+pub(crate) use translate::translate;
+pub(crate) use window_calls::WindowCall;

@@ -10,7 +10,7 @@ use super::keywords::quoted;
 use crate::engine::units::clauses;
 
 /// An expression as the name of its column.
-pub fn name_of(expr: &Expr) -> String {
+pub(crate) fn name_of(expr: &Expr) -> String {
     match expr {
         Expr::Identifier(name) => name.value.clone(),
         Expr::CompoundIdentifier(parts) => parts.last().map(|name| name.value.clone()).unwrap_or_default(),

@@ -12,15 +12,15 @@ use super::keywords::quoted;
 use super::scope::{Column, Relation};
 use crate::engine::error::QueryError;
 
-pub type Columns = Option<Vec<Column>>;
+pub(crate) type Columns = Option<Vec<Column>>;
 
 /// An error that names what polars has nothing for, and what to use instead.
-pub fn refused(reason: impl Into<String>) -> QueryError {
+pub(crate) fn refused(reason: impl Into<String>) -> QueryError {
     QueryError::Dialect { reason: reason.into() }
 }
 
 /// Visits each expression, after the parts of it.
-pub struct Each<'a> {
+pub(crate) struct Each<'a> {
     each: &'a mut dyn FnMut(&mut Expr),
     /// Whether expressions in subqueries are visited too.
     is_deep: bool,
@@ -29,12 +29,12 @@ pub struct Each<'a> {
 
 impl<'a> Each<'a> {
     /// Each expression that is not in a subquery.
-    pub fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+    pub(crate) fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
         Self { each, is_deep: false, queries: 0 }
     }
 
     /// Those in subqueries too.
-    pub fn deep(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+    pub(crate) fn deep(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
         Self { each, is_deep: true, queries: 0 }
     }
 }
@@ -61,7 +61,7 @@ impl VisitorMut for Each<'_> {
 }
 
 /// Whether a condition only states that columns are equal.
-pub fn is_of_columns(condition: &Expr) -> bool {
+pub(crate) fn is_of_columns(condition: &Expr) -> bool {
     let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
     match condition {
         Expr::Nested(inner) => is_of_columns(inner),
@@ -72,7 +72,7 @@ pub fn is_of_columns(condition: &Expr) -> bool {
 }
 
 /// The conditions that must all be true for one to be; BETWEEN is two of them.
-pub fn conjuncts(condition: Expr) -> Vec<Expr> {
+pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
     match condition {
         Expr::Nested(inner) if !matches!(*inner, Expr::BinaryOp { op: BinaryOperator::Or, .. }) => conjuncts(*inner),
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
@@ -90,7 +90,7 @@ pub fn conjuncts(condition: Expr) -> Vec<Expr> {
 }
 
 /// One condition of several.
-pub fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
+pub(crate) fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
     let is_choice = |condition: &Expr| matches!(condition, Expr::BinaryOp { op: BinaryOperator::Or, .. });
     let apart = |condition| if is_choice(&condition) { Expr::Nested(Box::new(condition)) } else { condition };
     let and = |left, right| Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
@@ -98,35 +98,35 @@ pub fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
 }
 
 /// The query that a SELECT reads alone.
-pub fn derived(select: &mut Select) -> Option<&mut Query> {
+pub(crate) fn derived(select: &mut Select) -> Option<&mut Query> {
     match select.from.first_mut().map(|table| &mut table.relation) {
         Some(TableFactor::Derived { subquery, .. }) => Some(subquery),
         _ => None,
     }
 }
 
-pub fn with(cte_tables: Vec<Cte>) -> With {
+pub(crate) fn with(cte_tables: Vec<Cte>) -> With {
     With { with_token: AttachedToken::empty(), recursive: false, cte_tables }
 }
 
-pub fn named(name: &str) -> TableAlias {
+pub(crate) fn named(name: &str) -> TableAlias {
     let needs_quotes = quoted(name) != name;
     let name = if needs_quotes { Ident::with_quote('"', name) } else { Ident::new(name) };
     TableAlias { explicit: true, name, columns: Vec::new(), at: None }
 }
 
-pub fn unknown(name: &str) -> Relation {
+pub(crate) fn unknown(name: &str) -> Relation {
     Relation { name: name.to_owned(), columns: None, hidden: Vec::new() }
 }
 
-pub fn last_word(name: &ObjectName) -> Option<String> {
+pub(crate) fn last_word(name: &ObjectName) -> Option<String> {
     match name.0.last() {
         Some(ObjectNamePart::Identifier(word)) => Some(word.value.clone()),
         _ => None,
     }
 }
 
-pub fn renamed(columns: Columns, alias: &TableAlias) -> Columns {
+pub(crate) fn renamed(columns: Columns, alias: &TableAlias) -> Columns {
     let mut columns = columns?;
     for (column, given) in columns.iter_mut().zip(&alias.columns) {
         column.name.clone_from(&given.name.value);
@@ -134,7 +134,7 @@ pub fn renamed(columns: Columns, alias: &TableAlias) -> Columns {
     Some(columns)
 }
 
-pub fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+pub(crate) fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
     match operator {
         JoinOperator::Join(constraint)
         | JoinOperator::Inner(constraint)

@@ -13,13 +13,13 @@ use super::values::{part_of_text, round, to_whole, try_to_whole};
 use super::window_calls::WindowCall;
 
 /// The functions of a statement: those of its windows, and those that polars lacks.
-pub struct Functions {
+pub(crate) struct Functions {
     windows: Vec<Arc<WindowCall>>,
 }
 
 impl Functions {
     /// With the windows of a statement.
-    pub fn new(windows: &[WindowCall]) -> Self {
+    pub(crate) fn new(windows: &[WindowCall]) -> Self {
         Self { windows: windows.iter().cloned().map(Arc::new).collect() }
     }
 
@@ -70,7 +70,7 @@ fn own(name: &str) -> Option<(Compute, ReturnType, FunctionOptions)> {
 }
 
 /// Whether a function is one of these, which polars knows in the steps of a statement alone.
-pub fn is_own(name: &str) -> bool {
+pub(crate) fn is_own(name: &str) -> bool {
     own(name).is_some() || name.strip_prefix("window_").is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
@@ -106,25 +106,25 @@ impl FunctionRegistry for Functions {
 }
 
 /// A type, that of texts in the place of dictionaries.
-pub fn plain(data_type: &DataType) -> DataType {
+pub(crate) fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Categorical(_, _) | DataType::Enum(_, _) => DataType::String,
         other => other.clone(),
     }
 }
 
-pub fn wrong(reason: impl Into<String>) -> PolarsError {
+pub(crate) fn wrong(reason: impl Into<String>) -> PolarsError {
     PolarsError::ComputeError(reason.into().into())
 }
 
 /// An argument as texts.
-pub fn texts(columns: &[Column], at: usize) -> PolarsResult<StringChunked> {
+pub(crate) fn texts(columns: &[Column], at: usize) -> PolarsResult<StringChunked> {
     let column = columns.get(at).ok_or_else(|| wrong("a function lacks an argument"))?;
     Ok(column.cast(&DataType::String)?.str()?.clone())
 }
 
 /// An argument that is the same for all rows.
-pub fn word(columns: &[Column], at: usize) -> PolarsResult<Option<String>> {
+pub(crate) fn word(columns: &[Column], at: usize) -> PolarsResult<Option<String>> {
     if at >= columns.len() {
         return Ok(None);
     }

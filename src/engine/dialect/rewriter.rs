@@ -33,12 +33,12 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// When polars has nothing for a part of it.
-    pub fn rewrite(&mut self, expr: &mut Expr, scope: &Scope) -> Result<(), QueryError> {
+    pub(crate) fn rewrite(&mut self, expr: &mut Expr, scope: &Scope) -> Result<(), QueryError> {
         self.rewrite_at(expr, scope, Place::Elsewhere)
     }
 
     /// As [`Self::rewrite`], of the condition of WHERE.
-    pub fn rewrite_condition(&mut self, condition: Expr, scope: &Scope) -> Result<Option<Expr>, QueryError> {
+    pub(crate) fn rewrite_condition(&mut self, condition: Expr, scope: &Scope) -> Result<Option<Expr>, QueryError> {
         let mut parts = conjuncts(condition);
         for part in &mut parts {
             let place = match part {
@@ -70,7 +70,7 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// When it depends on the row outside, or gives no value.
-    pub fn value(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
+    pub(crate) fn value(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
         if let Some(word) = self.outside(query, scope) {
             return Err(refused(format!(
                 "the scalar subquery depends on {word} of the outer row, which polars cannot do; join a grouped subquery"
@@ -245,7 +245,7 @@ fn check_constant(expr: &Expr) -> Result<(), QueryError> {
 }
 
 /// The whole number that an expression of literals is.
-pub fn constant(expr: &Expr) -> Option<i128> {
+pub(crate) fn constant(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Nested(inner) => constant(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => constant(expr)?.checked_neg(),

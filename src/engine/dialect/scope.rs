@@ -9,7 +9,7 @@ use crate::schema::Table;
 
 /// A column that a part of a statement sees or gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     pub name: String,
     pub meaning: Meaning,
     pub number: Number,
@@ -17,7 +17,7 @@ pub struct Column {
 
 /// A table, common table expression or subquery in a FROM clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relation {
+pub(crate) struct Relation {
     /// Name by which its columns are qualified; empty where it has none.
     pub name: String,
     /// Its columns; `None` where they are not known.
@@ -28,7 +28,7 @@ pub struct Relation {
 
 impl Relation {
     /// Whether `*` has a column of it by that name.
-    pub fn shows(&self, name: &str) -> bool {
+    pub(crate) fn shows(&self, name: &str) -> bool {
         let is_hidden = self.hidden.iter().any(|hidden| hidden.eq_ignore_ascii_case(name));
         !is_hidden && self.columns.iter().flatten().any(|column| column.name.eq_ignore_ascii_case(name))
     }
@@ -36,14 +36,14 @@ impl Relation {
 
 /// The relations that a SELECT reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub(crate) struct Scope {
     pub relations: Vec<Relation>,
     /// Columns of a join by USING whose left side may be missing, and what they are.
     pub merged: Vec<(String, Expr)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum NameMeaning<'a> {
+pub(crate) enum NameMeaning<'a> {
     Column(&'a Relation, &'a Column),
     /// Nothing that is known; it may be a column of a relation whose columns are not.
     Unknown,
@@ -53,12 +53,12 @@ pub enum NameMeaning<'a> {
 
 impl Scope {
     /// Whether the columns of all relations are known.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.relations.iter().all(|relation| relation.columns.is_some())
     }
 
     /// A column that every row has.
-    pub fn any_column(&self) -> Option<Expr> {
+    pub(crate) fn any_column(&self) -> Option<Expr> {
         let relation = self.relations.iter().find(|relation| relation.columns.iter().flatten().next().is_some())?;
         let name = Ident::with_quote('"', &relation.columns.iter().flatten().next()?.name);
         Some(if relation.name.is_empty() {
@@ -69,12 +69,12 @@ impl Scope {
     }
 
     /// What a name without a table means where a join has it once for both sides.
-    pub fn merged(&self, name: &Ident) -> Option<&Expr> {
+    pub(crate) fn merged(&self, name: &Ident) -> Option<&Expr> {
         self.merged.iter().find(|(merged, _)| same(name, merged)).map(|(_, expr)| expr)
     }
 
     /// What an identifier means; names without quotes are the same in any case.
-    pub fn find(&self, parts: &[Ident]) -> NameMeaning<'_> {
+    pub(crate) fn find(&self, parts: &[Ident]) -> NameMeaning<'_> {
         let (qualifier, name) = match parts {
             [name] => (None, name),
             [qualifier, name] => (Some(qualifier), name),
@@ -93,7 +93,7 @@ impl Scope {
     }
 
     /// What the values of an identifier are.
-    pub fn meaning(&self, parts: &[Ident]) -> Meaning {
+    pub(crate) fn meaning(&self, parts: &[Ident]) -> Meaning {
         match self.find(parts) {
             NameMeaning::Column(_, column) => column.meaning,
             _ => Meaning::Open,
@@ -101,7 +101,7 @@ impl Scope {
     }
 
     /// What the numbers of an identifier are.
-    pub fn number(&self, parts: &[Ident]) -> Number {
+    pub(crate) fn number(&self, parts: &[Ident]) -> Number {
         match self.find(parts) {
             NameMeaning::Column(_, column) => column.number,
             _ => Number::Open,
@@ -110,12 +110,12 @@ impl Scope {
 }
 
 /// Whether an identifier names what has that name.
-pub fn same(word: &Ident, name: &str) -> bool {
+pub(crate) fn same(word: &Ident, name: &str) -> bool {
     word.value.eq_ignore_ascii_case(name)
 }
 
 /// The columns of a canonical table.
-pub fn columns_of(table: &Table) -> Vec<Column> {
+pub(crate) fn columns_of(table: &Table) -> Vec<Column> {
     let column = |column: &schema::Column| Column {
         name: column.name.to_owned(),
         meaning: Meaning::of_column(column),

@@ -22,7 +22,7 @@ use crate::engine::front_matter::ColumnUnit;
 use crate::engine::reasons::unreadable;
 
 /// A statement that polars runs.
-pub struct Translated {
+pub(crate) struct Translated {
     pub sql: String,
     /// What its `window_…` functions compute.
     pub windows: Vec<WindowCall>,
@@ -31,13 +31,13 @@ pub struct Translated {
 }
 
 /// Gives the only value of a statement as a literal.
-pub type Scalar<'a> = dyn FnMut(&str, &[WindowCall]) -> Result<Expr, QueryError> + 'a;
+pub(crate) type Scalar<'a> = dyn FnMut(&str, &[WindowCall]) -> Result<Expr, QueryError> + 'a;
 
 /// Translates a statement.
 ///
 /// # Errors
 /// When it is no SELECT, polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
-pub fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated, QueryError> {
+pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated, QueryError> {
     let mut query = parsed(sql)?;
     check(&query)?;
     let mut translator = Translator::new(scalar);
@@ -64,7 +64,7 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
 
 /// A common table expression, or a subquery in FROM, that is a step of the statement.
 #[derive(Clone)]
-pub struct NamedStep {
+pub(crate) struct NamedStep {
     /// The name by which the statement reads it.
     pub name: String,
     pub step: Ident,
@@ -72,7 +72,7 @@ pub struct NamedStep {
 }
 
 /// Brings a statement into the form of polars, part by part.
-pub struct Translator<'a, 'b> {
+pub(crate) struct Translator<'a, 'b> {
     /// The steps that the present query can read by a name.
     pub steps_by_name: Vec<NamedStep>,
     /// What the functions of ordered windows compute.
@@ -90,7 +90,7 @@ pub struct Translator<'a, 'b> {
 
 impl<'a, 'b> Translator<'a, 'b> {
     /// Before any part of a statement.
-    pub fn new(scalar: &'a mut Scalar<'b>) -> Self {
+    pub(crate) fn new(scalar: &'a mut Scalar<'b>) -> Self {
         Self {
             steps_by_name: Vec::new(),
             windows: Vec::new(),
@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
     ///
     /// # Errors
     /// When polars has nothing for a part of it.
-    pub fn query(&mut self, query: &mut Query) -> Result<Columns, QueryError> {
+    pub(crate) fn query(&mut self, query: &mut Query) -> Result<Columns, QueryError> {
         let known = self.steps_by_name.len();
         self.depth += 1;
         if let Some(with) = query.with.take() {
@@ -162,7 +162,7 @@ impl Translator<'_, '_> {
     }
 
     /// Makes a query a step, and gives its name.
-    pub fn add_step(&mut self, query: Query) -> String {
+    pub(crate) fn add_step(&mut self, query: Query) -> String {
         let name = self.unused_name();
         self.steps.push(Cte {
             alias: TableAlias { explicit: false, ..named(&name) },
@@ -298,7 +298,7 @@ impl Translator<'_, '_> {
     }
 
     /// Makes a subquery in FROM, which has these columns, a step of the statement.
-    pub fn step(&mut self, factor: &mut TableFactor, columns: &Columns) {
+    pub(crate) fn step(&mut self, factor: &mut TableFactor, columns: &Columns) {
         let TableFactor::Derived { subquery, alias: Some(alias), .. } = &*factor else { return };
         if !alias.columns.is_empty() || matches!(subquery.body.as_ref(), SetExpr::Values(_)) {
             return;

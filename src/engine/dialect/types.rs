@@ -9,7 +9,7 @@ use crate::schema::ColumnType;
 
 /// A type of whole numbers of at most 64 bits.
 #[derive(Debug, PartialEq, Eq)]
-pub struct IntegerType {
+pub(crate) struct IntegerType {
     pub name: &'static str,
     /// Other names of it.
     others: &'static [&'static str],
@@ -35,17 +35,17 @@ const WHOLE: &[IntegerType] = &[
 ];
 
 /// The type of whole numbers that a name means.
-pub fn whole_named(name: &str) -> Option<&'static IntegerType> {
+pub(crate) fn whole_named(name: &str) -> Option<&'static IntegerType> {
     WHOLE.iter().find(|whole| whole.name == name || whole.others.contains(&name))
 }
 
 /// The type of whole numbers that a type is.
-pub fn whole_type(data_type: &DataType) -> Option<&'static IntegerType> {
+pub(crate) fn whole_type(data_type: &DataType) -> Option<&'static IntegerType> {
     whole_named(&data_type.to_string().to_uppercase())
 }
 
 /// Whether values can be cast to a type.
-pub fn is_known_type(data_type: &DataType) -> bool {
+pub(crate) fn is_known_type(data_type: &DataType) -> bool {
     let is_other = matches!(
         data_type,
         DataType::Double(_)
@@ -71,7 +71,7 @@ pub fn is_known_type(data_type: &DataType) -> bool {
 
 /// What the numbers of an expression are in DuckDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Number {
+pub(crate) enum Number {
     /// Whole.
     IntegerType,
     /// With a fixed number of digits behind the point.
@@ -110,7 +110,7 @@ const OF_FIRST: &[&str] = &[
 
 impl Number {
     /// What a column of a canonical table has.
-    pub fn of_column(column_type: ColumnType) -> Self {
+    pub(crate) fn of_column(column_type: ColumnType) -> Self {
         match column_type {
             ColumnType::I64 => Self::IntegerType,
             ColumnType::F64 => Float,
@@ -119,7 +119,7 @@ impl Number {
     }
 
     /// What comes of numbers of two kinds.
-    pub fn with(self, other: Self) -> Self {
+    pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Open, _) | (_, Open) => Open,
             (Float, _) | (_, Float) => Float,
@@ -129,7 +129,7 @@ impl Number {
     }
 
     /// What expressions give that stand for values of one column.
-    pub fn of_all<'a>(all: impl Iterator<Item = &'a Expr>, scope: &Scope) -> Self {
+    pub(crate) fn of_all<'a>(all: impl Iterator<Item = &'a Expr>, scope: &Scope) -> Self {
         // What is missing is of any kind.
         let is_missing = |expr: &&Expr| matches!(expr, Expr::Value(value) if value.value == Value::Null);
         let mut all = all.filter(|expr| !is_missing(expr));
@@ -138,7 +138,7 @@ impl Number {
     }
 
     /// What an expression over the columns of a scope gives.
-    pub fn infer(expr: &Expr, scope: &Scope) -> Self {
+    pub(crate) fn infer(expr: &Expr, scope: &Scope) -> Self {
         match expr {
             Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::infer(inner, scope),
             Expr::Value(value) => match &value.value {

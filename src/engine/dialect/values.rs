@@ -10,12 +10,12 @@ use super::types::{IntegerType, whole_named};
 
 /// A cast to a type of whole numbers, which the second argument names. The third shows how halves are rounded: those of decimals away
 /// from zero, those of floats to the even number.
-pub fn to_whole(columns: &[Column]) -> PolarsResult<Column> {
+pub(crate) fn to_whole(columns: &[Column]) -> PolarsResult<Column> {
     cast(columns, true)
 }
 
 /// As [`to_whole`]; what is no number of the type is missing.
-pub fn try_to_whole(columns: &[Column]) -> PolarsResult<Column> {
+pub(crate) fn try_to_whole(columns: &[Column]) -> PolarsResult<Column> {
     cast(columns, false)
 }
 
@@ -90,7 +90,7 @@ fn whole_of_text(text: &str) -> Option<i64> {
 }
 
 /// Rounds halves away from zero, as SQL does; polars rounds them to even. Whole numbers stay whole.
-pub fn round(columns: &[Column]) -> PolarsResult<Column> {
+pub(crate) fn round(columns: &[Column]) -> PolarsResult<Column> {
     let column = columns.first().ok_or_else(|| wrong("round lacks an argument"))?;
     let digits = word(columns, 1)?.and_then(|digits| digits.parse::<i32>().ok()).unwrap_or(0).clamp(-300, 300);
     let name = column.name().clone();
@@ -134,7 +134,7 @@ fn whole_of(value: f64, scale: f64) -> f64 {
 }
 
 /// A part of a text: from a character, counted from 1 or, below zero, from the end; so many characters, or so many before it.
-pub fn part_of_text(columns: &[Column]) -> PolarsResult<Column> {
+pub(crate) fn part_of_text(columns: &[Column]) -> PolarsResult<Column> {
     let values = texts(columns, 0)?;
     let whole = |at: usize| -> PolarsResult<Option<Int64Chunked>> {
         let Some(column) = columns.get(at) else { return Ok(None) };

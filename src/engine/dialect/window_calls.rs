@@ -14,7 +14,7 @@ use crate::engine::units::arguments;
 
 /// What is computed of the rows of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Compute {
+pub(crate) enum Compute {
     RowNumber,
     Rank,
     DenseRank,
@@ -36,7 +36,7 @@ pub enum Compute {
 
 /// One end of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub(crate) enum Bound {
     /// The end of the partition on this side.
     Open,
     /// So many rows, or so much, after the present one.
@@ -45,7 +45,7 @@ pub enum Bound {
 
 /// The rows around the present one that count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Whether the ends are rows; otherwise they are values of the order.
     pub is_rows: bool,
     pub start: Bound,
@@ -54,14 +54,14 @@ pub struct Frame {
 
 /// How a column orders a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Order {
+pub(crate) struct Order {
     pub descending: bool,
     pub nulls_first: bool,
 }
 
 /// A call of a function over a window; its columns are the arguments, then those of the partition, then those of the order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WindowCall {
+pub(crate) struct WindowCall {
     pub compute: Compute,
     /// Columns of arguments: none, the value, or the value and what stands in for none.
     pub arguments: usize,
@@ -81,7 +81,7 @@ impl WindowCall {
     ///
     /// # Errors
     /// When neither can do it.
-    pub fn from_function(function: &Function) -> Result<Option<(Self, Vec<Expr>)>, QueryError> {
+    pub(crate) fn from_function(function: &Function) -> Result<Option<(Self, Vec<Expr>)>, QueryError> {
         let Some(WindowType::WindowSpec(spec)) = &function.over else { return Ok(None) };
         let name = name_of(function);
         let is_plain = spec.order_by.is_empty() && spec.window_frame.is_none();
@@ -134,14 +134,14 @@ impl WindowCall {
     }
 
     /// Name and type of what the call gives.
-    pub fn field(&self, fields: &[Field]) -> Field {
+    pub(crate) fn field(&self, fields: &[Field]) -> Field {
         let first = fields.first();
         let name = first.map_or(PlSmallStr::from_static("window"), |field| field.name().clone());
         Field::new(name, self.data_type(first.map(|field| field.dtype())))
     }
 
     /// The type of what the call gives of values of a type.
-    pub fn data_type(&self, value: Option<&DataType>) -> DataType {
+    pub(crate) fn data_type(&self, value: Option<&DataType>) -> DataType {
         let value = value.filter(|_| self.arguments > 0);
         match self.compute {
             Compute::RowNumber | Compute::Rank | Compute::DenseRank | Compute::Ntile(_) | Compute::Count => {

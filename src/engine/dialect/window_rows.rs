@@ -35,7 +35,7 @@ impl WindowCall {
     ///
     /// # Errors
     /// When a column is of a type that the function does not take.
-    pub fn compute(&self, columns: &[Column]) -> PolarsResult<Column> {
+    pub(crate) fn compute(&self, columns: &[Column]) -> PolarsResult<Column> {
         let height = columns.iter().map(Column::len).max().unwrap_or(0);
         let name = columns.first().map_or(PlSmallStr::from_static("window"), |column| column.name().clone());
         let data_type = self.data_type(columns.first().map(Column::dtype));

@@ -59,7 +59,7 @@ impl Parts {
 }
 
 /// The float nearest to the sum of the values; NaN and infinity as plain addition has them.
-pub fn sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(crate) fn sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let (mut whole, mut is_whole, mut largest, mut is_finite) = (0_i128, true, 0.0_f64, true);
     for value in values.clone() {
         is_finite &= value.is_finite();
@@ -90,14 +90,14 @@ fn is_whole_number(value: f64) -> bool {
 }
 
 /// The mean, which is the sum divided once; `None` of nothing.
-pub fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+pub(crate) fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let count = values.clone().count();
     (count > 0).then(|| sum(values) / count as f64)
 }
 
 /// The variance around the mean, of a sample where `degrees` is 1 and of all there is where it is 0; `None` of too few. That of whole
 /// numbers is computed in integers.
-pub fn variance(values: impl Iterator<Item = f64> + Clone, degrees: u8) -> Option<f64> {
+pub(crate) fn variance(values: impl Iterator<Item = f64> + Clone, degrees: u8) -> Option<f64> {
     let count = values.clone().count();
     if count <= usize::from(degrees) {
         return None;
@@ -117,7 +117,7 @@ pub fn variance(values: impl Iterator<Item = f64> + Clone, degrees: u8) -> Optio
 }
 
 /// The float nearest to a sum divided by a number of values.
-pub fn ratio(sum: i128, count: u64) -> f64 {
+pub(crate) fn ratio(sum: i128, count: u64) -> f64 {
     const EXACT: u128 = 1 << 53;
     let size = sum.unsigned_abs();
     if size < EXACT && u128::from(count) < EXACT {

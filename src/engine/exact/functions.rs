@@ -12,11 +12,11 @@ use super::floats::{mean, ratio, sum, variance};
 use super::integers::Operation;
 
 /// High halves of integers are multiples of it, low ones are below it: of fewer than 2^31 halves no sum is beyond 64 bits.
-pub const HALF: i64 = 1 << 32;
+pub(crate) const HALF: i64 = 1 << 32;
 
 /// A function of columns.
 #[derive(Clone, Debug)]
-pub enum Function {
+pub(crate) enum Function {
     /// Of the sums of the high and the low halves of integers: their sum, as an integer of a type. The error is a sum beyond that type.
     Sum(DataType),
     /// Of the sums of the high and the low halves of integers, and their number: the mean.
@@ -37,7 +37,7 @@ pub enum Function {
 
 impl Function {
     /// Whether it makes one value of all.
-    pub fn is_aggregate(&self) -> bool {
+    pub(crate) fn is_aggregate(&self) -> bool {
         matches!(self, Self::FloatSum | Self::FloatMean | Self::Variance(_) | Self::Deviation(_))
     }
 

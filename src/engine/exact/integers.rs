@@ -5,7 +5,7 @@ use polars_plan::dsl::Operator;
 
 /// What is computed of two whole numbers, or of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub(crate) enum Operation {
     /// `a + b`
     Add,
     /// `a - b`
@@ -18,7 +18,7 @@ pub enum Operation {
 
 impl Operation {
     /// The operation that an operator of polars is, if it can leave the range of integers.
-    pub fn from_operator(operator: Operator) -> Option<Self> {
+    pub(crate) fn from_operator(operator: Operator) -> Option<Self> {
         match operator {
             Operator::Plus => Some(Self::Add),
             Operator::Minus => Some(Self::Subtract),
@@ -53,7 +53,7 @@ impl Operation {
     ///
     /// # Errors
     /// When a result that counts is beyond the type.
-    pub fn compute(self, columns: &[Column], taken: &[bool], data_type: &DataType) -> PolarsResult<Column> {
+    pub(crate) fn compute(self, columns: &[Column], taken: &[bool], data_type: &DataType) -> PolarsResult<Column> {
         let [left, rest @ ..] = columns else { return Err(beyond("a number")) };
         let (right, conditions) = match rest {
             [right, conditions @ ..] if self != Self::Absolute => (right, conditions),

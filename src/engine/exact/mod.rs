@@ -8,5 +8,5 @@ mod nodes;
 mod plan;
 mod rows;
 
-pub use plan::with_exact_sums;
-pub use rows::with_stable_rows;
+pub(crate) use plan::with_exact_sums;
+pub(crate) use rows::with_stable_rows;

@@ -6,7 +6,7 @@ use polars_plan::plans::IR;
 use polars_plan::prelude::{Arena, Node};
 
 /// Every part of a plan, once.
-pub fn nodes_of(root: Node, plans: &Arena<IR>) -> Vec<Node> {
+pub(crate) fn nodes_of(root: Node, plans: &Arena<IR>) -> Vec<Node> {
     let mut seen = BTreeSet::new();
     let mut open = vec![root];
     let mut nodes = Vec::new();

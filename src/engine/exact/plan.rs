@@ -17,7 +17,7 @@ use super::nodes::nodes_of;
 ///
 /// # Errors
 /// When a column has no type.
-pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) -> PolarsResult<()> {
+pub(crate) fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) -> PolarsResult<()> {
     for node in nodes_of(root, plans) {
         let mut own: Vec<ExprIR> = Vec::new();
         plans.get(node).copy_exprs(&mut own);

@@ -13,7 +13,7 @@ use super::nodes::nodes_of;
 
 /// Makes the parts of an optimized plan keep the order of their rows that polars otherwise leaves to hashes and threads: groups and
 /// distinct rows stand where their first row stood, equal rows of a sort stay in their order.
-pub fn with_stable_rows(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) {
+pub(crate) fn with_stable_rows(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) {
     for node in nodes_of(root, plans) {
         let mut own: Vec<ExprIR> = Vec::new();
         plans.get(node).copy_exprs(&mut own);

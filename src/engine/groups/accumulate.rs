@@ -17,7 +17,7 @@ use super::value::{Kind, Value};
 const ROWS_PER_GROUP: usize = 64;
 
 /// Groupings of one table with the same filters, as far as rows were added.
-pub struct Pass<'a> {
+pub(crate) struct Pass<'a> {
     filters: &'a BTreeSet<Value>,
     groupings: Vec<Groups<'a>>,
     /// Whether a value could not be computed: what is wrong with it the engine says better.
@@ -26,12 +26,12 @@ pub struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// No rows yet; the filters are those of the first grouping.
-    pub fn new(filters: &'a BTreeSet<Value>, groupings: &[&'a Grouping]) -> Self {
+    pub(crate) fn new(filters: &'a BTreeSet<Value>, groupings: &[&'a Grouping]) -> Self {
         Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect(), failed: false }
     }
 
     /// The columns it needs of every row.
-    pub fn columns(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn columns(&self) -> BTreeSet<&'static str> {
         self.values().flat_map(|value| value.columns.iter().copied()).collect()
     }
 
@@ -43,7 +43,7 @@ impl<'a> Pass<'a> {
     ///
     /// # Errors
     /// When a column is missing or has another type than its declaration.
-    pub fn add(&mut self, frame: &DataFrame) -> Result<()> {
+    pub(crate) fn add(&mut self, frame: &DataFrame) -> Result<()> {
         let Ok(frame) = self.values_of(frame) else {
             self.failed = true;
             return Ok(());
@@ -99,13 +99,13 @@ impl<'a> Pass<'a> {
     }
 
     /// Adds all rows of another part of the table.
-    pub fn absorb(&mut self, other: Self) {
+    pub(crate) fn absorb(&mut self, other: Self) {
         self.failed |= other.failed;
         self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
     }
 
     /// The tables of the groupings; `None` where a sum is out of range, or a value could not be computed.
-    pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
+    pub(crate) fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         if self.failed {
             return Ok(None);
         }

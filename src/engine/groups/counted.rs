@@ -11,7 +11,7 @@ use super::value::Value;
 
 /// The rows of one group.
 #[derive(Clone, Default)]
-pub struct Group {
+pub(crate) struct Group {
     /// How many there are.
     pub rows: u64,
     /// Of each value that is summed up.
@@ -22,14 +22,14 @@ pub struct Group {
 
 impl Group {
     /// Adds the rows of another one, of which the same is wanted.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.rows += other.rows;
         self.statistics.iter_mut().zip(&other.statistics).for_each(|(own, other)| own.merge(other));
         self.values.iter_mut().zip(other.values).for_each(|(own, other)| own.merge(other));
     }
 
     /// The same, of which more is `known` than `wanted`, with only that.
-    pub fn narrowed(&self, known: &Wanted<'_>, wanted: &Wanted<'_>) -> Self {
+    pub(crate) fn narrowed(&self, known: &Wanted<'_>, wanted: &Wanted<'_>) -> Self {
         fn chosen<T: Clone>(known: &[&Value], of_known: &[T], wanted: &[&Value]) -> Vec<T> {
             let of = |value: &&Value| of_known.get(known.iter().position(|other| other == value)?).cloned();
             wanted.iter().filter_map(of).collect()
@@ -44,7 +44,7 @@ impl Group {
 
 /// What is wanted of the rows of a group.
 #[derive(Default)]
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// Values of which there are statistics.
     pub summed: Vec<&'a Value>,
     /// Those of them of which there is the deviation.
@@ -53,7 +53,7 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    pub fn by_any<'w>(all: impl Iterator<Item = &'w Self> + Clone) -> Self
+    pub(crate) fn by_any<'w>(all: impl Iterator<Item = &'w Self> + Clone) -> Self
     where
         'a: 'w,
     {
@@ -70,7 +70,7 @@ impl<'a> Wanted<'a> {
 ///
 /// # Errors
 /// When a column is missing or holds no integers.
-pub fn counted(frame: &DataFrame, numbered: Numbered, wanted: &Wanted<'_>) -> Result<Vec<(Vec<Key>, Group)>> {
+pub(crate) fn counted(frame: &DataFrame, numbered: Numbered, wanted: &Wanted<'_>) -> Result<Vec<(Vec<Key>, Group)>> {
     let mut groups = vec![Group::default(); numbered.keys.len()];
     for row in &numbered.rows {
         if let Some(group) = groups.get_mut(*row as usize) {

@@ -12,11 +12,11 @@ const ADDED_TOGETHER: usize = 16 * FEW_ROWS;
 
 /// Frames with the same columns that wait for others.
 #[derive(Default)]
-pub struct FewRows(Mutex<Vec<DataFrame>>);
+pub(crate) struct FewRows(Mutex<Vec<DataFrame>>);
 
 impl FewRows {
     /// Keeps a frame; gives all that wait when there are enough rows of them.
-    pub fn put(&self, frame: DataFrame) -> Vec<DataFrame> {
+    pub(crate) fn put(&self, frame: DataFrame) -> Vec<DataFrame> {
         let mut waiting = self.0.lock();
         waiting.push(frame);
         let rows: usize = waiting.iter().map(DataFrame::height).sum();
@@ -24,7 +24,7 @@ impl FewRows {
     }
 
     /// Adds what still waits.
-    pub fn finish(self, pass: &mut TablePass<'_>) -> Result<()> {
+    pub(crate) fn finish(self, pass: &mut TablePass<'_>) -> Result<()> {
         add(pass, self.0.into_inner())
     }
 }
@@ -33,6 +33,6 @@ impl FewRows {
 ///
 /// # Errors
 /// When a column is missing or has another type than its declaration.
-pub fn add(pass: &mut TablePass<'_>, frames: Vec<DataFrame>) -> Result<()> {
+pub(crate) fn add(pass: &mut TablePass<'_>, frames: Vec<DataFrame>) -> Result<()> {
     stacked(frames).iter().try_for_each(|frame| pass.add(frame))
 }

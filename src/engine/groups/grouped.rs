@@ -14,9 +14,9 @@ use super::value::{Kind, Value};
 use crate::columns::frames::categorical;
 
 /// Groups of which more would take more memory than the rows: then the engine had better do it.
-pub const MAX_GROUPS: usize = 1 << 18;
+pub(crate) const MAX_GROUPS: usize = 1 << 18;
 
-pub struct Groups<'a> {
+pub(crate) struct Groups<'a> {
     grouping: &'a Grouping,
     /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
     dictionary: DataType,
@@ -29,7 +29,7 @@ pub struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     /// No rows yet.
-    pub fn new(grouping: &'a Grouping) -> Self {
+    pub(crate) fn new(grouping: &'a Grouping) -> Self {
         let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let mut squared = BTreeSet::new();
         for (_, output) in &grouping.outputs {
@@ -55,17 +55,17 @@ impl<'a> Groups<'a> {
     }
 
     /// The values that it needs of every row.
-    pub fn values(&self) -> impl Iterator<Item = &'a Value> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &'a Value> {
         self.keys.iter().chain(&self.wanted.summed).chain(&self.wanted.kept).copied()
     }
 
     /// Whether there are so many groups already that no more are counted.
-    pub fn are_too_many(&self) -> bool {
+    pub(crate) fn are_too_many(&self) -> bool {
         self.groups.len() > MAX_GROUPS
     }
 
     /// Adds rows to a group.
-    pub fn add(&mut self, key: Vec<Key>, group: Group) {
+    pub(crate) fn add(&mut self, key: Vec<Key>, group: Group) {
         match self.groups.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(group);
@@ -75,14 +75,14 @@ impl<'a> Groups<'a> {
     }
 
     /// Adds all rows of another part of the table.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         if !self.are_too_many() {
             other.groups.into_iter().for_each(|(key, group)| self.add(key, group));
         }
     }
 
     /// The table, one row per group in the order of the keys; `None` where a sum is out of range, or there are too many.
-    pub fn finish(mut self) -> Result<Option<DataFrame>> {
+    pub(crate) fn finish(mut self) -> Result<Option<DataFrame>> {
         if self.are_too_many() {
             return Ok(None);
         }

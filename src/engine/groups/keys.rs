@@ -6,14 +6,14 @@ use anyhow::Result;
 use polars::prelude::{ChunkAgg, Column, DataType};
 
 /// A value of a key column: an integer, or the code of a text in the shared dictionary.
-pub type Key = Option<i64>;
+pub(crate) type Key = Option<i64>;
 
 /// Pairs of numbers for which a table is used instead of a map.
 const TABLE_SIZE: usize = 1 << 20;
 
 /// Numbers of rows, dense from 0, and what each stands for.
 #[derive(Default)]
-pub struct Numbered {
+pub(crate) struct Numbered {
     /// Number of every row.
     pub rows: Vec<u32>,
     /// The keys of every number.
@@ -21,7 +21,7 @@ pub struct Numbered {
 }
 
 /// Numbers rows by the numbers they have in all of some columns.
-pub fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
+pub(crate) fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
     let all = Numbered { rows: vec![0; height], keys: vec![Vec::new()] };
     columns.iter().fold(all, |all, column| combined(all, column))
 }
@@ -30,7 +30,7 @@ pub fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
 ///
 /// # Errors
 /// When the column is neither of integers nor of dictionary texts.
-pub fn of_column(column: &Column) -> Result<Numbered> {
+pub(crate) fn of_column(column: &Column) -> Result<Numbered> {
     if let Column::Scalar(constant) = column
         && constant.dtype() == &DataType::Int64
     {

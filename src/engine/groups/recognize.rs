@@ -11,7 +11,7 @@ use crate::schema::{Origin, Table};
 
 /// What is taken of the rows of a group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Aggregate {
+pub(crate) enum Aggregate {
     /// Number of rows.
     Count,
     /// Number of rows that have an integer.
@@ -31,7 +31,7 @@ pub enum Aggregate {
 
 /// A column of a grouping.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Output {
+pub(crate) enum Output {
     /// What rows of a group have in common.
     Key(Value),
     /// What is taken of them.
@@ -40,7 +40,7 @@ pub enum Output {
 
 /// A common table expression that groups rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grouping {
+pub(crate) struct Grouping {
     pub name: String,
     pub table: &'static Table,
     /// What must be true.
@@ -50,7 +50,7 @@ pub struct Grouping {
 }
 
 /// A statement without its groupings.
-pub struct Recognized {
+pub(crate) struct Recognized {
     /// What it must be given as tables.
     pub groupings: Vec<Grouping>,
     /// The rest of it.
@@ -65,12 +65,12 @@ struct Rows {
 }
 
 /// Takes the groupings out of a statement; `None` where it has none.
-pub fn recognize(sql: &str) -> Option<Recognized> {
+pub(crate) fn recognize(sql: &str) -> Option<Recognized> {
     recognize_over(sql, &|table| table.origin != Origin::Derived)
 }
 
 /// As [`recognize`], of derived tables too: where these are made for others anyway, or are not kept after.
-pub fn recognize_all(sql: &str) -> Option<Recognized> {
+pub(crate) fn recognize_all(sql: &str) -> Option<Recognized> {
     recognize_over(sql, &|_| true)
 }
 

@@ -26,7 +26,7 @@ type Grouped = Vec<(String, DataFrame)>;
 
 /// The statement without the groupings that can be worked out here, and the tables that stand for them; `None` where
 /// the engine had better run all of it.
-pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
+pub(crate) fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
     let mut rest = referenced_columns(&sql);
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
@@ -83,7 +83,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
 }
 
 /// The columns of a table that a skip it reads.
-pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
+pub(crate) fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
     let mut columns = pass.columns();
     if columns.iter().all(|name| is_identity(name)) {
         // These two are not read; a column of its own gives a frame its height.
@@ -93,7 +93,7 @@ pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<
 }
 
 /// Adds the rows of a piece of a table to a pass.
-pub fn add_pieces(
+pub(crate) fn add_pieces(
     pass: &mut TablePass<'_>,
     member: &TraceProcess,
     piece: &dyn Piece,
@@ -104,7 +104,7 @@ pub fn add_pieces(
 
 /// Adds the rows of a table of a process, in parts that are each added to a pass of their own; few rows wait for others. The workers are not those of
 /// the pool: one that waits for what is computed of its rows would start the next part, and so on, on the same stack.
-pub fn add_rows<'a>(
+pub(crate) fn add_rows<'a>(
     frame: &LazyFrame,
     member: &TraceProcess,
     columns: &BTreeSet<&'static str>,

@@ -58,11 +58,11 @@ impl<'a> RowGroupings<'a> {
 }
 
 /// All groupings of some statements.
-pub struct Passes<'a>(Vec<RowGroupings<'a>>);
+pub(crate) struct Passes<'a>(Vec<RowGroupings<'a>>);
 
 impl<'a> Passes<'a> {
     /// Those of the same rows belong together, and of equal ones only one counts.
-    pub fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
+    pub(crate) fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
         let kinds: BTreeMap<Kind<'a>, &'a Grouping> = groupings.map(|grouping| (kind(grouping), grouping)).collect();
         let mut passes: Vec<RowGroupings<'a>> = Vec::new();
         let mut rows: BTreeMap<(&'static str, &'a BTreeSet<Value>), Vec<&'a Grouping>> = BTreeMap::new();
@@ -79,7 +79,7 @@ impl<'a> Passes<'a> {
     }
 
     /// The tables and columns that the groupings read.
-    pub fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> Request {
         let mut request = Request::new();
         for rows in &self.0 {
             request.entry(rows.table.name).or_default().extend(&rows.columns);
@@ -88,7 +88,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Adds the rows of each process, of tables that are read as a whole.
-    pub fn consumers<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = TableConsumer<'b>> {
+    pub(crate) fn consumers<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         let workers = trace.jobs().shared_by(trace.members().len());
         self.0.iter().map(move |rows| rows.look(workers))
     }
@@ -97,7 +97,7 @@ impl<'a> Passes<'a> {
     ///
     /// # Errors
     /// When a table cannot be read, or a look not be taken.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         trace: &Trace,
         request: &Request,
@@ -140,7 +140,7 @@ impl<'a> Passes<'a> {
     }
 
     /// The tables of the groupings; of those whose sums are out of range there are none.
-    pub fn finish(self) -> Result<Tables<'a>> {
+    pub(crate) fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: RowGroupings<'a>| {
             let mut all = rows.all.into_inner();
             rows.few.finish(&mut all)?;
@@ -154,10 +154,10 @@ impl<'a> Passes<'a> {
 }
 
 /// Tables that stand for groupings.
-pub struct Tables<'a>(BTreeMap<Kind<'a>, DataFrame>);
+pub(crate) struct Tables<'a>(BTreeMap<Kind<'a>, DataFrame>);
 
 impl Tables<'_> {
-    pub fn get(&self, grouping: &Grouping) -> Option<&DataFrame> {
+    pub(crate) fn get(&self, grouping: &Grouping) -> Option<&DataFrame> {
         self.0.iter().find(|(known, _)| **known == kind(grouping)).map(|(_, frame)| frame)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Integers of one group.
 #[derive(Clone, Debug)]
-pub struct Statistics {
+pub(crate) struct Statistics {
     count: u64,
     sum: i128,
     squares: u128,
@@ -19,7 +19,7 @@ impl Default for Statistics {
 
 impl Statistics {
     /// Adds an integer where nobody requests the deviation.
-    pub fn add(&mut self, value: i64) {
+    pub(crate) fn add(&mut self, value: i64) {
         self.count += 1;
         self.sum += i128::from(value);
         self.min = self.min.min(value);
@@ -27,7 +27,7 @@ impl Statistics {
     }
 
     /// Adds an integer and its square, as the deviation needs it.
-    pub fn add_squared(&mut self, value: i64) {
+    pub(crate) fn add_squared(&mut self, value: i64) {
         self.add(value);
         let magnitude = u128::from(value.unsigned_abs());
         let (squares, overflow) = self.squares.overflowing_add(magnitude * magnitude);
@@ -36,7 +36,7 @@ impl Statistics {
     }
 
     /// Adds all integers of another group.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
         let (squares, overflow) = self.squares.overflowing_add(other.squares);
@@ -47,12 +47,12 @@ impl Statistics {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// The sum; `None` of nothing. The error is a sum out of range.
-    pub fn sum(&self) -> Result<Option<i64>, OutOfRange> {
+    pub(crate) fn sum(&self) -> Result<Option<i64>, OutOfRange> {
         if self.count == 0 {
             return Ok(None);
         }
@@ -60,23 +60,23 @@ impl Statistics {
     }
 
     /// The smallest; `None` of nothing.
-    pub fn min(&self) -> Option<i64> {
+    pub(crate) fn min(&self) -> Option<i64> {
         (self.count > 0).then_some(self.min)
     }
 
     /// The largest; `None` of nothing.
-    pub fn max(&self) -> Option<i64> {
+    pub(crate) fn max(&self) -> Option<i64> {
         (self.count > 0).then_some(self.max)
     }
 
     /// The sample standard deviation of what was added with its square; `None` of fewer than two. The error is a sum of squares out of range.
-    pub fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
+    pub(crate) fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
         Ok(self.variance(1)?.map(f64::sqrt))
     }
 
     /// The variance of what was added with its square, where `degrees` of freedom are lost; `None` of no more than these.
     /// The error is a sum of squares out of range.
-    pub fn variance(&self, degrees: u8) -> Result<Option<f64>, OutOfRange> {
+    pub(crate) fn variance(&self, degrees: u8) -> Result<Option<f64>, OutOfRange> {
         if self.count <= u64::from(degrees) {
             return Ok(None);
         }
@@ -91,14 +91,14 @@ impl Statistics {
 
 /// A result that integers of 64 or 128 bits cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfRange;
+pub(crate) struct OutOfRange;
 
 /// Integers from so many on are kept as they were added, those of fewer are moved together.
 const MANY: usize = 1024;
 
 /// All integers of one group, four bytes each where that is enough.
 #[derive(Clone, Debug, Default)]
-pub struct Values {
+pub(crate) struct Values {
     small: Vec<i32>,
     /// Further ones, which are not moved until they are needed.
     more: Vec<Vec<i32>>,
@@ -107,7 +107,7 @@ pub struct Values {
 
 impl Values {
     /// Adds an integer.
-    pub fn add(&mut self, value: i64) {
+    pub(crate) fn add(&mut self, value: i64) {
         match i32::try_from(value) {
             Ok(small) => self.small.push(small),
             Err(_) => self.others.push(value),
@@ -115,7 +115,7 @@ impl Values {
     }
 
     /// Adds all integers of another group.
-    pub fn merge(&mut self, mut other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         if other.small.len() >= MANY {
             other.small.shrink_to_fit();
             self.more.push(other.small);
@@ -127,14 +127,14 @@ impl Values {
     }
 
     /// The median, for an even number the mean of the two in the middle; `None` of nothing.
-    pub fn median(&mut self) -> Option<f64> {
+    pub(crate) fn median(&mut self) -> Option<f64> {
         let count = self.gather();
         let (below, above) = self.neighbors(count.checked_sub(1)? / 2)?;
         Some(if count % 2 == 1 { below } else { (below + above) / 2.0 })
     }
 
     /// The value below which a share of all lies, between two the one in proportion; `None` of nothing.
-    pub fn quantile(&mut self, share: f64) -> Option<f64> {
+    pub(crate) fn quantile(&mut self, share: f64) -> Option<f64> {
         let count = self.gather();
         let position = count.checked_sub(1)? as f64 * share;
         let (below, above) = self.neighbors(position as usize)?;

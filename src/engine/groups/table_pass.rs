@@ -10,7 +10,7 @@ use super::recognize::Grouping;
 use super::value::Value;
 
 /// Groupings of one table, those with the same filters together, as far as rows were added.
-pub struct TablePass<'a> {
+pub(crate) struct TablePass<'a> {
     groupings: usize,
     passes: Vec<RowGroupings<'a>>,
 }
@@ -25,7 +25,7 @@ struct RowGroupings<'a> {
 
 impl<'a> TablePass<'a> {
     /// No rows yet.
-    pub fn new(groupings: &[&'a Grouping]) -> Self {
+    pub(crate) fn new(groupings: &[&'a Grouping]) -> Self {
         let mut by_filters: BTreeMap<&'a BTreeSet<Value>, Vec<(usize, &'a Grouping)>> = BTreeMap::new();
         for (place, grouping) in groupings.iter().copied().enumerate() {
             by_filters.entry(&grouping.filters).or_default().push((place, grouping));
@@ -39,7 +39,7 @@ impl<'a> TablePass<'a> {
     }
 
     /// The columns that are needed of every row.
-    pub fn columns(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn columns(&self) -> BTreeSet<&'static str> {
         self.passes.iter().flat_map(|rows| rows.columns.iter().copied()).collect()
     }
 
@@ -47,7 +47,7 @@ impl<'a> TablePass<'a> {
     ///
     /// # Errors
     /// When a column is missing or has another type than its declaration.
-    pub fn add(&mut self, frame: &DataFrame) -> Result<()> {
+    pub(crate) fn add(&mut self, frame: &DataFrame) -> Result<()> {
         if let [only] = self.passes.as_mut_slice() {
             return only.pass.add(frame);
         }
@@ -59,12 +59,12 @@ impl<'a> TablePass<'a> {
     }
 
     /// Adds all rows of another part of the table.
-    pub fn absorb(&mut self, other: Self) {
+    pub(crate) fn absorb(&mut self, other: Self) {
         self.passes.iter_mut().zip(other.passes).for_each(|(own, other)| own.pass.absorb(other.pass));
     }
 
     /// The tables of the groupings in their order; `None` where a sum is out of range, or a value could not be computed.
-    pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
+    pub(crate) fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         let mut tables = vec![DataFrame::empty(); self.groupings];
         for rows in self.passes {
             let Some(frames) = rows.pass.finish()? else { return Ok(None) };

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use crate::schema::{ColumnType, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Integers of 64 bits.
     Integer,
     /// True or false.
@@ -23,7 +23,7 @@ pub enum Kind {
 
 /// A value of each row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Value {
+pub(crate) struct Value {
     /// The name of a column of the table, or an expression of such.
     pub text: String,
     /// The columns that it is made of.
@@ -33,7 +33,7 @@ pub struct Value {
 
 impl Value {
     /// A column of a table; `None` where there is none of that name, or it has floats or plain texts.
-    pub fn column(table: &'static Table, name: &str) -> Option<Self> {
+    pub(crate) fn column(table: &'static Table, name: &str) -> Option<Self> {
         let column = table.column(name)?;
         let kind = match column.column_type {
             ColumnType::I64 => Kind::Integer,
@@ -45,13 +45,13 @@ impl Value {
     }
 
     /// Whether it must be worked out of columns.
-    pub fn is_computed(&self) -> bool {
+    pub(crate) fn is_computed(&self) -> bool {
         !self.columns.contains(self.text.as_str())
     }
 
     /// What an expression states about the values that `resolve` knows by name; `None` where it is more than is sure to be the
     /// same here as in the engine.
-    pub fn from_expr(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
+    pub(crate) fn from_expr(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
         let of = |expr: &Expr| Self::from_expr(expr, resolve);
         match expr {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => resolve(expr),
@@ -142,7 +142,7 @@ impl Value {
     }
 
     /// The value, if it is of a kind.
-    pub fn only(self, kind: Kind) -> Option<Self> {
+    pub(crate) fn only(self, kind: Kind) -> Option<Self> {
         (self.kind == kind).then_some(self)
     }
 
@@ -156,7 +156,7 @@ impl Value {
 }
 
 /// The name of a function and its arguments, where it is called with nothing else.
-pub fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
+pub(crate) fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     let Expr::Function(called) = expr else { return None };
     let FunctionArguments::List(list) = &called.args else { return None };
     let argument = |argument| match argument {

@@ -7,8 +7,8 @@ mod recording_source;
 mod run;
 mod target;
 
-pub use on_demand::{on_demand_name, on_demand_tables};
-pub use partial::finished_of;
-pub use recording_source::RecordingSource;
-pub use run::{Outcome, Plan, Refused, convert};
-pub use target::check_output;
+pub(crate) use on_demand::{on_demand_name, on_demand_tables};
+pub(crate) use partial::finished_of;
+pub(crate) use recording_source::RecordingSource;
+pub(crate) use run::{Outcome, Plan, Refused, convert};
+pub(crate) use target::check_output;

@@ -11,7 +11,7 @@ fn on_demand() -> impl Iterator<Item = &'static Table> {
 }
 
 /// The tables with these names, in the order of their declaration.
-pub fn on_demand_tables(names: &[String]) -> Vec<&'static Table> {
+pub(crate) fn on_demand_tables(names: &[String]) -> Vec<&'static Table> {
     on_demand().filter(|table| names.iter().any(|name| name == ALL || name == table.name)).collect()
 }
 
@@ -19,7 +19,7 @@ pub fn on_demand_tables(names: &[String]) -> Vec<&'static Table> {
 ///
 /// # Errors
 /// When it is neither.
-pub fn on_demand_name(name: &str) -> Result<String, String> {
+pub(crate) fn on_demand_name(name: &str) -> Result<String, String> {
     if name == ALL || on_demand().any(|table| table.name == name) {
         return Ok(name.to_owned());
     }

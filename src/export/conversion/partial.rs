@@ -16,7 +16,7 @@ use crate::input::{AtInterruption, UNFINISHED};
 const DONE: &str = "done";
 
 /// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
-pub struct Partial {
+pub(crate) struct Partial {
     root: PathBuf,
     output: PathBuf,
     /// Removes it at an interruption when there is nothing to go on with. `None` when it holds what the output held.
@@ -31,7 +31,7 @@ impl Partial {
     ///
     /// # Errors
     /// When the directory cannot be written, or another conversion to the same output runs.
-    pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
+    pub(crate) fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
         // A link to the output stays one.
         let (output, root) = places(output)?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
@@ -72,12 +72,12 @@ impl Partial {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.root
     }
 
     /// Where the tables are written.
-    pub fn tables(&self) -> PathBuf {
+    pub(crate) fn tables(&self) -> PathBuf {
         self.root.join("tables")
     }
 
@@ -86,7 +86,7 @@ impl Partial {
     }
 
     /// The processes that were finished before, by their numbers.
-    pub fn finished(&self) -> BTreeMap<i64, Record> {
+    pub(crate) fn finished(&self) -> BTreeMap<i64, Record> {
         let Ok(entries) = fs::read_dir(self.done()) else { return BTreeMap::new() };
         entries
             .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
@@ -100,7 +100,7 @@ impl Partial {
     ///
     /// # Errors
     /// When the note cannot be written.
-    pub fn finish(&self, process: i64, record: &Record) -> Result<()> {
+    pub(crate) fn finish(&self, process: i64, record: &Record) -> Result<()> {
         write_whole(&self.done().join(format!("{process}.json")), &serde_json::to_string(record)?)
     }
 
@@ -108,7 +108,7 @@ impl Partial {
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
+    pub(crate) fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
         let tables = self.tables();
         let kept: BTreeSet<PathBuf> =
             records.values().flat_map(|record| record.parts.keys()).map(|path| tables.join(path)).collect();
@@ -125,7 +125,7 @@ impl Partial {
     ///
     /// # Errors
     /// When a file can be neither linked nor copied.
-    pub fn take(&self, record: &Record, from: &Path) -> Result<()> {
+    pub(crate) fn take(&self, record: &Record, from: &Path) -> Result<()> {
         for path in record.parts.keys() {
             let (source, target) = (from.join(path), self.tables().join(path));
             if let Some(directory) = target.parent() {
@@ -143,7 +143,7 @@ impl Partial {
     ///
     /// # Errors
     /// When the output cannot be replaced.
-    pub fn publish(mut self) -> Result<()> {
+    pub(crate) fn publish(mut self) -> Result<()> {
         drop(self.removed.take());
         let (tables, output) = (self.tables(), &self.output);
         // From here on `tables/` may be what was there before, which the notes say nothing about.
@@ -164,7 +164,7 @@ impl Partial {
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub fn discard(self) -> Result<()> {
+    pub(crate) fn discard(self) -> Result<()> {
         remove(&self.root)
     }
 }
@@ -190,7 +190,7 @@ fn places(output: &Path) -> Result<(PathBuf, PathBuf)> {
 }
 
 /// How many processes of an unfinished conversion to an output are finished.
-pub fn finished_of(output: &Path) -> usize {
+pub(crate) fn finished_of(output: &Path) -> usize {
     places(output).map_or(0, |(_, root)| count_finished(&root))
 }
 

@@ -15,11 +15,11 @@ use crate::trace::{Trace, TraceProcess};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
 /// that start so.
-pub const CONVERSION: &str = "_conversion.json";
+pub(crate) const CONVERSION: &str = "_conversion.json";
 
 /// What all processes of a conversion have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
+pub(crate) struct Key {
     /// Version of the program.
     pub tool_version: String,
     /// What the program was built from.
@@ -37,7 +37,7 @@ pub struct Key {
 
 impl Key {
     /// That of a conversion of `trace` by this program.
-    pub fn new(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
+    pub(crate) fn new(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
         Self {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: env!("WAVESIEVE_BUILD").to_owned(),
@@ -51,7 +51,7 @@ impl Key {
 
 /// A process that was written, and from what.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub(crate) struct Record {
     /// Hash of all that its rows depend on next to the files: its numbers in the trace and the facts about it.
     pub identity: String,
     /// The files it was read from, as they were before.
@@ -69,21 +69,21 @@ pub struct Record {
 
 impl Record {
     /// Whether all of its files are there with their sizes.
-    pub fn is_whole(&self, directory: &Path) -> bool {
+    pub(crate) fn is_whole(&self, directory: &Path) -> bool {
         self.parts.iter().all(|(path, bytes)| {
             fs::metadata(directory.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
         })
     }
 
     /// Bytes over all of its files.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.parts.values().sum()
     }
 }
 
 /// What is in a directory that `convert` wrote.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Conversion {
+pub(crate) struct Conversion {
     /// What all processes have in common.
     pub key: Key,
     /// The processes in order, without those that were damaged: they are always read again.
@@ -92,7 +92,7 @@ pub struct Conversion {
 
 impl Conversion {
     /// What `directory` holds; `None` where this program cannot tell.
-    pub fn read(directory: &Path) -> Option<Self> {
+    pub(crate) fn read(directory: &Path) -> Option<Self> {
         let text = fs::read_to_string(directory.join(CONVERSION)).ok()?;
         let mut conversion: Self = serde_json::from_str(&text).ok()?;
         if conversion.key.format == TableFormat::Parquet {
@@ -110,7 +110,7 @@ impl Conversion {
     }
 
     /// Writes what [`Conversion::read`] reads.
-    pub fn text(&self) -> Result<String> {
+    pub(crate) fn text(&self) -> Result<String> {
         let mut written = self.clone();
         if written.key.format == TableFormat::Parquet {
             // The manifest has them.
@@ -120,7 +120,7 @@ impl Conversion {
     }
 
     /// Whether one of the files is among those that it was made from.
-    pub fn shares_input(&self, inputs: &[Vec<FileIdentity>]) -> bool {
+    pub(crate) fn shares_input(&self, inputs: &[Vec<FileIdentity>]) -> bool {
         let paths: BTreeSet<&str> = inputs.iter().flatten().map(|file| file.path.as_str()).collect();
         let contents: BTreeSet<(u64, &str)> =
             inputs.iter().flatten().map(|file| (file.bytes, file.ends_hash.as_str())).collect();
@@ -143,7 +143,7 @@ impl Record {
 ///
 /// # Errors
 /// Never in practice: facts are plain texts and numbers.
-pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
+pub(crate) fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
     let process = &member.process;
     let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();
     // Anomalies of the inputs as a whole are in the rows of the first process.
@@ -155,6 +155,6 @@ pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
 }
 
 /// The files of a process as they are now.
-pub fn inputs(member: &TraceProcess) -> Result<Vec<FileIdentity>> {
+pub(crate) fn inputs(member: &TraceProcess) -> Result<Vec<FileIdentity>> {
     member.files.iter().map(|path| FileIdentity::compute(path)).collect()
 }

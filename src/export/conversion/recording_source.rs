@@ -13,13 +13,13 @@ use crate::trace::TraceProcess;
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
-pub struct RecordingSource {
+pub(crate) struct RecordingSource {
     inner: Arc<dyn ProcessReader>,
     report: Mutex<ReadReport>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct ReadReport {
+pub(crate) struct ReadReport {
     /// Anomalies by table.
     pub anomalies: BTreeMap<&'static str, Vec<Anomaly>>,
     /// Whether a part could not be read.
@@ -28,7 +28,7 @@ pub struct ReadReport {
 
 impl RecordingSource {
     /// The member with a source that remembers.
-    pub fn wrap(member: &TraceProcess) -> (TraceProcess, Arc<Self>) {
+    pub(crate) fn wrap(member: &TraceProcess) -> (TraceProcess, Arc<Self>) {
         let recording = Arc::new(Self { inner: Arc::clone(&member.source), report: Mutex::default() });
         let member = TraceProcess {
             process: member.process.clone(),
@@ -40,7 +40,7 @@ impl RecordingSource {
     }
 
     /// What was reported so far.
-    pub fn report(&self) -> ReadReport {
+    pub(crate) fn report(&self) -> ReadReport {
         self.report.lock().clone()
     }
 }

@@ -19,7 +19,7 @@ use crate::schema::Table;
 use crate::trace::{Trace, TraceProcess};
 
 /// Where to write, and what of an earlier conversion may be used.
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// Directory to write.
     pub output: &'a Path,
     /// Format of the files.
@@ -32,7 +32,7 @@ pub struct Plan<'a> {
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// What the output holds.
     pub written: Written,
     /// Processes that were taken over.
@@ -45,7 +45,7 @@ pub struct Outcome {
 
 /// Why an output cannot be written or brought up to date.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub(crate) enum Refused {
     /// It is a file.
     #[error("{0} is a file; name a directory")]
     File(String),
@@ -89,7 +89,7 @@ impl Candidate<'_> {
 ///
 /// # Errors
 /// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
-pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
+pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
     let key = Key::new(trace, plan.format, &plan.with);
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
     let describe = |member: &TraceProcess| -> Result<(String, Vec<FileIdentity>)> {

@@ -13,7 +13,7 @@ use crate::input::is_dataset;
 ///
 /// # Errors
 /// [`Refused`], or when the directory cannot be read.
-pub fn check_output(output: &Path, overwrite: bool) -> Result<()> {
+pub(crate) fn check_output(output: &Path, overwrite: bool) -> Result<()> {
     let shown = || output.display().to_string();
     if output.is_file() {
         return Err(Refused::File(shown()).into());

@@ -25,9 +25,9 @@ use zstd::bulk::Compressor;
 use super::hybrid;
 
 /// Level of the compression of all pages.
-pub const ZSTD_LEVEL: i32 = 1;
+pub(crate) const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page.
-pub const PAGE_ROWS: usize = 131_072;
+pub(crate) const PAGE_ROWS: usize = 131_072;
 /// Bytes that a dictionary takes at most, as with the writer of the parquet crate.
 const DICTIONARY_BYTES: usize = 1 << 20;
 /// Integers that differ by more are left to the writer of the parquet crate.
@@ -37,7 +37,7 @@ const STATISTICS_BYTES: usize = 64;
 const VACANT: u32 = u32::MAX;
 
 /// A column chunk ready to be put into a row group.
-pub struct Chunk {
+pub(crate) struct Chunk {
     /// Its pages.
     pub bytes: Bytes,
     /// What the row group has to know of it.
@@ -49,7 +49,7 @@ pub struct Chunk {
 ///
 /// # Errors
 /// When a page cannot be compressed, or the column is of another type than it says.
-pub fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Option<Chunk>> {
+pub(crate) fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Option<Chunk>> {
     let rows = column.len();
     let is_constant = matches!(column, Column::Scalar(_));
     let numbered = if is_constant { column.head(Some(1)) } else { column.clone() };

@@ -30,7 +30,7 @@ const SAMPLE_ROWS: usize = 4_096;
 ///
 /// # Errors
 /// When a column cannot be expressed in Parquet, or writing fails.
-pub fn write_table(
+pub(crate) fn write_table(
     frame: &DataFrame,
     order: Option<&IdxCa>,
     table: &'static Table,
@@ -94,7 +94,7 @@ enum Encoded {
 ///
 /// # Errors
 /// When a column cannot be expressed in Parquet, or writing fails.
-pub fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
+pub(crate) fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
     let batch = record_batch(frame)?;
     let properties = base_properties()?.build();
     let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;

@@ -6,12 +6,12 @@
 const GROUP: usize = 8;
 
 /// Bits that the largest of the numbers takes, at least one.
-pub fn bit_width(greatest: u32) -> u32 {
+pub(crate) fn bit_width(greatest: u32) -> u32 {
     (u32::BITS - greatest.leading_zeros()).max(1)
 }
 
 /// Adds numbers of `width` bits each to `out`.
-pub fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
+pub(crate) fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
     let mut literals = numbers;
     let mut rest = numbers;
     while let Some(first) = rest.first() {
@@ -29,7 +29,7 @@ pub fn encode(numbers: &[u32], width: u32, out: &mut Vec<u8>) {
 }
 
 /// Adds a number that is repeated.
-pub fn put_run(number: u32, times: usize, width: u32, out: &mut Vec<u8>) {
+pub(crate) fn put_run(number: u32, times: usize, width: u32, out: &mut Vec<u8>) {
     if times > 0 {
         put_varint((times as u64) << 1, out);
         out.extend(number.to_le_bytes().iter().take(width.div_ceil(8) as usize));

@@ -1,5 +1,5 @@
 //! Parquet files.
 
 mod dictionary;
-pub mod file;
+pub(crate) mod file;
 mod hybrid;

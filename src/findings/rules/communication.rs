@@ -20,14 +20,14 @@ fn arrivals() -> QueryRequest {
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<QueryRequest> {
+pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), collectives(), arrivals(), stragglers_question(), kernels()]
 }
 
 const COLUMNS: [&str; 7] = ["kernel_name", "calls", "matched", "total_ns", "cost_ns", "wait_ns", "wait_pct"];
 
 /// Communication while nothing computes, and how much of all communication is waiting.
-pub fn exposed_communication(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn exposed_communication(case: &RuleContext<'_>) -> Vec<Observation> {
     let Some(observation) = exposed(case, "exposed_comm_ns", "comm_ns") else { return Vec::new() };
     let question = collectives();
     let rows = case.rows(&question);
@@ -82,7 +82,7 @@ fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
 }
 
 /// GPUs that wait in collectives for one another, and who comes last: always the same one, or now this one and now that one.
-pub fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {
         latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
@@ -127,7 +127,7 @@ pub fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Many collectives of little data, whose cost is latency.
-pub fn small_collectives(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn small_collectives(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = collectives();
     let rows = case.rows(&question);
     let least = case.threshold("min_calls");

@@ -20,7 +20,7 @@ fn resources() -> QueryRequest {
 }
 
 /// What the rules about bottlenecks ask.
-pub fn counter_questions() -> Vec<QueryRequest> {
+pub(crate) fn counter_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks(), roofline(), occupancy(), resources()]
 }
 
@@ -88,7 +88,7 @@ const ROOF_COLUMNS: [&str; 7] =
     ["kernel_name", "gflops", "intensity_hbm", "hbm_gbps", "peak_hbm_gbps", "bound", "pct_of_roof"];
 
 /// Kernels with the bottleneck that the rule is named after.
-pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
     let id = case.id.strip_prefix(PREFIX).unwrap_or(case.id);
     let counted = counted(case);
     let verdicts = verdicts(case);
@@ -138,7 +138,7 @@ pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels far below their roof without a bottleneck that counters show.
-pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = roofline();
     let rows = case.rows(&question);
     let counted = counted(case);
@@ -186,7 +186,7 @@ fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
 }
 
 /// Kernels of which few wavefronts fit, where counters do not show another bottleneck.
-pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = resources();
     let rows = case.rows(&question);
     let verdicts = verdicts(case);
@@ -233,7 +233,7 @@ pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that keep values in scratch memory.
-pub fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = resources();
     let rows = case.rows(&question);
     let places: Vec<(usize, f64)> = shaped(case)
@@ -256,7 +256,7 @@ pub fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that run far fewer wavefronts than would fit, where counters do not show another bottleneck.
-pub fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = occupancy();
     let rows = case.rows(&question);
     let counted = counted(case);
@@ -285,7 +285,7 @@ pub fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// The share of kernel time that has each bottleneck, by its id, in percent of the kernels that were counted.
-pub fn bottleneck_shares(case: &RuleContext<'_>) -> BTreeMap<String, f64> {
+pub(crate) fn bottleneck_shares(case: &RuleContext<'_>) -> BTreeMap<String, f64> {
     let counted = counted(case);
     let all = counted.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     let mut shares: BTreeMap<String, f64> = BTreeMap::new();

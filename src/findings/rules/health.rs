@@ -19,22 +19,22 @@ fn copies() -> QueryRequest {
 const LEAVES_OUT: [&str; 3] = ["far_outside_process", "negative_duration", "zero_timestamp"];
 
 /// What these rules ask.
-pub fn questions() -> Vec<QueryRequest> {
+pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![health(), time_question(), idle(), gaps_question(), kernels(), copies()]
 }
 
 /// What makes numbers wrong.
-pub fn trace_errors(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn trace_errors(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "error", Priority::High)
 }
 
 /// What may make numbers wrong.
-pub fn trace_warnings(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn trace_warnings(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "warning", Priority::Info)
 }
 
 /// Kernels and copies whose times cannot be true, so that they count nowhere.
-pub fn rows_left_out(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn rows_left_out(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = health();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
@@ -59,7 +59,7 @@ pub fn rows_left_out(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Gaps so long that they are no idle time: figures and shares leave them out.
-pub fn broken_span(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn broken_span(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = gaps_question();
     let rows = case.rows(&question);
     let places: Vec<usize> = case.spans.breaks().iter().copied().collect();
@@ -105,7 +105,7 @@ fn of_severity(case: &RuleContext<'_>, severity: &str, priority: Priority) -> Ve
 }
 
 /// Nothing was found: where the time went, for the record.
-pub fn nothing_stands_out(case: &RuleContext<'_>) -> Observation {
+pub(crate) fn nothing_stands_out(case: &RuleContext<'_>) -> Observation {
     let question = time_question();
     let rows = case.rows(&question);
     let places: Vec<usize> = rows.places().collect();

@@ -7,17 +7,17 @@ use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
 
 /// Category of what waits for other GPUs, whose time is no matter of the kernel alone.
-pub const COMMUNICATION: &str = "communication";
+pub(crate) const COMMUNICATION: &str = "communication";
 /// Most kernels that a rule has findings of their own for.
-pub const MAX_KERNELS: usize = 3;
+pub(crate) const MAX_KERNELS: usize = 3;
 
 /// All kernels with their time.
-pub fn kernels() -> QueryRequest {
+pub(crate) fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
 /// What holds each kernel back, as far as counters tell.
-pub fn bottlenecks() -> QueryRequest {
+pub(crate) fn bottlenecks() -> QueryRequest {
     QueryRequest::new("bottlenecks")
 }
 
@@ -46,28 +46,28 @@ fn queues() -> QueryRequest {
 }
 
 /// What the rules about single kernels ask.
-pub fn kernel_questions() -> Vec<QueryRequest> {
+pub(crate) fn kernel_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks()]
 }
 
 /// What the rules about first calls, outliers and pace ask.
-pub fn pace_questions() -> Vec<QueryRequest> {
+pub(crate) fn pace_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), warm_up(), outliers(), pace()]
 }
 
 /// What the rule about chains of short kernels asks.
-pub fn chain_questions() -> Vec<QueryRequest> {
+pub(crate) fn chain_questions() -> Vec<QueryRequest> {
     vec![time_question(), chains()]
 }
 
 /// What the rules about clocks and queues ask.
-pub fn device_questions() -> Vec<QueryRequest> {
+pub(crate) fn device_questions() -> Vec<QueryRequest> {
     vec![time_question(), throttling_question(), queues()]
 }
 
 /// Kernels that take much of the compute time, and of which neither counters nor a thread trace tell what holds them back. Where
 /// they do, the rules about bottlenecks and instructions say it.
-pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = kernels();
     let rows = case.rows(&question);
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
@@ -111,7 +111,7 @@ pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// First calls of kernels that take much longer than the later ones.
-pub fn slow_first_calls(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = warm_up();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.integer(row, "slow_first_calls").is_some_and(|calls| calls > 0));
@@ -130,7 +130,7 @@ pub fn slow_first_calls(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Dispatches that take much longer than others of the same kernel and shape.
-pub fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = outliers();
     let rows = case.rows(&question);
     let names = kernels();
@@ -164,7 +164,7 @@ pub fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that have two durations for the same shape.
-pub fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     // What the longer mode costs: its share of the calls by the distance of the modes.
@@ -182,7 +182,7 @@ pub fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that get slower over the run.
-pub fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     // What it costs: the time above that of the first third.
@@ -237,7 +237,7 @@ fn paced(
 }
 
 /// Chains of short kernels with pauses between them, which occur again and again.
-pub fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = chains();
     let rows = case.rows(&question);
     // The pauses of pairs are disjoint: each lies between two kernels that follow one another on a queue.
@@ -260,7 +260,7 @@ pub fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// GPUs that ran at a low clock.
-pub fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = throttling_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "verdict").is_some_and(|verdict| verdict != "none"));
@@ -289,7 +289,7 @@ pub fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Queues that were full, so that launching calls had to wait.
-pub fn full_queue(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn full_queue(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = queues();
     let rows = case.rows(&question);
     let full = |row: usize| {

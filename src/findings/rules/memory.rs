@@ -28,12 +28,12 @@ fn churn() -> QueryRequest {
 }
 
 /// What the rules about copies ask.
-pub fn copy_questions() -> Vec<QueryRequest> {
+pub(crate) fn copy_questions() -> Vec<QueryRequest> {
     vec![time_question(), links(), calls()]
 }
 
 /// What the rules about allocations ask.
-pub fn allocation_questions() -> Vec<QueryRequest> {
+pub(crate) fn allocation_questions() -> Vec<QueryRequest> {
     vec![time_question(), leaks(), high_water(), churn()]
 }
 
@@ -74,12 +74,12 @@ const LINK_COLUMNS: [&str; 8] =
     ["rank", "gpu", "direction", "copies", "total_bytes", "gb_per_s", "peak_gb_per_s", "utilization_pct"];
 
 /// Large copies that are far slower than their link, by direction.
-pub fn slow_copies(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn slow_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     by_direction(case, false)
 }
 
 /// Copies so small that most of their time is latency, by direction.
-pub fn small_copies(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn small_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     by_direction(case, true)
 }
 
@@ -129,7 +129,7 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
 }
 
 /// Calls that hold their thread while a copy runs, though they need not.
-pub fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = calls();
     let rows = case.rows(&question);
     let places =
@@ -159,7 +159,7 @@ pub fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Allocations of a size that grow in number.
-pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = leaks();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("growing"));
@@ -194,7 +194,7 @@ pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Memory that is allocated and freed again and again.
-pub fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = churn();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.integer(row, "freed").is_some_and(|freed| freed > 0));
@@ -214,7 +214,7 @@ pub fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// A GPU whose memory was nearly full.
-pub fn memory_nearly_full(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn memory_nearly_full(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = high_water();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {

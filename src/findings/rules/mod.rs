@@ -13,16 +13,16 @@ mod ranks;
 mod thread_trace;
 mod time;
 
-pub use counters::bottleneck_shares;
-pub use health::nothing_stands_out;
-pub use kernels::kernels;
-pub use parts::parts_question;
-pub use time::{idle, time_question};
+pub(crate) use counters::bottleneck_shares;
+pub(crate) use health::nothing_stands_out;
+pub(crate) use kernels::kernels;
+pub(crate) use parts::parts_question;
+pub(crate) use time::{idle, time_question};
 
 use super::query_request::QueryRequest;
 use super::rule_context::{Observation, RuleContext};
 
-pub struct Rule {
+pub(crate) struct Rule {
     /// Its id, by which the rule book knows it.
     pub id: &'static str,
     pub asks: fn() -> Vec<QueryRequest>,
@@ -49,13 +49,13 @@ const fn repeating(
 }
 
 /// Id of what is said where no other rule has anything that costs.
-pub const NOTHING: &str = "nothing_stands_out";
+pub(crate) const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.
-pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
+pub(crate) const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
 
 /// All rules but the one that nothing stands out.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     rule("trace_errors", health::questions, health::trace_errors),
     rule("trace_warnings", health::questions, health::trace_warnings),
     rule("rows_left_out", health::questions, health::rows_left_out),

@@ -8,24 +8,24 @@ use crate::findings::rule_context::{Observation, RuleContext};
 use crate::trace::views::View;
 
 /// What the run of every process consists of.
-pub fn parts_question() -> QueryRequest {
+pub(crate) fn parts_question() -> QueryRequest {
     QueryRequest::new("run_parts")
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<QueryRequest> {
+pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), parts_question()]
 }
 
 const COLUMNS: [&str; 8] = ["rank", "part", "kind", "duration_ns", "pct", "iterations", "first_iteration", "pause_ns"];
 
 /// Time of GPUs before the first iteration, or before the dense work.
-pub fn set_up(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn set_up(case: &RuleContext<'_>) -> Vec<Observation> {
     at_an_end(case, "set_up")
 }
 
 /// Time of GPUs after the last iteration, or after the dense work.
-pub fn tail(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn tail(case: &RuleContext<'_>) -> Vec<Observation> {
     at_an_end(case, "tail")
 }
 
@@ -42,7 +42,7 @@ fn at_an_end(case: &RuleContext<'_>, kind: &str) -> Vec<Observation> {
 }
 
 /// Time between iterations, in which something else happens.
-pub fn pauses(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn pauses(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = parts_question();
     let rows = case.rows(&question);
     let pause_ns = |row: usize| match rows.text(row, "kind") {

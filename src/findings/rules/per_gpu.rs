@@ -8,7 +8,7 @@ use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::gpu_of;
 
 /// Times of several GPUs.
-pub struct PerGpu {
+pub(crate) struct PerGpu {
     /// Sum over all GPUs.
     pub total_ns: i64,
     /// Share of the spans of all GPUs in percent.
@@ -24,7 +24,7 @@ pub struct PerGpu {
 }
 
 /// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
-pub fn per_gpu(
+pub(crate) fn per_gpu(
     case: &RuleContext<'_>,
     question: &QueryRequest,
     places: Vec<usize>,
@@ -63,13 +63,13 @@ pub fn per_gpu(
 impl PerGpu {
     /// The priority of the share of all spans; low where only single GPUs reach the share from which it is medium, as others may
     /// have to wait for them.
-    pub fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
+    pub(crate) fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
         let of_one = || (self.worst_pct > case.threshold("medium_pct")).then_some(Priority::Low);
         case.priority(self.pct, "pct").or_else(of_one)
     }
 
     /// What there is to say, with these numbers for the texts.
-    pub fn observation(&self, priority: Priority) -> Observation {
+    pub(crate) fn observation(&self, priority: Priority) -> Observation {
         Observation::new(priority)
             .value("pct", self.pct)
             .value("total_ns", self.total_ns)

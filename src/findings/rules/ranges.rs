@@ -16,17 +16,17 @@ fn pace() -> QueryRequest {
 }
 
 /// What the rule about work outside of ranges asks.
-pub fn coverage_questions() -> Vec<QueryRequest> {
+pub(crate) fn coverage_questions() -> Vec<QueryRequest> {
     vec![coverage()]
 }
 
 /// What the rules about iterations ask.
-pub fn iteration_questions() -> Vec<QueryRequest> {
+pub(crate) fn iteration_questions() -> Vec<QueryRequest> {
     vec![time_question(), iterations(), pace()]
 }
 
 /// Much of the GPU work lies outside of all ranges.
-pub fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = coverage();
     let rows = case.rows(&question);
     let of = |launch: &str| rows.places().find(|row| rows.text(*row, "launch") == Some(launch));
@@ -43,7 +43,7 @@ pub fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Some of the iterations take much longer than most.
-pub fn uneven_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn uneven_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let excess = |row: usize| {
@@ -79,7 +79,7 @@ pub fn uneven_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// The first iterations are slow.
-pub fn slow_first_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn slow_first_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let excess = |row: usize| {
@@ -103,7 +103,7 @@ pub fn slow_first_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// A range that repeats takes longer and longer.
-pub fn range_drift(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn range_drift(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     let reaches = |row: usize, column: &str, threshold: &str| {

@@ -7,7 +7,7 @@ use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
 
 /// GPUs that hold the others up.
-pub fn stragglers_question() -> QueryRequest {
+pub(crate) fn stragglers_question() -> QueryRequest {
     QueryRequest::new("stragglers")
 }
 
@@ -16,7 +16,7 @@ fn imbalance() -> QueryRequest {
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<QueryRequest> {
+pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), stragglers_question(), imbalance()]
 }
 
@@ -40,10 +40,10 @@ fn belong_together(case: &RuleContext<'_>) -> bool {
 }
 
 /// Of fewer GPUs none can be told to be the odd one.
-pub const MIN_GPUS: i64 = 3;
+pub(crate) const MIN_GPUS: i64 = 3;
 
 /// The GPU that holds the others up most, where there are several ranks: GPUs of one rank wait for nobody else.
-pub fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let times = case.rows(&question);
     let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
@@ -91,7 +91,7 @@ pub fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Work that is spread unequally though no single GPU stands out.
-pub fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
     let time = time_question();
     let times = case.rows(&time);
     // Without communication nobody waits, and each may have work of its own.

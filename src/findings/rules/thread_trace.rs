@@ -23,12 +23,12 @@ fn samples() -> QueryRequest {
 }
 
 /// What the rule about thread traces asks.
-pub fn trace_questions() -> Vec<QueryRequest> {
+pub(crate) fn trace_questions() -> Vec<QueryRequest> {
     vec![classes(), hotspots(), waits()]
 }
 
 /// What the rule about samples asks.
-pub fn sample_questions() -> Vec<QueryRequest> {
+pub(crate) fn sample_questions() -> Vec<QueryRequest> {
     vec![samples()]
 }
 
@@ -44,7 +44,7 @@ fn waited_class<'a>(rows: &Rows<'a>, row: usize) -> Option<&'a str> {
 }
 
 /// Kernels whose wavefronts wait for most of their latency, with what they wait for.
-pub fn instruction_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn instruction_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = classes();
     let rows = case.rows(&question);
     let mut kernels: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
@@ -127,7 +127,7 @@ pub fn instruction_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels whose sampled wavefronts mostly did not issue, with the reason.
-pub fn sampled_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn sampled_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = samples();
     let rows = case.rows(&question);
     let mut kernels: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();

@@ -10,22 +10,22 @@ use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::{gaps_question, gpu_of};
 
 /// How each GPU of each rank spent its span: all spans come from here.
-pub fn time_question() -> QueryRequest {
+pub(crate) fn time_question() -> QueryRequest {
     QueryRequest::new("time_breakdown").by(&["rank", "gpu"])
 }
 
 /// Why each GPU of each rank was idle.
-pub fn idle() -> QueryRequest {
+pub(crate) fn idle() -> QueryRequest {
     QueryRequest::new("idle_by_cause").by(&["rank", "gpu"])
 }
 
 /// Kernels with the calls that launched them.
-pub fn launches() -> QueryRequest {
+pub(crate) fn launches() -> QueryRequest {
     QueryRequest::new("launch_summary")
 }
 
 /// Iterations of every rank.
-pub fn iterations() -> QueryRequest {
+pub(crate) fn iterations() -> QueryRequest {
     QueryRequest::new("iteration_summary")
 }
 
@@ -43,12 +43,12 @@ fn copies() -> QueryRequest {
 }
 
 /// What the rules about idle time ask.
-pub fn idle_questions() -> Vec<QueryRequest> {
+pub(crate) fn idle_questions() -> Vec<QueryRequest> {
     vec![time_question(), idle(), gaps_question(), launches(), iterations(), waits(), graphs(), kernels()]
 }
 
 /// What the rules about the spans ask.
-pub fn time_questions() -> Vec<QueryRequest> {
+pub(crate) fn time_questions() -> Vec<QueryRequest> {
     vec![time_question(), copies()]
 }
 
@@ -97,12 +97,12 @@ fn idle_of(case: &RuleContext<'_>, cause: &str) -> Option<Observation> {
 }
 
 /// GPUs that wait for the host to come to the next launch, with the kernels that are launch bound.
-pub fn host_bound_idle(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn host_bound_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "host_bound").map(|observation| with_launches(case, observation)).into_iter().collect()
 }
 
 /// GPUs that wait between the return of the launching call and the start.
-pub fn launch_delay_idle(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn launch_delay_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "launch_delay").map(|observation| with_launches(case, observation)).into_iter().collect()
 }
 
@@ -125,7 +125,7 @@ fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observatio
 }
 
 /// GPUs that run dry because the host waits for them before it launches more, with the calls in which it waits.
-pub fn sync_idle(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn sync_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = waits();
     let rows = case.rows(&question);
     let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
@@ -140,12 +140,12 @@ pub fn sync_idle(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Idle time that nothing recorded explains.
-pub fn unexplained_idle(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn unexplained_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "no_record").into_iter().collect()
 }
 
 /// Steps that repeat and are launched kernel by kernel while GPUs wait for launches.
-pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let repeats = |row: &usize| {
@@ -191,7 +191,7 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Copies while nothing computes or communicates.
-pub fn exposed_copy(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn exposed_copy(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = copies();
     let rows = case.rows(&question);
     let places = rows.sorted_down(rows.places().collect(), "busy_ns");
@@ -212,7 +212,7 @@ pub fn exposed_copy(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Time with only copies or communication.
-pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Option<Observation> {
+pub(crate) fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Option<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let places = rows.places().collect();
@@ -227,7 +227,7 @@ pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Option<Obser
 }
 
 /// Most of the life of the processes passed before their first work on a GPU.
-pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
@@ -251,7 +251,7 @@ pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// GPUs that a single process saw and did not use.
-pub fn unused_gpus(case: &RuleContext<'_>) -> Vec<Observation> {
+pub(crate) fn unused_gpus(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let used = rows.places().len();

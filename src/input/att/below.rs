@@ -16,7 +16,7 @@ use crate::input::recognition::head::Head;
 ///
 /// # Errors
 /// When a directory cannot be listed.
-pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+pub(crate) fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for candidate in discover(&[directory.to_string_lossy().into_owned()], None)? {
         if candidate.problem.is_some() {

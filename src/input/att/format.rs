@@ -6,7 +6,7 @@ use crate::input::recognition::format::{Format, Recognized};
 use crate::input::recognition::head::Head;
 
 /// Instruction statistics of a thread trace, plain or compressed.
-pub struct AttStatistics;
+pub(crate) struct AttStatistics;
 
 impl Format for AttStatistics {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

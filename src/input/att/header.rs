@@ -4,7 +4,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 /// Columns that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Col {
+pub(crate) enum Col {
     CodeObject,
     Address,
     /// Instruction, or a symbol behind a semicolon.
@@ -21,7 +21,7 @@ pub enum Col {
 }
 
 /// How many columns are known.
-pub const COLUMNS: usize = 8;
+pub(crate) const COLUMNS: usize = 8;
 
 /// The column of a spelling, without blanks and in lower case.
 fn known(spelling: &str) -> Option<Col> {
@@ -40,7 +40,7 @@ fn known(spelling: &str) -> Option<Col> {
 
 /// The columns of a file.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub(crate) struct Header {
     positions: [Option<usize>; COLUMNS],
     /// How many fields a row has.
     pub width: usize,
@@ -50,7 +50,7 @@ pub struct Header {
 
 impl Header {
     /// The columns of a header; `None` if it is not one of these files.
-    pub fn from_record(record: &ByteRecord) -> Option<Self> {
+    pub(crate) fn from_record(record: &ByteRecord) -> Option<Self> {
         let mut header = Self { positions: [None; COLUMNS], width: record.len(), unknown: Vec::new() };
         for (at, field) in record.iter().enumerate() {
             let name = String::from_utf8_lossy(field);
@@ -66,13 +66,13 @@ impl Header {
     }
 
     /// Where a column is.
-    pub fn position(&self, column: Col) -> Option<usize> {
+    pub(crate) fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }
 }
 
 /// Whether the first bytes of a file are such a header.
-pub fn is_header(head: &[u8]) -> bool {
+pub(crate) fn is_header(head: &[u8]) -> bool {
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     let mut record = ByteRecord::new();

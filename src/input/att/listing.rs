@@ -13,7 +13,7 @@ const MAX: i64 = 1 << 50;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Position in the file, from 1 on.
     pub ordinal: i64,
     /// Position of its kernel among those of the listing.
@@ -36,7 +36,7 @@ pub struct Row {
 
 /// A symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// Display name.
     pub name: String,
     /// Name in the code object, where that is another.
@@ -45,7 +45,7 @@ pub struct Kernel {
 
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// Instructions in the order of the file.
     pub rows: Vec<Row>,
     /// Kernels in the order of the file.
@@ -65,7 +65,7 @@ impl Listing {
     ///
     /// # Errors
     /// When it cannot be opened, or its header is not one of these files.
-    pub fn read(path: &Path, shown: &str) -> Result<Self> {
+    pub(crate) fn read(path: &Path, shown: &str) -> Result<Self> {
         let (first, mut records) = start(&CsvFile { path: path.to_owned(), shown: shown.to_owned() })?;
         let header = Header::from_record(&first)
             .context("the header changed while the file was read; wait until the profiler has finished")?;

@@ -4,9 +4,9 @@
 mod header;
 mod listing;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 
-pub use header::is_header;
+pub(crate) use header::is_header;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -14,8 +14,8 @@ cfg_if::cfg_if! {
         mod format;
         mod source;
 
-        pub use below::thread_traces_below;
-        pub use format::AttStatistics;
+        pub(crate) use below::thread_traces_below;
+        pub(crate) use format::AttStatistics;
 
         /// Name of the format in the `processes` table.
         const FORMAT: &str = "att-stats";
@@ -23,6 +23,6 @@ cfg_if::cfg_if! {
 }
 
 /// Whether a file is named like one of these.
-pub fn is_named_like_statistics(name: &str) -> bool {
+pub(crate) fn is_named_like_statistics(name: &str) -> bool {
     name.starts_with("stats_") && (name.ends_with(".csv") || name.ends_with(".csv.gz"))
 }

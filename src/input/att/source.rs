@@ -39,7 +39,7 @@ struct AttSource {
 ///
 /// # Errors
 /// When the file cannot be read, or no row of it can be understood.
-pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
+pub(crate) fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
     let listing = Listing::read(path, shown)?;
     if let (true, Some(cause)) = (listing.rows.is_empty() && listing.bad > 0, listing.damage.first()) {
         bail!("no row can be parsed: {cause}");

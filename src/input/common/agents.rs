@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::schema::facts::AgentFacts;
 
 /// What only the agent record holds: sizes, clocks, location, and the device's uuid.
-pub fn agent_details(details: &Value) -> AgentFacts {
+pub(crate) fn agent_details(details: &Value) -> AgentFacts {
     let positive = |name: &str| detail(details, name).filter(|value| *value > 0);
     let bank = details.get("mem_banks").and_then(Value::as_array).and_then(|banks| banks.first());
     let of_bank = |name: &str| bank.and_then(|bank| detail(bank, name)).filter(|value| *value > 0);
@@ -31,13 +31,13 @@ pub fn agent_details(details: &Value) -> AgentFacts {
 }
 
 /// Shader engines of an agent, which its record calls banks; older ones only count their arrays.
-pub fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
+pub(crate) fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
     let of_arrays = || positive("array_count")?.checked_div(positive("simd_arrays_per_engine")?);
     positive("num_shader_banks").or_else(of_arrays)
 }
 
 /// An integer of an agent record.
-pub fn detail(details: &Value, name: &str) -> Option<i64> {
+pub(crate) fn detail(details: &Value, name: &str) -> Option<i64> {
     details.get(name).and_then(Value::as_i64)
 }
 

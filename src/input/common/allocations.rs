@@ -1,12 +1,12 @@
 //! What an allocation did and on which level, from the recorded name of its operation.
 
 /// Operations of allocations.
-pub const ALLOCATION_OPERATIONS: &[&str] = &["ALLOC", "FREE", "REALLOC", "RECLAIM", "UNKNOWN"];
+pub(crate) const ALLOCATION_OPERATIONS: &[&str] = &["ALLOC", "FREE", "REALLOC", "RECLAIM", "UNKNOWN"];
 /// Levels of allocations.
-pub const ALLOCATION_LEVELS: &[&str] = &["REAL", "VIRTUAL", "SCRATCH"];
+pub(crate) const ALLOCATION_LEVELS: &[&str] = &["REAL", "VIRTUAL", "SCRATCH"];
 
 /// Operation and level of an allocation by the name of its operation, such as `MEMORY_ALLOCATION_VMEM_FREE`.
-pub fn allocation_words(name: &str, is_scratch: bool) -> (&'static str, &'static str) {
+pub(crate) fn allocation_words(name: &str, is_scratch: bool) -> (&'static str, &'static str) {
     let operation = match name.rsplit('_').next().unwrap_or(name) {
         "ALLOCATE" | "ALLOC" => "ALLOC",
         "FREE" => "FREE",

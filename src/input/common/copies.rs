@@ -13,7 +13,7 @@ const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 type CopyGpus = (Option<Gpu>, Option<Gpu>);
 
 /// Adds `gpu`, `peer_gpu` and `device`.
-pub fn put_copy_gpus(builder: &mut TableBuilder<'_>, source: &Int64Chunked, destination: &Int64Chunked) {
+pub(crate) fn put_copy_gpus(builder: &mut TableBuilder<'_>, source: &Int64Chunked, destination: &Int64Chunked) {
     if !builder.wants(&["gpu", "peer_gpu", "device"]) {
         return;
     }
@@ -29,7 +29,7 @@ pub fn put_copy_gpus(builder: &mut TableBuilder<'_>, source: &Int64Chunked, dest
 }
 
 /// The column `direction` for copies with these names and agents.
-pub fn direction_column<'n>(
+pub(crate) fn direction_column<'n>(
     process: &Process,
     names: impl Iterator<Item = Option<&'n str>>,
     source: &Int64Chunked,

@@ -11,7 +11,7 @@ use crate::schema::anomaly::Severity;
 ///
 /// # Errors
 /// When the frame has no column `value`.
-pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<DataFrame> {
+pub(crate) fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<DataFrame> {
     let known = frame.column("value")?.as_materialized_series().is_not_null();
     let missing = frame.height() - known.sum().unwrap_or(0) as usize;
     if missing == 0 {
@@ -23,7 +23,7 @@ pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<D
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
+pub(crate) fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let ordinal =
         int_range(lit(0), len(), 1, DataType::Int64).over([col("pass"), col("dispatch_id"), col("counter")])?;
     let numbered = instances.lazy().with_columns([ordinal.alias("instance")]).collect()?;
@@ -35,7 +35,7 @@ pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFram
 }
 
 /// Assembles one row per counter of a dispatch.
-pub fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
+pub(crate) fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let grouped = instances
         .lazy()
         .group_by_stable([col("pass"), col("dispatch_id"), col("counter")])

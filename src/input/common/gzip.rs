@@ -9,11 +9,11 @@ const MAGIC: u8 = 0x1f;
 
 /// The text of a gzip file. Errors say what is wrong with the file: that it is cut, that its checksum is another, that
 /// something else follows, or that it is damaged.
-pub struct GzipText<R>(Option<GzDecoder<R>>);
+pub(crate) struct GzipText<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> GzipText<R> {
     /// The text of what starts here.
-    pub fn new(compressed: R) -> Self {
+    pub(crate) fn new(compressed: R) -> Self {
         Self(Some(GzDecoder::new(compressed)))
     }
 }

@@ -16,7 +16,7 @@ impl Default for IdIndex {
 
 /// Position of each id in a column of ids.
 #[derive(Clone, Debug)]
-pub enum IdIndex {
+pub(crate) enum IdIndex {
     /// Ids `first..first + length` in order.
     Contiguous {
         /// The smallest id.
@@ -44,7 +44,7 @@ pub enum IdIndex {
 
 impl IdIndex {
     /// Indexes the ids of a column; of equal ids the first counts.
-    pub fn new(ids: &[i64]) -> Self {
+    pub(crate) fn new(ids: &[i64]) -> Self {
         let mut length = 0_usize;
         let (mut least, mut greatest, mut contiguous, mut previous) = (i64::MAX, i64::MIN, true, None);
         let mut rising = true;
@@ -104,7 +104,7 @@ impl IdIndex {
 
     /// Position of an id, if it is there.
     #[inline]
-    pub fn position(&self, id: i64) -> Option<usize> {
+    pub(crate) fn position(&self, id: i64) -> Option<usize> {
         match self {
             Self::Contiguous { first, length } => {
                 let offset = usize::try_from(id.checked_sub(*first)?).ok()?;

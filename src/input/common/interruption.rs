@@ -12,11 +12,11 @@ static ACTS: Mutex<BTreeMap<u64, CleanupAction>> = Mutex::new(BTreeMap::new());
 /// Something that is done when a signal ends the program, as long as this is kept. What was asked for last is done first. Only
 /// a program that calls [`interrupt`] handles signals: those of a program that uses the library are its own.
 #[derive(Debug)]
-pub struct AtInterruption(u64);
+pub(crate) struct AtInterruption(u64);
 
 impl AtInterruption {
     /// Requests it.
-    pub fn new(act: impl FnOnce() + Send + 'static) -> Self {
+    pub(crate) fn new(act: impl FnOnce() + Send + 'static) -> Self {
         let mut acts = ACTS.lock();
         let number = acts.last_key_value().map_or(0, |(last, _)| last + 1);
         acts.insert(number, Box::new(act));
@@ -32,7 +32,7 @@ impl Drop for AtInterruption {
 }
 
 /// Does what was asked for, the last first, and then ends the program: nobody goes on in between.
-pub fn interrupt(end: impl FnOnce()) {
+pub(crate) fn interrupt(end: impl FnOnce()) {
     let mut acts = ACTS.lock();
     while let Some((_, act)) = acts.pop_last() {
         act();

@@ -15,7 +15,7 @@ use crate::analysis::kernel_names::{base_name, short_name};
 
 /// Names of the symbols of one process, as their source gave them.
 #[derive(Default)]
-pub struct SymbolNames {
+pub(crate) struct SymbolNames {
     symbols: Vec<Symbol>,
 }
 
@@ -28,7 +28,7 @@ struct Symbol {
 
 /// Name columns of symbols.
 #[derive(Default)]
-pub struct NameForms {
+pub(crate) struct NameForms {
     /// Full display names.
     pub kernel_name: Vec<Option<String>>,
     pub short_name: Vec<Option<String>>,
@@ -70,15 +70,15 @@ fn forms_of<S: Sync>(symbols: &[S], forms: impl Fn(&S) -> Forms + Sync + Send) -
 }
 
 /// Tells which name columns are wanted; of others there is nothing.
-pub type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
+pub(crate) type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
 impl SymbolNames {
     /// Adds a symbol by its full name, the short name its source gave, and its mangled name.
-    pub fn push(&mut self, full: String, short: Option<String>, mangled: Option<String>) {
+    pub(crate) fn push(&mut self, full: String, short: Option<String>, mangled: Option<String>) {
         self.symbols.push(Symbol { full, short, mangled });
     }
 
-    pub fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
+    pub(crate) fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
         let made = forms_of(&self.symbols, |symbol| symbol.forms(categories, wants));
         let mut forms = NameForms::default();
         for (symbol, made) in self.symbols.iter().zip(made) {
@@ -89,12 +89,12 @@ impl SymbolNames {
 
     /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
     /// in the order of their first occurrence. Ids without symbol get a name of their own.
-    pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
+    pub(crate) fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
         self.resolve_each(index, kernel_ids.iter(), kernel_ids.len(), categories)
     }
 
     /// As [`SymbolNames::resolve`], for so many `rows` of kernel ids.
-    pub fn resolve_each(
+    pub(crate) fn resolve_each(
         &self,
         index: &IdIndex,
         kernel_ids: impl Iterator<Item = Option<i64>>,
@@ -136,7 +136,7 @@ impl SymbolNames {
 
 impl NameForms {
     /// The columns by their canonical names.
-    pub fn columns(&self) -> [(&'static str, &Vec<Option<String>>); 5] {
+    pub(crate) fn columns(&self) -> [(&'static str, &Vec<Option<String>>); 5] {
         [
             ("kernel_name", &self.kernel_name),
             ("short_name", &self.short_name),
@@ -147,7 +147,7 @@ impl NameForms {
     }
 
     /// The columns that dispatches have too.
-    pub fn dispatch_columns(&self) -> [(&'static str, &Vec<Option<String>>); 3] {
+    pub(crate) fn dispatch_columns(&self) -> [(&'static str, &Vec<Option<String>>); 3] {
         [("kernel_name", &self.kernel_name), ("short_name", &self.short_name), ("category", &self.category)]
     }
 
@@ -162,7 +162,7 @@ impl NameForms {
 }
 
 /// Names for a column of kernel ids.
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// Place in the name columns for every row.
     pub positions: IdxCa,
     /// The names that occur.
@@ -172,7 +172,7 @@ pub struct Resolved {
 }
 
 /// The name of a kernel without one.
-pub fn placeholder(id: i64) -> String {
+pub(crate) fn placeholder(id: i64) -> String {
     format!("kernel_{id}")
 }
 

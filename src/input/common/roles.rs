@@ -5,7 +5,7 @@ use crate::trace::source::ReadContext;
 
 /// Whether a table of this process has no rows by its role: a counter pass is a serialized repetition, so that only its
 /// counters and their dispatches are used; a trace without counters has none.
-pub fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
+pub(crate) fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
     let of_counters = matches!(table, "counter_dispatches" | "counters" | "counter_instances");
     let of_activity = matches!(
         table,

@@ -15,7 +15,7 @@ use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
 
 /// A canonical table being read: what is wanted, and what has been assembled.
-pub struct TableBuilder<'a> {
+pub(crate) struct TableBuilder<'a> {
     /// Place of the process, category rules, threads.
     pub context: &'a ReadContext<'a>,
     table: &'static Table,
@@ -38,7 +38,7 @@ fn is_absurd(size: i64) -> bool {
 
 impl<'a> TableBuilder<'a> {
     /// A builder of the `wanted` columns of `table`.
-    pub fn new(context: &'a ReadContext<'a>, table: &'static Table, wanted: &'a [&'static Declaration]) -> Self {
+    pub(crate) fn new(context: &'a ReadContext<'a>, table: &'static Table, wanted: &'a [&'static Declaration]) -> Self {
         Self {
             context,
             table,
@@ -52,32 +52,32 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Name of the canonical table.
-    pub fn table_name(&self) -> &'static str {
+    pub(crate) fn table_name(&self) -> &'static str {
         self.table.name
     }
 
     /// Whether one of the named canonical columns is wanted.
-    pub fn wants(&self, names: &[&str]) -> bool {
+    pub(crate) fn wants(&self, names: &[&str]) -> bool {
         self.wanted.iter().any(|column| names.contains(&column.name))
     }
 
     /// Names of the canonical columns that are wanted.
-    pub fn wanted(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn wanted(&self) -> BTreeSet<&'static str> {
         self.wanted.iter().map(|column| column.name).collect()
     }
 
     /// Those of `pairs` (canonical columns, source column) whose canonical columns are wanted, as source columns.
-    pub fn sources(&self, pairs: &[(&[&str], &'static str)]) -> Vec<&'static str> {
+    pub(crate) fn sources(&self, pairs: &[(&[&str], &'static str)]) -> Vec<&'static str> {
         pairs.iter().filter(|(canonical, _)| self.wants(canonical)).map(|(_, source)| *source).collect()
     }
 
     /// Fixes the number of rows.
-    pub fn set_height(&mut self, height: usize) {
+    pub(crate) fn set_height(&mut self, height: usize) {
         self.height = height;
     }
 
     /// Adds a canonical column if it is wanted. Sizes that no memory has are unknown, or 0 where none may be.
-    pub fn put(&mut self, name: &'static str, column: impl IntoColumn) {
+    pub(crate) fn put(&mut self, name: &'static str, column: impl IntoColumn) {
         if self.wants(&[name]) {
             let mut column = column.into_column().with_name(name.into());
             if let (BYTES, Ok(sizes)) = (name, column.i64()) {
@@ -111,7 +111,7 @@ impl<'a> TableBuilder<'a> {
     ///
     /// # Errors
     /// Those of `make`.
-    pub fn put_with(&mut self, name: &'static str, make: impl FnOnce() -> Result<Column>) -> Result<()> {
+    pub(crate) fn put_with(&mut self, name: &'static str, make: impl FnOnce() -> Result<Column>) -> Result<()> {
         if self.wants(&[name]) {
             let column = make()?;
             self.put(name, column);
@@ -120,7 +120,14 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Adds an anomaly unless its count is zero.
-    pub fn note(&mut self, check_id: &'static str, severity: Severity, count: usize, first: Option<i64>, detail: &str) {
+    pub(crate) fn note(
+        &mut self,
+        check_id: &'static str,
+        severity: Severity,
+        count: usize,
+        first: Option<i64>,
+        detail: &str,
+    ) {
         if count > 0 {
             self.anomalies.push(Anomaly {
                 check_id,
@@ -134,22 +141,22 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Adds anomalies that were found while reading.
-    pub fn note_all(&mut self, anomalies: impl IntoIterator<Item = Anomaly>) {
+    pub(crate) fn note_all(&mut self, anomalies: impl IntoIterator<Item = Anomaly>) {
         self.anomalies.extend(anomalies);
     }
 
     /// Adds parts of the input that could not be read.
-    pub fn report_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
+    pub(crate) fn report_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
         self.damage.extend(damage);
     }
 
     /// The parts that were reported so far.
-    pub fn reported(&self) -> Vec<Damage> {
+    pub(crate) fn reported(&self) -> Vec<Damage> {
         self.damage.clone()
     }
 
     /// Adds start, end, duration and validity. Missing times are 0, which is not valid.
-    pub fn put_times(&mut self, start: &Int64Chunked, end: &Int64Chunked) {
+    pub(crate) fn put_times(&mut self, start: &Int64Chunked, end: &Int64Chunked) {
         if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {
             return;
         }
@@ -161,7 +168,7 @@ impl<'a> TableBuilder<'a> {
 
     /// Adds duration and validity for starts and ends that come in pieces, which together are all rows. Missing times are
     /// 0, which is not valid.
-    pub fn put_lengths(&mut self, times: impl Iterator<Item = (Int64Chunked, Int64Chunked)>) {
+    pub(crate) fn put_lengths(&mut self, times: impl Iterator<Item = (Int64Chunked, Int64Chunked)>) {
         let (with_durations, with_valid) = (self.wants(&["duration_ns"]), self.wants(&["valid"]));
         if !with_durations && !with_valid {
             return;
@@ -188,7 +195,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Adds `gpu` and `device` of the agents, and notes agents without info row.
-    pub fn put_gpu(&mut self, agents: &Int64Chunked, ids: &Int64Chunked) {
+    pub(crate) fn put_gpu(&mut self, agents: &Int64Chunked, ids: &Int64Chunked) {
         if !self.wants(&["gpu", "device"]) {
             return;
         }
@@ -217,7 +224,7 @@ impl<'a> TableBuilder<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(mut self) -> Result<Rows> {
+    pub(crate) fn finish(mut self) -> Result<Rows> {
         let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
         let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
         let detail = "sizes are negative or above 256 TiB; they count as unknown, or as 0";
@@ -235,7 +242,7 @@ impl<'a> TableBuilder<'a> {
 }
 
 /// What `value` makes of every row, made once for equal rows that follow each other.
-pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
+pub(crate) fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     rows: &Int64Chunked,
     value: F,
 ) -> impl ExactSizeIterator<Item = T> + use<T, F> {
@@ -251,18 +258,18 @@ pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
 }
 
 /// How many rows are marked, and the smallest of their ids.
-pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
+pub(crate) fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
     let rows: Vec<usize> = marks.enumerate().filter(|(_, marked)| *marked).map(|(row, _)| row).collect();
     count_rows(&rows, ids)
 }
 
 /// How many rows there are, and the smallest of their ids.
-pub fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
+pub(crate) fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
     (rows.len(), rows.iter().filter_map(|row| ids.get(*row)).min())
 }
 
 /// `values` with nulls replaced by those of `other`.
-pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
+pub(crate) fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
     if values.null_count() == 0 {
         return values.clone();
     }
@@ -270,7 +277,7 @@ pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
 }
 
 /// `values` with nulls replaced by a number.
-pub fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
+pub(crate) fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
     if values.null_count() == 0 {
         return values.clone();
     }
@@ -278,6 +285,6 @@ pub fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
 }
 
 /// A column of zeros.
-pub fn zeros(height: usize) -> Int64Chunked {
+pub(crate) fn zeros(height: usize) -> Int64Chunked {
     Int64Chunked::full("".into(), 0, height)
 }

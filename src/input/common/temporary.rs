@@ -10,7 +10,7 @@ use super::interruption::AtInterruption;
 
 /// A folder in TMPDIR.
 #[derive(Debug)]
-pub struct TemporaryFolder {
+pub(crate) struct TemporaryFolder {
     folder: TempDir,
     _removed: AtInterruption,
 }
@@ -20,7 +20,7 @@ impl TemporaryFolder {
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("wavesieve-").tempdir();
         let folder = folder.context("cannot create a temporary directory; set TMPDIR to another place")?;
         let path = folder.path().to_owned();
@@ -29,7 +29,7 @@ impl TemporaryFolder {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 }

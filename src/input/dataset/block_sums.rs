@@ -60,7 +60,7 @@ fn read_block(file: &mut File, block: &mut Vec<u8>) -> io::Result<usize> {
 }
 
 /// Compares blocks of a file with their sums, each once.
-pub struct BlockCheck<'a> {
+pub(crate) struct BlockCheck<'a> {
     file: &'a File,
     sums: &'a BlockSums,
     checked: BTreeSet<u64>,
@@ -68,7 +68,7 @@ pub struct BlockCheck<'a> {
 
 impl<'a> BlockCheck<'a> {
     /// Nothing compared yet.
-    pub fn new(file: &'a File, sums: &'a BlockSums) -> Self {
+    pub(crate) fn new(file: &'a File, sums: &'a BlockSums) -> Self {
         Self { file, sums, checked: BTreeSet::new() }
     }
 
@@ -76,7 +76,7 @@ impl<'a> BlockCheck<'a> {
     ///
     /// # Errors
     /// When one cannot be read, or is not what was written.
-    pub fn bytes(&mut self, bytes: Range<u64>) -> Result<()> {
+    pub(crate) fn bytes(&mut self, bytes: Range<u64>) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl<'a> BlockCheck<'a> {
     }
 
     /// Compares all blocks.
-    pub fn all(&mut self) -> Result<()> {
+    pub(crate) fn all(&mut self) -> Result<()> {
         self.bytes(0..self.sums.0.len() as u64 * BLOCK_BYTES)
     }
 }

@@ -12,7 +12,7 @@ use crate::input::recognition::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.
-pub fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly> {
+pub(crate) fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly> {
     let note = |check_id, path: String, detail: String| Anomaly {
         check_id,
         severity: Severity::Warning,

@@ -6,7 +6,8 @@ mod parts;
 mod row_groups;
 mod source;
 
-pub use block_sums::BlockSums;
+pub(crate) use block_sums::BlockSums;
 #[cfg(test)]
 pub(crate) use source::DATASET_FORMAT;
-pub use source::{Dataset, DatasetSource, MANIFEST, Manifest, StoredProcess, is_dataset, part_path, without_manifest};
+pub(crate) use source::{Dataset, DatasetSource, is_dataset, part_path, without_manifest};
+pub use source::{MANIFEST, Manifest, StoredProcess};

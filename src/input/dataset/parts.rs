@@ -22,7 +22,7 @@ use crate::text::causes::with_causes;
 const ADVICE: &str = "copy it again or convert again";
 
 /// Parts of a process that are missing, or are not those that were written; by table. Their content is not read.
-pub fn damaged_parts(directory: &Path, stored: &StoredProcess) -> BTreeMap<&'static str, Damage> {
+pub(crate) fn damaged_parts(directory: &Path, stored: &StoredProcess) -> BTreeMap<&'static str, Damage> {
     let tables = stored.rows.keys().filter_map(|name| table(name));
     let problem = |table: &'static Table| Some((table.name, cursory_problem(directory, stored, table)?));
     let damaged: BTreeMap<&'static str, Damage> = tables.filter_map(problem).collect();
@@ -49,7 +49,7 @@ fn cursory_problem(directory: &Path, stored: &StoredProcess, table: &'static Tab
 }
 
 /// What is wrong with a part, by its footer and by what it stores of some columns.
-pub fn problem(
+pub(crate) fn problem(
     directory: &Path,
     stored: &StoredProcess,
     table: &'static Table,
@@ -60,7 +60,7 @@ pub fn problem(
 }
 
 /// What is wrong with a part, by all of its content.
-pub fn problem_of_content(directory: &Path, stored: &StoredProcess, table: &'static Table) -> Option<Damage> {
+pub(crate) fn problem_of_content(directory: &Path, stored: &StoredProcess, table: &'static Table) -> Option<Damage> {
     let path = directory.join(part_path(table.name, stored.rank, stored.process));
     let read = || -> Result<()> {
         let file = File::open(&path).context("cannot be opened")?;
@@ -83,7 +83,7 @@ fn sums<'a>(stored: &'a StoredProcess, table: &Table, bytes: u64) -> Option<&'a 
 }
 
 /// What is lost of a part that cannot be read.
-pub fn damage_of(path: &Path, stored: &StoredProcess, table: &Table, error: &anyhow::Error) -> Damage {
+pub(crate) fn damage_of(path: &Path, stored: &StoredProcess, table: &Table, error: &anyhow::Error) -> Damage {
     let cause = format!("the part of rank {} cannot be used: {}; {ADVICE}", stored.rank, with_causes(error));
     Damage { path: path.display().to_string(), part: table.name.to_owned(), cause }
 }

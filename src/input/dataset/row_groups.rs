@@ -29,7 +29,7 @@ const MAX_ROWS: usize = 1 << 21;
 ///
 /// # Errors
 /// When the file cannot be opened, or lacks a column.
-pub fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
+pub(crate) fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .with_context(|| format!("cannot read {}", path.display()))?;
@@ -51,7 +51,7 @@ pub fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<B
 ///
 /// # Errors
 /// When a piece cannot be read.
-pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
+pub(crate) fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
     let frames = pieces.par_iter().map(|piece| {
         let mut frames = Vec::new();
         let mut take = |frame: &DataFrame| {

@@ -35,7 +35,7 @@ use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
 /// Value of the manifest's `format`.
-pub const DATASET_FORMAT: &str = "wavesieve-dataset";
+pub(crate) const DATASET_FORMAT: &str = "wavesieve-dataset";
 /// Layout version this program writes and reads.
 const LAYOUT_VERSION: u32 = 1;
 /// The derived table whose sums are in the manifest.
@@ -129,12 +129,12 @@ impl Manifest {
 }
 
 /// Whether a directory is a dataset: its manifest names the format.
-pub fn is_dataset(directory: &Path) -> bool {
+pub(crate) fn is_dataset(directory: &Path) -> bool {
     fs::read_to_string(directory.join(MANIFEST)).is_ok_and(|text| text.contains(DATASET_FORMAT))
 }
 
 /// What is wrong with a directory that holds the parts of a dataset, but no manifest that can be read.
-pub fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
+pub(crate) fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
     let below = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_part = |path: PathBuf| path.extension().is_some_and(|extension| extension == "parquet");
     let is_of_rank = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rank="));
@@ -152,7 +152,7 @@ pub fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String>
 }
 
 /// Path of the file that holds a table of a process, below the dataset directory.
-pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
+pub(crate) fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
     PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
 }
 
@@ -177,7 +177,7 @@ fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Ope
 }
 
 /// Datasets written by `convert`.
-pub struct Dataset;
+pub(crate) struct Dataset;
 
 impl Format for Dataset {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {
@@ -187,7 +187,7 @@ impl Format for Dataset {
 }
 
 /// Reads the tables of a process that was written.
-pub struct DatasetSource {
+pub(crate) struct DatasetSource {
     directory: PathBuf,
     stored: StoredProcess,
     same_categories: bool,
@@ -209,7 +209,7 @@ struct PartState {
 
 impl DatasetSource {
     /// Reads from below `directory`; `same_categories` shows whether the rules in force are those of the writing.
-    pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
+    pub(crate) fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
         let (directory, inspected, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
         Self { directory, stored, same_categories, opened_with: BTreeMap::new(), inspected, content }
     }

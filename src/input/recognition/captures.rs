@@ -9,14 +9,14 @@ use super::unread_content::SkipReason;
 use crate::input::common::sqlite::Reader;
 
 /// Whether a file is an archive, of which nobody knows what is in it.
-pub fn is_archive(candidate: &Candidate) -> bool {
+pub(crate) fn is_archive(candidate: &Candidate) -> bool {
     let name = candidate.name();
     promise(&name).is_none() && naming::is_archive(&name)
 }
 
 /// Whether a file or dataset is a trace or a part of one, or was to be: what was named by hand, what is damaged, and what is
 /// named like a trace and holds none.
-pub fn is_capture(candidate: &Candidate) -> bool {
+pub(crate) fn is_capture(candidate: &Candidate) -> bool {
     // A name is enough, and spares looking into compressed databases twice.
     let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != ExpectedKind::Statistics);
     match candidate.problem {

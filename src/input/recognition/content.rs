@@ -16,7 +16,7 @@ use crate::text::causes::with_causes;
 const HEAD_BYTES: u64 = 4096;
 
 /// What is in a file or directory.
-pub enum Content {
+pub(crate) enum Content {
     /// A dataset written by `convert`.
     Dataset,
     /// A SQLite database, or the copy that is read instead, until a format takes it.
@@ -27,7 +27,7 @@ pub enum Content {
 
 impl Content {
     /// Looks at the first bytes, and at the table names of a database.
-    pub fn detect(path: &Path, reader: Reader) -> Self {
+    pub(crate) fn detect(path: &Path, reader: Reader) -> Self {
         if path.is_dir() {
             return if is_dataset(path) {
                 Self::Dataset
@@ -52,7 +52,7 @@ impl Content {
     }
 
     /// Why it is not read if it is of no format.
-    pub fn unread(self) -> UnreadContent {
+    pub(crate) fn unread(self) -> UnreadContent {
         match self {
             Self::Head(Head::UnreadContent(unread)) => unread,
             Self::Database(Some(database)) => unread_database(&database),
@@ -81,7 +81,7 @@ fn unread_database(database: &OpeningDatabase) -> UnreadContent {
 }
 
 /// Why a database that cannot be looked through is not read.
-pub fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> UnreadContent {
+pub(crate) fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> UnreadContent {
     let cause = file.cut().map_or_else(|| with_causes(error), str::to_owned);
     UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {cause}"))
 }

@@ -13,7 +13,7 @@ use crate::text::natural_order::natural_key;
 
 /// A file or dataset directory to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Where it is.
     pub path: PathBuf,
     /// Whether the user named it, or it was found in a directory.
@@ -24,19 +24,19 @@ pub struct Candidate {
 
 impl Candidate {
     /// Its path as given or found.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
 
     /// The last part of that.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         name_of(&self.path)
     }
 }
 
 /// Why nobody can look at something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub(crate) enum Problem {
     /// Traces may be missing, as of a directory that cannot be listed or a link with the name of a trace that leads nowhere.
     Lost(String),
     /// Nothing shows that it was a trace: a link to any other document that is gone.
@@ -44,10 +44,10 @@ pub enum Problem {
 }
 
 /// Start of the names of files and directories that are being written.
-pub const UNFINISHED: &str = ".wavesieve-";
+pub(crate) const UNFINISHED: &str = ".wavesieve-";
 
 /// Whether a file or directory of this name is being written, or was when its writer was ended.
-pub fn is_unfinished(name: &OsStr) -> bool {
+pub(crate) fn is_unfinished(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with(UNFINISHED)
 }
 
@@ -57,7 +57,7 @@ pub fn is_unfinished(name: &OsStr) -> bool {
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.
-pub fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candidate>, InputError> {
+pub(crate) fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candidate>, InputError> {
     let exclude = exclude.and_then(|path| path.canonicalize().ok());
     let mut search = Search { exclude, seen: BTreeSet::new(), links: VecDeque::new(), candidates: Vec::new() };
     for path in named(inputs)? {
@@ -79,7 +79,7 @@ pub fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candida
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.
-pub fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
+pub(crate) fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
     let mut paths = Vec::new();
     for input in inputs {
         let nothing = || InputError::NoSuchFile { path: input.clone() };

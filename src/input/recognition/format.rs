@@ -19,7 +19,7 @@ use crate::schema::facts::ProcessFacts;
 use crate::trace::source::ProcessReader;
 
 /// A format of traces.
-pub trait Format: Sync {
+pub(crate) trait Format: Sync {
     /// What content is in this format; `None` if it is of another.
     fn recognize(&self, content: &mut Content) -> Option<Recognized>;
 
@@ -33,7 +33,7 @@ pub trait Format: Sync {
 type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
 
 /// What content is in a format.
-pub enum Recognized {
+pub(crate) enum Recognized {
     /// A capture by itself, which this opens.
     Capture(Open),
     /// A file of a capture.
@@ -46,7 +46,7 @@ pub enum Recognized {
 
 impl Recognized {
     /// A capture that is opened by a function.
-    pub fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
+    pub(crate) fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
         Self::Capture(Box::new(open))
     }
 }
@@ -58,7 +58,7 @@ impl From<UnreadContent> for Recognized {
 }
 
 /// What a capture is opened with.
-pub struct Opening<'a> {
+pub(crate) struct Opening<'a> {
     /// The file or directory.
     pub path: &'a Path,
     /// Its path as given or found.
@@ -77,7 +77,7 @@ pub struct Opening<'a> {
 
 /// What captures share that are opened together.
 #[derive(Default)]
-pub struct Shared {
+pub(crate) struct Shared {
     /// Files of decompressed text, one for each thread that opens files.
     pub spools: Mutex<Vec<Spool>>,
     /// Events of databases.
@@ -85,7 +85,7 @@ pub struct Shared {
 }
 
 /// Files that are read together.
-pub trait Group: Send + Sync {
+pub(crate) trait Group: Send + Sync {
     /// Path of the only file, otherwise a pattern that matches all.
     fn shown(&self) -> &str;
 

@@ -9,7 +9,7 @@ use crate::input::dataset::Dataset;
 use crate::input::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
-pub static FORMATS: [&dyn Format; 7] = [
+pub(crate) static FORMATS: [&dyn Format; 7] = [
     &Dataset,
     &rpd::Rpd,
     &rocpd::Rocpd,
@@ -20,7 +20,7 @@ pub static FORMATS: [&dyn Format; 7] = [
 ];
 
 /// What a file or directory is, and the place of its format in the list.
-pub fn recognize(path: &Path, reader: Reader) -> (usize, Recognized) {
+pub(crate) fn recognize(path: &Path, reader: Reader) -> (usize, Recognized) {
     let mut content = Content::detect(path, reader);
     let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognize(&mut content)?));
     let known = FORMATS.iter().enumerate().find_map(asked);

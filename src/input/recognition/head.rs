@@ -7,7 +7,7 @@ use crate::input::rocprofv3_csv::{HeadKind, head_of};
 use crate::input::rocprofv3_json::ROOT_KEY;
 
 /// First bytes of a SQLite database.
-pub const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// First bytes of files that other programs compressed, and which.
 const MAGIC: &[(&[u8], &str)] = &[
@@ -22,12 +22,12 @@ const MAGIC: &[(&[u8], &str)] = &[
 const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
 
 /// Whether a file is a tar archive, by its first bytes.
-pub fn is_tar(head: &[u8]) -> bool {
+pub(crate) fn is_tar(head: &[u8]) -> bool {
     head.get(TAR.0) == Some(TAR.1)
 }
 
 /// What is said of a tar archive.
-pub const TAR_ARCHIVE: &str = "a tar archive; unpack it";
+pub(crate) const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.
 const TABLES: &[(&[&str], &str)] = &[
@@ -55,7 +55,7 @@ const TABLES: &[(&[&str], &str)] = &[
 
 /// What the first bytes tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
+pub(crate) enum Head {
     /// rocprofv3 JSON.
     RocprofJson,
     /// A list of program counter samples as rocprofv3 JSON has them, without what is around it.
@@ -82,7 +82,7 @@ impl Head {
 const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 
 /// What a file is that is neither a database nor compressed; `is_whole` shows that these are all of its bytes.
-pub fn by_head(head: &[u8], is_whole: bool) -> Head {
+pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
     let other = |what: &str| Head::unread(SkipReason::Other, what);
@@ -117,7 +117,7 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
 }
 
 /// What the header of a CSV file tells, if it is one of rocprofv3 or rocprofiler-compute.
-pub fn csv(head: &[u8]) -> Option<Head> {
+pub(crate) fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
         HeadKind::Records => Some(Head::RocprofCsv),
         HeadKind::Summary => {
@@ -140,7 +140,7 @@ fn compute(head: &[u8]) -> Option<Head> {
 }
 
 /// What JSON is that does not start as that of rocprofv3 does.
-pub fn json(text: &str, is_whole: bool) -> Option<Head> {
+pub(crate) fn json(text: &str, is_whole: bool) -> Option<Head> {
     let trimmed = text.trim_start();
     if METADATA_KEYS.iter().all(|key| text.contains(key)) {
         let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
@@ -174,7 +174,7 @@ fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
 }
 
 /// Whether a text starts as rocprofv3 JSON does.
-pub fn is_rocprof_json(text: &str) -> bool {
+pub(crate) fn is_rocprof_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 

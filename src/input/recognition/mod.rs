@@ -1,16 +1,16 @@
 //! Finds files and recognizes what they hold.
 
-pub mod head;
-pub mod unread_content;
+pub(crate) mod head;
+pub(crate) mod unread_content;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
-        pub mod captures;
-        pub mod content;
-        pub mod discover;
-        pub mod format;
-        pub mod formats;
-        pub mod naming;
-        pub mod skipped;
+        pub(crate) mod captures;
+        pub(crate) mod content;
+        pub(crate) mod discover;
+        pub(crate) mod format;
+        pub(crate) mod formats;
+        pub(crate) mod naming;
+        pub(crate) mod skipped;
     }
 }

@@ -17,7 +17,7 @@ const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
 
 /// What a file was to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExpectedKind {
+pub(crate) enum ExpectedKind {
     /// A rocpd or RPD database, or a trace in an archive that is not read.
     Database,
     /// rocprofv3 JSON. Other programs use these names too.
@@ -29,7 +29,7 @@ pub enum ExpectedKind {
 }
 
 /// What a file of this name was to be; `None` if it need not be a trace.
-pub fn promise(name: &str) -> Option<ExpectedKind> {
+pub(crate) fn promise(name: &str) -> Option<ExpectedKind> {
     let ends_in = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     let unpacked = PACKED.iter().find_map(|ending| name.strip_suffix(ending));
     let is_packed = |name: &str| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending));
@@ -47,7 +47,7 @@ pub fn promise(name: &str) -> Option<ExpectedKind> {
 }
 
 /// Whether a file of this name is an archive, of which only those know what is in it who unpack it.
-pub fn is_archive(name: &str) -> bool {
+pub(crate) fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ARCHIVES.iter().any(|ending| name.ends_with(ending))
 }

@@ -8,7 +8,7 @@ use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What follows from a file that is not read, in the order in which such files are listed where no trace is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub(crate) enum Class {
     /// A trace that is damaged.
     Damaged,
     /// The user named it, or it is a trace without a process: it counts as damage.
@@ -24,11 +24,11 @@ pub enum Class {
 }
 
 /// The check that names links to documents that are gone.
-pub const DEAD_LINK: &str = "dead_link";
+pub(crate) const DEAD_LINK: &str = "dead_link";
 
 /// A file that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Path as given or found.
     pub path: String,
     pub reason: String,
@@ -38,12 +38,12 @@ pub struct Skipped {
 
 impl Skipped {
     /// A file that is not read.
-    pub fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
+    pub(crate) fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
         Self { path: path.into(), reason: reason.into(), class }
     }
 
     /// What becomes of a candidate whose content is not read; `None` if nobody misses it.
-    pub fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
+    pub(crate) fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
         let UnreadContent { why, reason } = unread;
         let promised = promise(&candidate.name());
         let (class, reason) = match why {
@@ -75,7 +75,7 @@ impl Skipped {
     }
 
     /// The note that names it, unless it counts as damage.
-    pub fn note(&self) -> Option<Anomaly> {
+    pub(crate) fn note(&self) -> Option<Anomaly> {
         let (check_id, severity) = match self.class {
             Class::Summary => ("derived_summary", Severity::Info),
             Class::Suspicious => ("skipped_file", Severity::Warning),

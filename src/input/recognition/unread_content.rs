@@ -2,7 +2,7 @@
 
 /// Why content is not read, whatever file it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SkipReason {
+pub(crate) enum SkipReason {
     /// It has to do with traces but holds none that can be read.
     Other,
     /// It was to be a trace, but is without content or in a form that is not known.
@@ -21,7 +21,7 @@ pub enum SkipReason {
 
 /// Content that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadContent {
+pub(crate) struct UnreadContent {
     /// Why it is not.
     pub why: SkipReason,
     /// What it is and what to do.
@@ -30,7 +30,7 @@ pub struct UnreadContent {
 
 impl UnreadContent {
     /// Content that is not read for this reason.
-    pub fn new(why: SkipReason, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(why: SkipReason, reason: impl Into<String>) -> Self {
         Self { why, reason: reason.into() }
     }
 }

@@ -18,7 +18,7 @@ use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, and where its rows come from.
-pub struct Assembly<'a> {
+pub(crate) struct Assembly<'a> {
     /// The partition.
     pub database: &'a Database,
     /// Strings and threads of the partition.
@@ -46,7 +46,7 @@ impl DerefMut for Assembly<'_> {
 
 impl<'a> Assembly<'a> {
     /// An assembly of the `wanted` columns of `table`.
-    pub fn new(
+    pub(crate) fn new(
         context: &'a ReadContext<'a>,
         database: &'a Database,
         lookups: &'a Lookups,
@@ -64,7 +64,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Notes the misfits and damage of columns just read from a source table.
-    pub fn absorb(&mut self, base: &str, columns: &Columns) {
+    pub(crate) fn absorb(&mut self, base: &str, columns: &Columns) {
         let table_name = self.table_name();
         self.note_all(type_mismatches(table_name, &format!("rocpd_{base}"), columns));
         if let Some(cause) = &columns.damage {
@@ -75,12 +75,12 @@ impl<'a> Assembly<'a> {
 
     /// Columns of a source table in which rows of the canonical one are looked up: what is damaged of it is reported with these, what
     /// else is odd where the table is read for itself.
-    pub fn look_up(&self, base: &'static str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
+    pub(crate) fn look_up(&self, base: &'static str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         self.look_up_in(self.database, base, wanted, condition)
     }
 
     /// As [`Assembly::look_up`], among the rows of all processes of the partition.
-    pub fn look_up_of_all(&self, base: &'static str, wanted: &[Wanted]) -> Result<Columns> {
+    pub(crate) fn look_up_of_all(&self, base: &'static str, wanted: &[Wanted]) -> Result<Columns> {
         self.look_up_in(&self.database.of_all_processes(), base, wanted, Condition::all())
     }
 
@@ -102,7 +102,7 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     /// When the thread table cannot be read.
-    pub fn put_place(&mut self, columns: &Columns) -> Result<()> {
+    pub(crate) fn put_place(&mut self, columns: &Columns) -> Result<()> {
         if self.wants(&["tid"]) {
             let tids = self.lookups.thread_ids(self.database, &columns.integers("tid"))?;
             self.put("tid", tids.into_series());
@@ -119,7 +119,7 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(mut self) -> Result<Rows> {
+    pub(crate) fn finish(mut self) -> Result<Rows> {
         let of_texts = self.lookups.anomalies();
         self.note_all(of_texts);
         let looked_up = std::mem::take(&mut self.looked_up).into_inner();

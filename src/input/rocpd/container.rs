@@ -9,7 +9,7 @@ use crate::input::common::sqlite::{OpeningDatabase, TableShape};
 
 /// The tables of one capture (one guid) in a database.
 #[derive(Clone, Debug)]
-pub struct Partition {
+pub(crate) struct Partition {
     /// What every table name ends in, such as `_00000096_88a3_…`, or 32 hexadecimal digits in the early spelling.
     pub suffix: String,
     /// The dashed guid.
@@ -24,18 +24,18 @@ pub struct Partition {
 
 impl Partition {
     /// The physical table of a base name such as `kernel_dispatch`, if the partition has it.
-    pub fn table(&self, base: &str) -> Option<&TableShape> {
+    pub(crate) fn table(&self, base: &str) -> Option<&TableShape> {
         self.tables.get(base)
     }
 
     /// Names of tables whose entry in the list of tables SQLite does not understand: they have no columns, and count as
     /// missing.
-    pub fn unreadable(&self) -> &[String] {
+    pub(crate) fn unreadable(&self) -> &[String] {
         &self.unreadable
     }
 
     /// Base names of all tables.
-    pub fn table_bases(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn table_bases(&self) -> impl Iterator<Item = &str> {
         self.tables.keys().map(String::as_str)
     }
 }
@@ -44,7 +44,7 @@ impl Partition {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
+pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
     let tables = database.declarations();
     let suffixes: BTreeSet<&str> = tables.iter().filter_map(|(name, _)| suffix_of(name)).collect();
     suffixes
@@ -84,7 +84,7 @@ pub fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
 }
 
 /// What the table names of a partition end in, by the name of its metadata table.
-pub fn suffix_of(name: &str) -> Option<&str> {
+pub(crate) fn suffix_of(name: &str) -> Option<&str> {
     name.strip_prefix("rocpd_metadata").filter(|suffix| is_suffix(suffix))
 }
 

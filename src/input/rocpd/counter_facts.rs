@@ -8,7 +8,7 @@ use crate::text::causes::with_causes;
 
 /// What tells a counter pass from a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CounterFacts {
+pub(crate) struct CounterFacts {
     /// Whether values were counted while a kernel ran; the values of samples and of page faults are none of these.
     pub has_counters: bool,
     /// How often kernels were run again to collect more counters; 0 where they ran once.
@@ -18,13 +18,13 @@ pub struct CounterFacts {
 }
 
 /// The tables that tell.
-pub const TELLING: [&str; 2] = [VALUES, DISPATCHES];
+pub(crate) const TELLING: [&str; 2] = [VALUES, DISPATCHES];
 const VALUES: &str = "pmc_event";
 const DISPATCHES: &str = "kernel_dispatch";
 
 impl CounterFacts {
     /// Looks for values and replays.
-    pub fn read(database: &OpeningDatabase, partition: &Partition) -> Self {
+    pub(crate) fn read(database: &OpeningDatabase, partition: &Partition) -> Self {
         let mut asking = RowProbe { database, failure: None };
         let replay_passes = asking.replay_passes(partition);
         let has_counters = replay_passes > 0 || asking.has_counters(partition);

@@ -19,11 +19,11 @@ use crate::input::common::sqlite::{
 const SMALL_ROWS: u64 = 4_096;
 
 /// The key of every table.
-pub const KEY: &str = "id";
+pub(crate) const KEY: &str = "id";
 
 /// The process that rows belong to, in a partition that holds several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub(crate) struct Owner {
     /// Row id in `info_process`.
     pub row: i64,
     /// Process id of the operating system.
@@ -34,7 +34,7 @@ pub struct Owner {
 
 /// How a database is read, and the copy of it that must stay until nobody reads it any more.
 #[derive(Debug)]
-pub struct DatabaseStore {
+pub(crate) struct DatabaseStore {
     store: Arc<Store>,
     _file: Arc<DatabaseFile>,
     /// What was found of tables that were verified, by name and whether closely: processes of a partition share them.
@@ -46,14 +46,14 @@ impl DatabaseStore {
     ///
     /// # Errors
     /// When the reader of pages was asked for and cannot read it.
-    pub fn new(database: &OpeningDatabase) -> Result<Self> {
+    pub(crate) fn new(database: &OpeningDatabase) -> Result<Self> {
         database.store.check()?;
         let (store, file) = (Arc::clone(&database.store), Arc::clone(&database.file));
         Ok(Self { store, _file: file, verified: Mutex::default() })
     }
 
     /// What is damaged of the pages of a table and, to look `closely`, of its rows.
-    pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
+    pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
         let key = (table.name.clone(), closely);
         let lock = || self.verified.lock();
         if let Some(known) = lock().get(&key) {
@@ -67,7 +67,7 @@ impl DatabaseStore {
 
 /// One partition of a database file.
 #[derive(Clone, Debug)]
-pub struct Database {
+pub(crate) struct Database {
     file: Arc<DatabaseStore>,
     partition: Arc<Partition>,
     owner: Option<Owner>,
@@ -76,32 +76,32 @@ pub struct Database {
 
 impl Database {
     /// A partition of a file. With an `owner`, activity tables are restricted to rows of that process.
-    pub fn new(file: Arc<DatabaseStore>, partition: Arc<Partition>, owner: Option<Owner>) -> Self {
+    pub(crate) fn new(file: Arc<DatabaseStore>, partition: Arc<Partition>, owner: Option<Owner>) -> Self {
         Self { file, partition, owner, tracks: Arc::default() }
     }
 
-    pub fn partition(&self) -> &Partition {
+    pub(crate) fn partition(&self) -> &Partition {
         &self.partition
     }
 
     /// What tells the rows of this partition and process from those of all others.
-    pub fn key(&self) -> (PathBuf, String, Option<i64>) {
+    pub(crate) fn key(&self) -> (PathBuf, String, Option<i64>) {
         let path = self.file.store.path().to_owned();
         (path, self.partition.suffix.clone(), self.owner.map(|owner| owner.row))
     }
 
     /// The tracks of the partition.
-    pub fn tracks(&self) -> Result<&Tracks> {
+    pub(crate) fn tracks(&self) -> Result<&Tracks> {
         self.tracks.get(self)
     }
 
     /// What is damaged of the tracks, as far as they were read.
-    pub fn damage_of_tracks(&self) -> Option<&str> {
+    pub(crate) fn damage_of_tracks(&self) -> Option<&str> {
         self.tracks.damage()
     }
 
     /// What is damaged of all tables of the partition, by base name: of their pages and, to look `closely`, of their rows.
-    pub fn damage_of_tables(&self, closely: bool, threads: usize) -> Vec<(String, String)> {
+    pub(crate) fn damage_of_tables(&self, closely: bool, threads: usize) -> Vec<(String, String)> {
         let tables = self.partition.table_bases().filter_map(|base| Some((base, self.partition.table(base)?)));
         let damage =
             |(base, table): (&str, &TableShape)| Some((base.to_owned(), self.file.verify(table, closely, threads)?));
@@ -109,18 +109,24 @@ impl Database {
     }
 
     /// The same partition with the rows of all its processes.
-    pub fn of_all_processes(&self) -> Self {
+    pub(crate) fn of_all_processes(&self) -> Self {
         Self { owner: None, ..self.clone() }
     }
 
     /// Reads the row id and the `wanted` columns of a table; those it lacks stay absent. A missing table has no rows.
-    pub fn read(&self, base: &str, wanted: &[Wanted], threads: usize) -> Result<Columns> {
+    pub(crate) fn read(&self, base: &str, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         self.read_where(base, wanted, Condition::all(), threads)
     }
 
     /// As [`Database::read`], with a condition on the rows. Threads, queues, streams and agents
     /// that only the track of a row has are those of the track.
-    pub fn read_where(&self, base: &str, wanted: &[Wanted], condition: Condition, threads: usize) -> Result<Columns> {
+    pub(crate) fn read_where(
+        &self,
+        base: &str,
+        wanted: &[Wanted],
+        condition: Condition,
+        threads: usize,
+    ) -> Result<Columns> {
         let Some(table) = self.partition.table(base).filter(|table| table.has(KEY)) else {
             return Ok(Columns::default());
         };
@@ -143,7 +149,7 @@ impl Database {
     }
 
     /// Whether a table has a row that can be read, of whatever process.
-    pub fn has_rows(&self, base: &str) -> bool {
+    pub(crate) fn has_rows(&self, base: &str) -> bool {
         self.partition.table(base).is_some_and(|table| {
             sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &Condition::all() })
         })
@@ -151,7 +157,7 @@ impl Database {
 
     /// Whether a table has a row of this process for which a condition holds, whatever its values turn out to be when they are
     /// read; if not, only counting tells.
-    pub fn has_any(&self, base: &str, condition: Condition) -> bool {
+    pub(crate) fn has_any(&self, base: &str, condition: Condition) -> bool {
         if self.is_small(base)
             && let Ok((rows, None)) = self.count(base, condition.clone(), 1)
         {
@@ -164,12 +170,12 @@ impl Database {
     }
 
     /// Whether a table is whole and has so few rows that reading all of them costs less than opening the file with SQLite.
-    pub fn is_small(&self, base: &str) -> bool {
+    pub(crate) fn is_small(&self, base: &str) -> bool {
         self.count(base, Condition::all(), 1).is_ok_and(|(rows, damage)| rows < SMALL_ROWS && damage.is_none())
     }
 
     /// Whether one of the first rows of a table has a value.
-    pub fn is_among_first(&self, base: &str, column: &'static str, value: i64) -> bool {
+    pub(crate) fn is_among_first(&self, base: &str, column: &'static str, value: i64) -> bool {
         let table = self.partition.table(base).filter(|table| table.has(KEY) && table.has(column));
         let Some(table) = table else { return false };
         if self.is_small(base) {
@@ -189,7 +195,7 @@ impl Database {
 
     /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause
     /// is given.
-    pub fn count(&self, base: &str, condition: Condition, threads: usize) -> Result<(u64, Option<String>)> {
+    pub(crate) fn count(&self, base: &str, condition: Condition, threads: usize) -> Result<(u64, Option<String>)> {
         let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
         let condition = self.condition(table, condition);
         sqlite::count(&self.file.store, Selection { table, key: KEY, condition: &condition }, threads)

@@ -42,7 +42,7 @@ const KNOWN_TABLES: &[&str] = &[
 const INTERVALS: &[&str] = &["region", "kernel_dispatch", "memory_copy", "memory_allocate"];
 
 /// Why nothing true can be said about the rows of a partition, if so.
-pub fn unsupported(partition: &Partition) -> Option<String> {
+pub(crate) fn unsupported(partition: &Partition) -> Option<String> {
     let version = partition.schema_version.as_deref().unwrap_or("unknown");
     let because = |what: &str| {
         Some(format!(
@@ -67,12 +67,12 @@ pub fn unsupported(partition: &Partition) -> Option<String> {
 }
 
 /// Whether threads, queues and agents of activity are those of its track, as from schema 4.1.0 on.
-pub fn is_track_based(partition: &Partition) -> bool {
+pub(crate) fn is_track_based(partition: &Partition) -> bool {
     INTERVALS.iter().filter_map(|base| partition.table(base)).any(|table| table.has("track_id") && !table.has("tid"))
 }
 
 /// What of a partition was not understood.
-pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
+pub(crate) fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
     let note = |check_id, severity, count: usize, detail: String| Anomaly {
         check_id,
         severity,

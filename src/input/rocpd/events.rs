@@ -24,7 +24,7 @@ const JOINED: &[&str] = &["stack_id", "parent_stack_id", "correlation_id", "cate
 
 /// Columns of the event table, joined to columns of event ids.
 #[derive(Clone, Default)]
-pub struct Events {
+pub(crate) struct Events {
     index: Arc<IdIndex>,
     height: usize,
     columns: Vec<(&'static str, Arc<Numbers>)>,
@@ -72,7 +72,12 @@ impl Numbers {
 
 impl Events {
     /// The named integer columns of the event table; without names nothing is read.
-    pub fn read(cache: &EventCache, database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
+    pub(crate) fn read(
+        cache: &EventCache,
+        database: &Database,
+        names: &[&'static str],
+        threads: usize,
+    ) -> Result<Self> {
         if names.is_empty() {
             return Ok(Self::default());
         }
@@ -135,7 +140,7 @@ impl Events {
     }
 
     /// The value of an event column for every event id; `None` where the id, the event or the value is missing.
-    pub fn values<'a>(
+    pub(crate) fn values<'a>(
         &'a self,
         name: &str,
         event_ids: &Int64Chunked,
@@ -145,12 +150,12 @@ impl Events {
     }
 
     /// Whether there is an event of that id.
-    pub fn contain(&self, id: i64) -> bool {
+    pub(crate) fn contain(&self, id: i64) -> bool {
         self.index.position(id).is_some()
     }
 
     /// What was odd about the columns.
-    pub fn notes(&self) -> Columns {
+    pub(crate) fn notes(&self) -> Columns {
         let (type_mismatches, damage) = (self.type_mismatches.clone(), self.damage.clone());
         Columns { height: self.height, type_mismatches, damage, ..Columns::default() }
     }
@@ -161,7 +166,7 @@ type Key = (PathBuf, String, Option<i64>);
 
 /// Events that were read last.
 #[derive(Default)]
-pub struct EventCache {
+pub(crate) struct EventCache {
     kept: Mutex<Vec<(Key, Events)>>,
 }
 
@@ -173,7 +178,7 @@ impl EventCache {
     }
 
     /// Makes room for the events of others.
-    pub fn forget(&self, database: &Database) {
+    pub(crate) fn forget(&self, database: &Database) {
         let key = database.key();
         self.kept.lock().retain(|(known, _)| *known != key);
     }

@@ -7,7 +7,7 @@ use crate::input::recognition::format::{Format, Recognized};
 use crate::input::recognition::unread_content::{SkipReason, UnreadContent};
 
 /// rocpd databases.
-pub struct Rocpd;
+pub(crate) struct Rocpd;
 
 impl Format for Rocpd {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

@@ -11,7 +11,7 @@ use crate::input::common::sqlite::{
 
 /// A row: the columns that its table has, as far as they have values.
 #[derive(Debug, Default)]
-pub struct InfoRow(Vec<(&'static str, Cell)>);
+pub(crate) struct InfoRow(Vec<(&'static str, Cell)>);
 
 #[derive(Debug)]
 enum Cell {
@@ -21,7 +21,7 @@ enum Cell {
 
 impl InfoRow {
     /// The value of an integer column.
-    pub fn integer(&self, name: &str) -> Option<i64> {
+    pub(crate) fn integer(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Integer(integer) if *column == name => Some(*integer),
             _ => None,
@@ -29,12 +29,12 @@ impl InfoRow {
     }
 
     /// The value of an integer column that is a time; 0 stands for none.
-    pub fn time_ns(&self, name: &str) -> Option<i64> {
+    pub(crate) fn time_ns(&self, name: &str) -> Option<i64> {
         self.integer(name).filter(|time| *time > 0)
     }
 
     /// The value of a text column.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Text(text) if *column == name => Some(text.clone()),
             _ => None,
@@ -46,7 +46,11 @@ impl InfoRow {
 ///
 /// # Errors
 /// When a page of it is damaged.
-pub fn info_rows(database: &OpeningDatabase, table: Option<&TableShape>, wanted: &[Wanted]) -> Result<Vec<InfoRow>> {
+pub(crate) fn info_rows(
+    database: &OpeningDatabase,
+    table: Option<&TableShape>,
+    wanted: &[Wanted],
+) -> Result<Vec<InfoRow>> {
     let Some(table) = table else { return Ok(Vec::new()) };
     match database.plain_columns(table, wanted) {
         Some(columns) => Ok(rows_of(&columns)),

@@ -15,7 +15,7 @@ use crate::input::common::{IdIndex, Texts, index_of, remembering};
 use crate::schema::anomaly::Anomaly;
 
 /// Strings, categories and threads of one partition, read when first needed.
-pub struct Lookups {
+pub(crate) struct Lookups {
     strings: OnceLock<TextTable>,
     categories: OnceLock<TextTable>,
     threads: OnceLock<Threads>,
@@ -77,7 +77,7 @@ fn read_texts<'a>(
 
 impl Lookups {
     /// Nothing read yet.
-    pub fn new(events: Arc<EventCache>) -> Self {
+    pub(crate) fn new(events: Arc<EventCache>) -> Self {
         Self {
             strings: OnceLock::new(),
             categories: OnceLock::new(),
@@ -89,24 +89,24 @@ impl Lookups {
     }
 
     /// Takes note of the regions that have a length, as they were read.
-    pub fn see_regions(&self, regions: &Columns) {
+    pub(crate) fn see_regions(&self, regions: &Columns) {
         if regions.left_out == Some(0) && regions.damage.is_none() {
             let _ = self.no_instants.set(());
         }
     }
 
     /// Whether it is known that no region ends when it starts.
-    pub fn have_no_instants(&self) -> bool {
+    pub(crate) fn have_no_instants(&self) -> bool {
         self.no_instants.get().is_some()
     }
 
     /// The string table.
-    pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
+    pub(crate) fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
         read_texts(&self.strings, database, STRINGS, "string", threads)
     }
 
     /// The categories of events: in a table of their own from schema 4.1.0 on, otherwise among the strings.
-    pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
+    pub(crate) fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
         if database.partition().table(CATEGORIES).is_none() {
             return self.strings(database, threads);
         }
@@ -114,13 +114,13 @@ impl Lookups {
     }
 
     /// What is odd about the texts that were read so far.
-    pub fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
+    pub(crate) fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
         let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
         read.flat_map(|table| table.anomalies.iter().cloned())
     }
 
     /// What is damaged of the tables that were read so far, by base name: whatever names a row of them may be wrong.
-    pub fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
         fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
             Some((base, table.get()?.damage.as_deref()?))
         }
@@ -130,7 +130,7 @@ impl Lookups {
 
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
     /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
-    pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
+    pub(crate) fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
         let threads = match self.threads.get() {
             Some(threads) => threads,
             None => {

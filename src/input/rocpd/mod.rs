@@ -18,5 +18,5 @@ mod symbols;
 mod tables;
 mod tracks;
 
-pub use events::EventCache;
-pub use format::Rocpd;
+pub(crate) use events::EventCache;
+pub(crate) use format::Rocpd;

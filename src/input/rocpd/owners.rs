@@ -12,7 +12,7 @@ use crate::input::common::IdIndex;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 
 /// Who owns arguments: canonical word, source table, and its key column.
-pub const OWNERS: &[(&str, &str, &str)] =
+pub(crate) const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
 
 /// Place of the regions among them.
@@ -20,11 +20,16 @@ const REGION: usize = 0;
 
 /// The owners of all events that have arguments, from when rows are counted until they are read.
 #[derive(Default)]
-pub struct OwnerCache(Mutex<Option<Arc<Owners>>>);
+pub(crate) struct OwnerCache(Mutex<Option<Arc<Owners>>>);
 
 impl OwnerCache {
     /// Those of `event_ids`, which are those of all arguments; who reads what others counted is the last to need them.
-    pub fn owners(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
+    pub(crate) fn owners(
+        &self,
+        assembly: &Assembly<'_>,
+        event_ids: &Int64Chunked,
+        is_counting: bool,
+    ) -> Result<Arc<Owners>> {
         let mut known = self.0.lock();
         let owners = match known.take() {
             Some(owners) => owners,
@@ -38,7 +43,7 @@ impl OwnerCache {
 }
 
 /// The owners of events: their kind, as a position in [`OWNERS`], and their key.
-pub struct Owners {
+pub(crate) struct Owners {
     events: IdIndex,
     owners: Vec<Option<(usize, i64)>>,
 }
@@ -69,7 +74,7 @@ impl Owners {
     }
 
     /// Of these regions alone, with their events in rising order.
-    pub fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
+    pub(crate) fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
         let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
         let columns = assembly.look_up("region", &[integer("event_id")], among)?;
         let (ids, events) = (columns.integers("id"), columns.integers("event_id"));
@@ -86,7 +91,7 @@ impl Owners {
         Ok((events.clone(), Self { events: IdIndex::new(&events), owners }))
     }
 
-    pub fn find(&self, event_id: i64) -> Option<(usize, i64)> {
+    pub(crate) fn find(&self, event_id: i64) -> Option<(usize, i64)> {
         self.events.position(event_id).and_then(|at| self.owners.get(at).copied().flatten())
     }
 }

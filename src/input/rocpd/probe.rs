@@ -10,7 +10,7 @@ use crate::input::common::sqlite::OpeningDatabase;
 
 /// What a database is to this reader.
 #[derive(Clone, Debug)]
-pub enum Probe {
+pub(crate) enum Probe {
     /// A rocpd database with a partition that can be read; all that it has.
     Readable(Vec<Arc<Partition>>),
     /// A rocpd database of a dialect that is not known; the text says why.
@@ -23,7 +23,7 @@ pub enum Probe {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn probe(database: &OpeningDatabase) -> Result<Probe> {
+pub(crate) fn probe(database: &OpeningDatabase) -> Result<Probe> {
     let partitions = partitions(database)?;
     if partitions.is_empty() {
         return Ok(Probe::Other);

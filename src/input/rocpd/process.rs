@@ -51,7 +51,7 @@ const AGENT_COLUMNS: &[Wanted] = &[
 ];
 
 /// A process of a partition.
-pub struct FoundProcess {
+pub(crate) struct FoundProcess {
     /// What rows of it have, set when there is more than one.
     pub owner: Option<Owner>,
     /// What is known about it.
@@ -62,7 +62,7 @@ pub struct FoundProcess {
 ///
 /// # Errors
 /// When a page of the info tables is damaged.
-pub fn processes(
+pub(crate) fn processes(
     database: &OpeningDatabase,
     partition: &Partition,
     counters: &CounterFacts,

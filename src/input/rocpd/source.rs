@@ -77,7 +77,7 @@ fn damage_of(shown: &str, (base, cause): (String, String)) -> Damage {
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: &Opening<'_>) -> Result<Opened> {
+pub(crate) fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: &Opening<'_>) -> Result<Opened> {
     let (shown, file) = (opening.shown, &database.file);
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
     let mut opened =

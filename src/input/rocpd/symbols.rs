@@ -11,10 +11,10 @@ use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::common::{IdIndex, SymbolNames, index_of, placeholder};
 
 /// The table of symbols.
-pub const SYMBOLS: &str = "info_kernel_symbol";
+pub(crate) const SYMBOLS: &str = "info_kernel_symbol";
 
 /// The symbols of one partition.
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Integer columns of the table.
     pub columns: Columns,
     /// Names and categories.
@@ -62,10 +62,10 @@ fn truncated(details: Option<&str>) -> Option<String> {
 
 /// Symbols of one partition, read when first needed.
 #[derive(Default)]
-pub struct SymbolCache(OnceLock<Symbols>);
+pub(crate) struct SymbolCache(OnceLock<Symbols>);
 
 impl SymbolCache {
-    pub fn get(&self, database: &Database) -> Result<&Symbols> {
+    pub(crate) fn get(&self, database: &Database) -> Result<&Symbols> {
         if let Some(symbols) = self.0.get() {
             return Ok(symbols);
         }
@@ -74,7 +74,7 @@ impl SymbolCache {
     }
 
     /// What is damaged of those that were read.
-    pub fn damage(&self) -> Option<&str> {
+    pub(crate) fn damage(&self) -> Option<&str> {
         self.0.get()?.columns.damage.as_deref()
     }
 }

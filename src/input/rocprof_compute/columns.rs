@@ -2,7 +2,7 @@
 
 /// A column that describes dispatches or holds the values of the long layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Col {
+pub(crate) enum Col {
     Dispatch,
     Gpu,
     /// Kernel symbol.
@@ -32,10 +32,10 @@ pub enum Col {
 }
 
 /// How many columns there are.
-pub const COLUMNS: usize = Col::Unused as usize + 1;
+pub(crate) const COLUMNS: usize = Col::Unused as usize + 1;
 
 /// The column of a spelling in lower case.
-pub fn known(spelling: &str) -> Option<Col> {
+pub(crate) fn known(spelling: &str) -> Option<Col> {
     Some(match spelling {
         "dispatch_id" => Col::Dispatch,
         "gpu_id" => Col::Gpu,
@@ -58,12 +58,12 @@ pub fn known(spelling: &str) -> Option<Col> {
 }
 
 /// A column name without what surrounds it.
-pub fn trimmed(field: &[u8]) -> String {
+pub(crate) fn trimmed(field: &[u8]) -> String {
     String::from_utf8_lossy(field).trim().trim_start_matches('\u{feff}').trim_matches('"').trim().to_owned()
 }
 
 /// Whether a column is named like a counter: a block of the hardware in capitals, `_`, and what is counted.
-pub fn is_counter(name: &str) -> bool {
+pub(crate) fn is_counter(name: &str) -> bool {
     let Some((block, counted)) = name.split_once('_') else { return false };
     let is_block = |text: &str| {
         text.len() >= 2
@@ -74,7 +74,7 @@ pub fn is_counter(name: &str) -> bool {
 }
 
 /// A name without the number behind it, and the number: `SQ_WAVES_11` is `SQ_WAVES` and 11.
-pub fn without_number(name: &str) -> Option<(&str, usize)> {
+pub(crate) fn without_number(name: &str) -> Option<(&str, usize)> {
     let (base, digits) = name.rsplit_once('_')?;
     let is_number = !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
     if base.is_empty() || !is_number {

@@ -119,13 +119,13 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
 }
 
 /// Assembles one row per value.
-pub fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counter_instances(builder, frame)
 }
 
 /// Assembles one row per counter of a run.
-pub fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counters(builder, frame)
 }

@@ -24,17 +24,17 @@ fn first_runs(survey: &Survey) -> Vec<&Run> {
 }
 
 /// How many dispatches there are.
-pub fn count(survey: &Survey) -> u64 {
+pub(crate) fn count(survey: &Survey) -> u64 {
     first_runs(survey).len() as u64
 }
 
 /// Assembles `kernels`: every dispatch as it ran in its first pass.
-pub fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     put(builder, survey, &first_runs(survey))
 }
 
 /// Assembles `counter_dispatches`: every dispatch as it ran in each pass.
-pub fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let mut runs: Vec<&Run> = survey.runs.iter().collect();
     runs.sort_by_key(|run| (run.pass, run.dispatch));
     let first_pass = builder.context.process.pass;
@@ -85,7 +85,7 @@ fn names(survey: &Survey) -> SymbolNames {
 }
 
 /// Assembles `kernel_symbols`.
-pub fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     builder.set_height(survey.kernels.len());
     let ids = survey.kernels.iter().map(|kernel| kernel.id);
     builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), ids).into_series());

@@ -13,7 +13,7 @@ use crate::input::recognition::format::{Format, Group, Opened, Recognized};
 use crate::input::recognition::head::Head;
 
 /// Counters of rocprofiler-compute, plain or compressed, and what it states about the machine.
-pub struct ComputeCounters;
+pub(crate) struct ComputeCounters;
 
 impl Format for ComputeCounters {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

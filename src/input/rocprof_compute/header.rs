@@ -15,7 +15,7 @@ const ACCUMULATION: &str = "SQ_ACCUM_PREV_HIRES";
 
 /// How counters are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// A row for each dispatch, a column for each counter.
     Wide,
     /// A row for each value.
@@ -24,7 +24,7 @@ pub enum Layout {
 
 /// A column of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// Position of the field.
     pub position: usize,
     /// Name without suffix; of an accumulation, what it accumulates and `_ACCUM`.
@@ -33,7 +33,7 @@ pub struct Counter {
 
 /// A further column of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeat {
+pub(crate) struct Repeat {
     /// Position of the field.
     pub position: usize,
     /// Position in [`Header::counters`] of the counter that it repeats.
@@ -42,7 +42,7 @@ pub struct Repeat {
 
 /// What the columns of a file are.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Number of fields.
     pub width: usize,
     /// How counters are laid out; `None` in a file without them.
@@ -66,7 +66,7 @@ struct CounterColumn {
 impl Header {
     /// Finds the columns of a header. `stem` is the name of the file without endings: files of single passes are named
     /// after the level that they accumulate.
-    pub fn new(record: &ByteRecord, stem: &str) -> Self {
+    pub(crate) fn new(record: &ByteRecord, stem: &str) -> Self {
         let mut header = Self {
             width: record.len(),
             layout: None,
@@ -132,7 +132,7 @@ impl Header {
     }
 
     /// Where a column is.
-    pub fn position(&self, column: Col) -> Option<usize> {
+    pub(crate) fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }
 
@@ -170,7 +170,7 @@ fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a
 
 /// What the first bytes of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadKind {
+pub(crate) enum HeadKind {
     /// Counters of dispatches.
     Counters,
     /// The description of the machine.
@@ -180,7 +180,7 @@ pub enum HeadKind {
 }
 
 /// Looks at the header of a file, which may be cut.
-pub fn head_of(bytes: &[u8]) -> HeadKind {
+pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut record = ByteRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);

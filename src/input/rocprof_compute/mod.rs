@@ -6,13 +6,13 @@ mod columns;
 mod header;
 mod passes;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod rows;
 mod survey;
 mod system;
 mod workload;
 
-pub use header::{HeadKind, head_of};
+pub(crate) use header::{HeadKind, head_of};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -21,12 +21,12 @@ cfg_if::cfg_if! {
         mod format;
         mod source;
 
-        pub use format::ComputeCounters;
+        pub(crate) use format::ComputeCounters;
     }
 }
 
 /// Name of the format in the `processes` table.
-pub const FORMAT: &str = "rocprofiler-compute";
+pub(crate) const FORMAT: &str = "rocprofiler-compute";
 
 /// How messages call the files of counters.
 const PART: &str = "counters";

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The pass of every run of a dispatch, given as dispatch and start, and the number of passes. A pass runs the program
 /// from its start, so that in the order of time a new one starts where a dispatch comes again. Passes are numbered in the
 /// order of their first run in the file.
-pub fn passes(runs: &[(i64, Option<i64>)]) -> (Vec<i64>, i64) {
+pub(crate) fn passes(runs: &[(i64, Option<i64>)]) -> (Vec<i64>, i64) {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|at| runs.get(*at).map(|(dispatch, start)| (*start, *dispatch)));
     let mut passes = vec![0; runs.len()];

@@ -26,7 +26,7 @@ const INTEGERS: &[Col] = &[
 ];
 
 /// A row whose numbers are understood.
-pub struct Row<'r> {
+pub(crate) struct Row<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: [Option<i64>; COLUMNS],
@@ -38,19 +38,19 @@ pub struct Row<'r> {
 }
 
 impl Row<'_> {
-    pub fn number(&self, column: Col) -> Option<i64> {
+    pub(crate) fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
     }
 
     /// The text in a column that is not empty.
-    pub fn text(&self, column: Col) -> Option<Cow<'_, str>> {
+    pub(crate) fn text(&self, column: Col) -> Option<Cow<'_, str>> {
         let field = self.record.get(self.header.position(column)?)?;
         (!field.is_empty()).then(|| String::from_utf8_lossy(field))
     }
 }
 
 /// Shows every row that can be understood to `visit`.
-pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub(crate) fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {
         Some(Layout::Long) => only,

@@ -27,7 +27,7 @@ struct ComputeSource(Survey);
 ///
 /// # Errors
 /// When a file of counters cannot be read.
-pub fn find(workload: &Workload) -> Result<Opened> {
+pub(crate) fn find(workload: &Workload) -> Result<Opened> {
     let survey = Survey::new(workload)?;
     if survey.runs.is_empty() && survey.files.iter().all(|file| file.flaws.bad == 0) {
         return Ok(Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() });

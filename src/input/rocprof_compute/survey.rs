@@ -13,7 +13,7 @@ use crate::input::common::csv::{CsvFile, Flaws, start};
 
 /// A dispatch as it ran in one pass.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     pub dispatch: i64,
     pub gpu: Option<i64>,
     /// Position in [`Survey::kernels`].
@@ -28,7 +28,7 @@ pub struct Run {
 
 /// A kernel as the first of its rows shows it.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// Recorded id, otherwise a number in the order of appearance.
     pub id: i64,
     /// Name, unless no row has one.
@@ -44,7 +44,7 @@ type KernelKey = (Option<i64>, Option<String>);
 
 /// A file after it was surveyed.
 #[derive(Debug)]
-pub struct Surveyed {
+pub(crate) struct Surveyed {
     /// Where it is.
     pub file: CsvFile,
     /// What its columns are.
@@ -58,7 +58,7 @@ pub struct Surveyed {
 
 /// What the files name.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub(crate) struct Survey {
     pub files: Vec<Surveyed>,
     /// Dispatches in every pass, in recorded order.
     pub runs: Vec<Run>,
@@ -71,7 +71,7 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all files once.
-    pub fn new(workload: &Workload) -> Result<Self> {
+    pub(crate) fn new(workload: &Workload) -> Result<Self> {
         let mut survey = Self::default();
         let mut kernels: BTreeMap<KernelKey, usize> = BTreeMap::new();
         for file in &workload.files {
@@ -153,7 +153,7 @@ impl Survey {
 
 impl Surveyed {
     /// Position of the run of a row in [`Survey::runs`], if it is the `ordinal`th of the file.
-    pub fn run_of(&self, row: &Row<'_>, ordinal: usize) -> Option<usize> {
+    pub(crate) fn run_of(&self, row: &Row<'_>, ordinal: usize) -> Option<usize> {
         match self.header.layout {
             Some(Layout::Wide) => Some(self.first.saturating_add(ordinal)),
             _ => self.runs.get(&run_key(row)).copied(),

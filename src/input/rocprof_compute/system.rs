@@ -10,7 +10,7 @@ use crate::schema::facts::AgentFacts;
 
 /// The fields of the first row by name.
 #[derive(Clone, Debug, Default)]
-pub struct System {
+pub(crate) struct System {
     fields: BTreeMap<String, Vec<u8>>,
 }
 
@@ -19,7 +19,7 @@ impl System {
     ///
     /// # Errors
     /// When it cannot be read, or has no row that fits its header.
-    pub fn read(file: &CsvFile) -> Result<Self, String> {
+    pub(crate) fn read(file: &CsvFile) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.shown);
         let (header, mut records) = start(file).map_err(|error| format!("{error:#}"))?;
         let mut record = ByteRecord::new();
@@ -38,7 +38,7 @@ impl System {
     }
 
     /// A text that is not empty.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         let text = String::from_utf8_lossy(self.fields.get(name)?).trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
@@ -52,7 +52,7 @@ impl System {
     }
 
     /// The GPU of a number; all of a machine are alike.
-    pub fn gpu(&self, id: i64) -> AgentFacts {
+    pub(crate) fn gpu(&self, id: i64) -> AgentFacts {
         let waves_per_cu = self.number("max_waves_per_cu");
         let simd_per_cu = self.number("simd_per_cu");
         let waves_per_simd = waves_per_cu.zip(simd_per_cu).and_then(|(waves, simds)| waves.checked_div(simds));

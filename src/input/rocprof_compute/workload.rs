@@ -12,7 +12,7 @@ const SYSTEM: &str = "sysinfo.csv";
 
 /// The files of a folder.
 #[derive(Clone, Debug)]
-pub struct Workload {
+pub(crate) struct Workload {
     /// Files of counters, the joined one first.
     pub files: Vec<CsvFile>,
     /// The description of the machine, if there is one.
@@ -30,7 +30,7 @@ fn name_of(path: &Path) -> String {
 }
 
 /// The name of a file without `.csv` and `.gz`.
-pub fn stem(file: &CsvFile) -> String {
+pub(crate) fn stem(file: &CsvFile) -> String {
     let name = name_of(&file.path);
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.strip_suffix(".csv").unwrap_or(name).to_owned()
@@ -45,7 +45,7 @@ fn is_joined_pass(stem: &str) -> bool {
 }
 
 /// Puts files together: those of the same directory.
-pub fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
+pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
     let mut directories: Vec<PathBuf> = Vec::new();
     let mut groups: BTreeMap<PathBuf, Vec<CsvFile>> = BTreeMap::new();
     for file in files {

@@ -13,7 +13,7 @@ use crate::input::common::shader_engines;
 use crate::schema::facts::AgentFacts;
 
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     guid: Option<String>,
     logical: Option<i64>,
     facts: AgentFacts,
@@ -21,14 +21,14 @@ pub struct Listed {
 
 /// A list of agents, and what could not be read of it.
 #[derive(Debug, Default)]
-pub struct List {
+pub(crate) struct List {
     pub agents: Vec<Listed>,
     /// Why the list is incomplete.
     pub damage: Option<String>,
 }
 
 /// Reads a list of agents.
-pub fn read(file: &CsvFile) -> Result<List> {
+pub(crate) fn read(file: &CsvFile) -> Result<List> {
     let (header, mut records) = start(file)?;
     let names: BTreeMap<String, usize> =
         header.iter().enumerate().rev().map(|(at, name)| (spelling(&String::from_utf8_lossy(name)), at)).collect();
@@ -100,7 +100,7 @@ fn listed(record: &ByteRecord, names: &BTreeMap<String, usize>) -> Option<Listed
 }
 
 /// The agents of a process, and the agent id of every label that its rows use.
-pub fn agents(listed: &[Listed], guid: Option<&str>, census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
+pub(crate) fn agents(listed: &[Listed], guid: Option<&str>, census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let own = |agent: &&Listed| agent.guid.is_none() || guid.is_none() || agent.guid.as_deref() == guid;
     let mut agents: Vec<&Listed> = Vec::new();
     for agent in listed.iter().filter(own) {

@@ -32,7 +32,7 @@ const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
 }
 
 /// Assembles the calls that have a length.
-pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let rows = Fields::read(reading, &plan(has_length))?;
     reading.builder.set_height(rows.height);
     reading.put("region_id", ordinals(rows.height));
@@ -42,7 +42,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls without length.
-pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let rows = Fields::read(reading, &plan(|row| !has_length(row)))?;
     reading.builder.set_height(rows.height);
     reading.put("mark_id", ordinals(rows.height));

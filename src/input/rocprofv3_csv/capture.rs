@@ -18,7 +18,7 @@ use crate::input::common::csv::{CsvFile, Flaws, start};
 use crate::schema::anomaly::{Anomaly, Damage};
 
 /// A file of a capture after it was surveyed.
-pub struct Surveyed {
+pub(crate) struct Surveyed {
     /// Where it is.
     pub file: CsvFile,
     /// What it holds.
@@ -30,7 +30,7 @@ pub struct Surveyed {
 }
 
 /// What the processes of a capture share.
-pub struct Shared {
+pub(crate) struct Shared {
     /// Files of records.
     pub files: Vec<Surveyed>,
     /// Which rows belong to which process.
@@ -38,7 +38,7 @@ pub struct Shared {
 }
 
 /// One process of a capture.
-pub struct Capture {
+pub(crate) struct Capture {
     /// The files.
     pub shared: Arc<Shared>,
     /// Which of the processes it is.
@@ -52,7 +52,7 @@ pub struct Capture {
 }
 
 /// A capture after all its files were surveyed.
-pub struct Survey {
+pub(crate) struct Survey {
     /// What its processes share.
     pub shared: Shared,
     /// Its processes.
@@ -65,7 +65,7 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all files once.
-    pub fn new(group: &Group) -> Result<Self> {
+    pub(crate) fn new(group: &Group) -> Result<Self> {
         let files: Vec<(Surveyed, BTreeMap<RowKey, Census>)> =
             group.files.par_iter().map(survey).collect::<Result<_>>()?;
         let mut survey = Self {
@@ -127,7 +127,7 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
 
 /// What was odd about rows that were read.
 #[derive(Clone, Debug, Default)]
-pub struct RowAnomalies {
+pub(crate) struct RowAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
     /// Rows that could not be read.
@@ -137,7 +137,7 @@ pub struct RowAnomalies {
 impl Capture {
     /// Shows the rows of a kind that belong to this process to `visit`, which collects them; one collection for each
     /// file, in order.
-    pub fn records<S: Send>(
+    pub(crate) fn records<S: Send>(
         &self,
         kind: Kind,
         table: &str,
@@ -167,7 +167,7 @@ impl Capture {
     }
 
     /// What the survey found to be lost of files of these kinds.
-    pub fn damage(&self, kinds: &[Kind]) -> Vec<Damage> {
+    pub(crate) fn damage(&self, kinds: &[Kind]) -> Vec<Damage> {
         let files = self.shared.files.iter().filter(|surveyed| kinds.contains(&surveyed.kind));
         files.flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, surveyed.kind.name())).collect()
     }

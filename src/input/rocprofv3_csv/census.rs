@@ -10,7 +10,7 @@ use crate::schema::domain::domain_of_category;
 
 /// What a row says about its process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowKey {
+pub(crate) enum RowKey {
     /// Id of the capture.
     Guid(String),
     /// Process id.
@@ -21,7 +21,7 @@ pub enum RowKey {
 
 /// A kernel as the first of its rows shows it.
 #[derive(Clone, Debug, Default)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// Name as written.
     pub name: Option<String>,
     /// Vector, accumulation and scalar registers, LDS, scratch memory.
@@ -30,7 +30,7 @@ pub struct Kernel {
 
 /// How rows use an agent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AgentUse {
+pub(crate) struct AgentUse {
     /// It runs kernels or is the device side of a copy.
     pub as_gpu: bool,
     /// It is the host side of a copy.
@@ -39,7 +39,7 @@ pub struct AgentUse {
 
 /// What rows name.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub(crate) struct Census {
     pub rows: BTreeMap<Kind, u64>,
     /// Calls without length.
     pub marks: u64,
@@ -57,11 +57,11 @@ pub struct Census {
 }
 
 impl Census {
-    pub fn rows(&self, kind: Kind) -> u64 {
+    pub(crate) fn rows(&self, kind: Kind) -> u64 {
         self.rows.get(&kind).copied().unwrap_or(0)
     }
 
-    pub fn add(&mut self, kind: Kind, row: &Row<'_>) {
+    pub(crate) fn add(&mut self, kind: Kind, row: &Row<'_>) {
         *self.rows.entry(kind).or_insert(0) += 1;
         if kind == Kind::Calls {
             self.marks += u64::from(!has_length(row));
@@ -122,7 +122,7 @@ impl Census {
     }
 
     /// Adds what another one has.
-    pub fn absorb(&mut self, other: Self) {
+    pub(crate) fn absorb(&mut self, other: Self) {
         for (kind, rows) in other.rows {
             *self.rows.entry(kind).or_insert(0) += rows;
         }
@@ -146,7 +146,7 @@ impl Census {
 }
 
 /// What a row says about its process.
-pub fn key(row: &Row<'_>) -> RowKey {
+pub(crate) fn key(row: &Row<'_>) -> RowKey {
     if let Some(guid) = row.text(Col::Guid) {
         return RowKey::Guid(guid.into_owned());
     }
@@ -157,22 +157,22 @@ pub fn key(row: &Row<'_>) -> RowKey {
 }
 
 /// Whether a call has a length; one without is an instant.
-pub fn has_length(row: &Row<'_>) -> bool {
+pub(crate) fn has_length(row: &Row<'_>) -> bool {
     row.number(Col::Start) != row.number(Col::End)
 }
 
 /// Whether an allocation is one of scratch memory.
-pub fn is_scratch(row: &Row<'_>) -> bool {
+pub(crate) fn is_scratch(row: &Row<'_>) -> bool {
     let names_it = |column: Col| row.text(column).is_some_and(|text| text.to_ascii_uppercase().contains("SCRATCH"));
     names_it(Col::Kind) || names_it(Col::Operation)
 }
 
 /// Whether a row is a marker of the whole process: such a range has no thread.
-pub fn is_process_range(row: &Row<'_>) -> bool {
+pub(crate) fn is_process_range(row: &Row<'_>) -> bool {
     let is_marker = || row.text(Col::Domain).is_some_and(|domain| domain_of_category(&domain) == "marker");
     row.number(Col::ThreadId) == Some(0) && is_marker()
 }
 
-pub fn thread(kind: Kind, row: &Row<'_>) -> Option<i64> {
+pub(crate) fn thread(kind: Kind, row: &Row<'_>) -> Option<i64> {
     row.number(Col::ThreadId).filter(|_| kind != Kind::Calls || !is_process_range(row))
 }

@@ -2,7 +2,7 @@
 
 /// How the fields of a column are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub(crate) enum Content {
     /// An integer, decimal or hexadecimal.
     Integer,
     /// A floating point number.
@@ -19,15 +19,15 @@ macro_rules! columns {
     ($($column:ident $content:ident $doc:literal $($spelling:literal)+;)+) => {
         /// A column that is known.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Col {
+        pub(crate) enum Col {
             $(#[doc = $doc] $column,)+
         }
 
         /// How many columns are known.
-        pub const COLUMNS: usize = [$(Col::$column),+].len();
+        pub(crate) const COLUMNS: usize = [$(Col::$column),+].len();
 
         /// Column and content by the spelling of a header in lower case.
-        pub fn known(spelling: &str) -> Option<(Col, Content)> {
+        pub(crate) fn known(spelling: &str) -> Option<(Col, Content)> {
             match spelling {
                 $($($spelling)|+ => Some((Col::$column, Content::$content)),)+
                 _ => None,

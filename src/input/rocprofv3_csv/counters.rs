@@ -77,19 +77,19 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
 }
 
 /// Assembles one row per value, numbered in recorded order.
-pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counter_instances(&mut reading.builder, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counters(&mut reading.builder, frame)
 }
 
 /// Assembles the samples of streamed counters.
-pub fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
     let plan = Plan { kind: Kind::StreamedCounters, numbers: SAMPLE_NUMBERS, texts: TEXTS, keep: every, mark: nothing };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);

@@ -47,7 +47,7 @@ const fn plan(kind: Kind) -> Plan {
 }
 
 /// The id by which counters name their dispatch: early versions give it no number of its own.
-pub fn counted_id(dispatch: Option<i64>, correlation: Option<i64>) -> i64 {
+pub(crate) fn counted_id(dispatch: Option<i64>, correlation: Option<i64>) -> i64 {
     dispatch.or(correlation).unwrap_or(0)
 }
 
@@ -86,7 +86,7 @@ fn dispatches(reading: &mut Reading<'_>) -> Result<(Fields, Int64Chunked)> {
 }
 
 /// How many dispatches there are.
-pub fn count(reading: &mut Reading<'_>) -> Result<u64> {
+pub(crate) fn count(reading: &mut Reading<'_>) -> Result<u64> {
     let census = &reading.capture.census;
     if census.rows(Kind::Counters) == 0 {
         return Ok(census.rows(Kind::Kernels));
@@ -95,7 +95,7 @@ pub fn count(reading: &mut Reading<'_>) -> Result<u64> {
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
-pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let (rows, ids) = dispatches(reading)?;
     reading.builder.set_height(rows.height);
     if let Some(pass) = pass {

@@ -12,10 +12,10 @@ use super::rows::Row;
 use super::words::Words;
 
 /// A column and the canonical columns that are made from it; none if it is always needed.
-pub type Need = (Col, &'static [&'static str]);
+pub(crate) type Need = (Col, &'static [&'static str]);
 
 /// Which columns of which rows to read.
-pub struct Plan {
+pub(crate) struct Plan {
     /// Kind of the files.
     pub kind: Kind,
     /// Columns of numbers.
@@ -30,7 +30,7 @@ pub struct Plan {
 
 /// The columns that were read, of all files in order.
 #[derive(Default)]
-pub struct Fields {
+pub(crate) struct Fields {
     /// Rows.
     pub height: usize,
     /// What [`Plan::mark`] told.
@@ -43,7 +43,7 @@ pub struct Fields {
 
 impl Fields {
     /// Reads what the wanted columns need.
-    pub fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
+    pub(crate) fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
         let builder = &reading.builder;
         let wanted = |needs: &[Need]| -> Vec<Col> {
             let needed = |(_, names): &&Need| names.is_empty() || builder.wants(names);
@@ -82,7 +82,7 @@ impl Fields {
     }
 
     /// Adds the rows of others at the end. Columns that only one of both has stay with nulls for the other's rows.
-    pub fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         let before = self.height;
         self.height += other.height;
         self.marks.extend(other.marks);
@@ -116,7 +116,7 @@ impl Fields {
     }
 
     /// Keeps the rows that are marked.
-    pub fn retain(&mut self, marks: &[bool]) {
+    pub(crate) fn retain(&mut self, marks: &[bool]) {
         let keep = |at: usize| marks.get(at).copied().unwrap_or(false);
         fn filter<T>(values: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
             let mut at = 0;
@@ -137,12 +137,12 @@ impl Fields {
     }
 
     /// The numbers of a column; nulls if it was not wanted.
-    pub fn slice(&self, column: Col) -> Option<&[Option<i64>]> {
+    pub(crate) fn slice(&self, column: Col) -> Option<&[Option<i64>]> {
         self.numbers.iter().find(|(known, _)| *known == column).map(|(_, values)| values.as_slice())
     }
 
     /// As [`Fields::slice`], as a column.
-    pub fn get(&self, column: Col) -> Int64Chunked {
+    pub(crate) fn get(&self, column: Col) -> Int64Chunked {
         self.slice(column).map_or_else(
             || Int64Chunked::full_null("".into(), self.height),
             |values| Int64Chunked::from_iter_options("".into(), values.iter().copied()),
@@ -150,7 +150,7 @@ impl Fields {
     }
 
     /// The texts of a column; nulls if it was not wanted.
-    pub fn words(&self, column: Col) -> Cow<'_, Words> {
+    pub(crate) fn words(&self, column: Col) -> Cow<'_, Words> {
         self.words
             .iter()
             .find(|(known, _)| *known == column)
@@ -159,11 +159,11 @@ impl Fields {
 }
 
 /// Accepts every row.
-pub fn every(_: &Row<'_>) -> bool {
+pub(crate) fn every(_: &Row<'_>) -> bool {
     true
 }
 
 /// Tells nothing.
-pub fn nothing(_: &Row<'_>) -> bool {
+pub(crate) fn nothing(_: &Row<'_>) -> bool {
     false
 }

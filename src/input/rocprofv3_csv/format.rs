@@ -13,7 +13,7 @@ use crate::input::recognition::format::{Format, Group, Opened, Recognized};
 use crate::input::recognition::head::Head;
 
 /// rocprofv3 CSV, plain or compressed.
-pub struct RocprofCsv;
+pub(crate) struct RocprofCsv;
 
 impl Format for RocprofCsv {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

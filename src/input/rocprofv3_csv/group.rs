@@ -55,13 +55,13 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Whether a file is named as rocprofv3 names its CSV, so that one without content may be a rank that was lost.
-pub fn is_named_like_capture(name: &str) -> bool {
+pub(crate) fn is_named_like_capture(name: &str) -> bool {
     (name.ends_with(".csv") || name.ends_with(".csv.gz")) && prefix(name).is_some()
 }
 
 /// A capture: its files, and how they are called together.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// The files in natural order.
     pub files: Vec<CsvFile>,
     /// Path of the only file, otherwise a pattern that matches all.
@@ -80,7 +80,7 @@ pub struct Group {
 type Key = (PathBuf, Option<String>, usize);
 
 /// Puts files together: those of the same directory and prefix. A file with another name stands alone.
-pub fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
+pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
     let mut keys: Vec<Key> = Vec::new();
     let mut groups: BTreeMap<Key, Vec<CsvFile>> = BTreeMap::new();
     for (at, file) in files.into_iter().enumerate() {
@@ -122,7 +122,7 @@ fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
 
 /// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or next to it
 /// with the same prefix and process.
-pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
+pub(crate) fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     let guid = |facts: &ProcessFacts| facts.guid.as_ref().map(|guid| guid.replace('_', "-"));
     if facts.guid.is_some() && guid(facts) == guid(other) {
         return true;

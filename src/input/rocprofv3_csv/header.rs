@@ -6,7 +6,7 @@ use super::columns::{COLUMNS, Col, Content, known};
 
 /// Where the columns of a file are.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Number of fields.
     pub width: usize,
     /// Names that are not known, as written.
@@ -17,7 +17,7 @@ pub struct Header {
 
 impl Header {
     /// Finds the columns of a header; of equal ones the first counts.
-    pub fn new(record: &ByteRecord) -> Self {
+    pub(crate) fn new(record: &ByteRecord) -> Self {
         let mut header =
             Self { width: record.len(), unknown: Vec::new(), positions: [None; COLUMNS], contents: Vec::new() };
         for (at, field) in record.iter().enumerate() {
@@ -35,22 +35,22 @@ impl Header {
     }
 
     /// Where a column is.
-    pub fn position(&self, column: Col) -> Option<usize> {
+    pub(crate) fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }
 
     /// Whether there are all of these columns.
-    pub fn has(&self, columns: &[Col]) -> bool {
+    pub(crate) fn has(&self, columns: &[Col]) -> bool {
         columns.iter().all(|column| self.position(*column).is_some())
     }
 
     /// Position, name and content of the known columns.
-    pub fn contents(&self) -> &[(usize, Col, Content)] {
+    pub(crate) fn contents(&self) -> &[(usize, Col, Content)] {
         &self.contents
     }
 }
 
 /// A column name as it is compared: lower case, without what surrounds it.
-pub fn spelling(name: &str) -> String {
+pub(crate) fn spelling(name: &str) -> String {
     name.trim().trim_start_matches('\u{feff}').trim_matches('"').to_lowercase()
 }

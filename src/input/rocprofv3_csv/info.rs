@@ -10,13 +10,13 @@ use super::symbols::{Symbols, forms};
 use crate::columns::frames::dictionary_column;
 
 /// Assembles a table of ids that rows name.
-pub fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64>) {
+pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64>) {
     reading.builder.set_height(ids.len());
     reading.put(key, Int64Chunked::from_iter_values("".into(), ids.iter().copied()));
 }
 
 /// Assembles `kernel_symbols`.
-pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let symbols = &reading.capture.symbols;
     reading.builder.set_height(symbols.ids.len());
     reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));

@@ -7,7 +7,7 @@ use super::header::{Header, spelling};
 
 /// What the records of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Dispatches of kernels.
     Kernels,
     /// Counters of dispatches.
@@ -30,7 +30,7 @@ pub enum Kind {
 
 impl Kind {
     /// How messages call the records.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Kernels => "kernel trace",
             Self::Counters => "counter collection",
@@ -46,7 +46,7 @@ impl Kind {
     }
 
     /// The kind of a file with this header.
-    pub fn from_header(header: &ByteRecord) -> Option<Self> {
+    pub(crate) fn from_header(header: &ByteRecord) -> Option<Self> {
         use Col::*;
         let columns = Header::new(header);
         let has = |names: &[Col]| columns.has(names);
@@ -89,7 +89,7 @@ impl Kind {
 
 /// What the first bytes of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadKind {
+pub(crate) enum HeadKind {
     /// A file of records.
     Records,
     /// Statistics that were derived from records.
@@ -99,7 +99,7 @@ pub enum HeadKind {
 }
 
 /// Looks at the header of a file.
-pub fn head_of(bytes: &[u8]) -> HeadKind {
+pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if !line.contains(&b',') {
         return HeadKind::Other;

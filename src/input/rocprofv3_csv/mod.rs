@@ -10,12 +10,12 @@ mod header;
 mod kinds;
 mod owners;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod rows;
 mod values;
 
-pub use group::{Group, is_named_like_capture, is_same_run};
-pub use kinds::{HeadKind, head_of};
+pub(crate) use group::{Group, is_named_like_capture, is_same_run};
+pub(crate) use kinds::{HeadKind, head_of};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -33,9 +33,9 @@ cfg_if::cfg_if! {
         mod transfers;
         mod words;
 
-        pub use format::RocprofCsv;
+        pub(crate) use format::RocprofCsv;
     }
 }
 
 /// Name of the format in the `processes` table.
-pub const FORMAT: &str = "rocprofv3-csv";
+pub(crate) const FORMAT: &str = "rocprofv3-csv";

@@ -6,7 +6,7 @@ use super::census::{Census, RowKey};
 
 /// The processes of a capture.
 #[derive(Debug, Default)]
-pub struct Owners {
+pub(crate) struct Owners {
     of_key: BTreeMap<RowKey, usize>,
     /// How many processes there are.
     pub processes: usize,
@@ -14,7 +14,7 @@ pub struct Owners {
 
 /// What is known of a process before its rows are read.
 #[derive(Debug, Default)]
-pub struct Owned {
+pub(crate) struct Owned {
     /// Id of the capture.
     pub guid: Option<String>,
     /// Process id, where rows or names tell it.
@@ -27,7 +27,7 @@ impl Owners {
     /// Tells the processes apart: by the id of the capture, otherwise by the process id. Rows that tell neither belong to the
     /// only process; of several to the one with their thread, otherwise the one that the names of the files start with, otherwise
     /// to one of their own.
-    pub fn new(surveyed: BTreeMap<RowKey, Census>, named: Option<i64>) -> (Self, Vec<Owned>) {
+    pub(crate) fn new(surveyed: BTreeMap<RowKey, Census>, named: Option<i64>) -> (Self, Vec<Owned>) {
         let mut owners = Self::default();
         let mut owned: Vec<Owned> = Vec::new();
         let mut others: Vec<(RowKey, Census)> = Vec::new();
@@ -88,7 +88,7 @@ impl Owners {
     }
 
     /// Whether a row with this key belongs to the process.
-    pub fn holds(&self, process: usize, key: &RowKey) -> bool {
+    pub(crate) fn holds(&self, process: usize, key: &RowKey) -> bool {
         self.of_key.get(key) == Some(&process)
     }
 }

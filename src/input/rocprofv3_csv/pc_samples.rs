@@ -23,7 +23,7 @@ const TEXTS: &[Need] = &[
 ];
 
 /// Assembles the samples in the order of the files.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let plan = Plan { kind: Kind::PcSamples, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);

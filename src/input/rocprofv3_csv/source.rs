@@ -27,7 +27,7 @@ use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 struct CsvSource(Capture);
 
 /// The processes of a capture.
-pub fn find(group: &Group) -> Result<Opened> {
+pub(crate) fn find(group: &Group) -> Result<Opened> {
     let survey = Survey::new(group)?;
     let notes = notes(group, &survey.shared);
     let hash = content_hash(&survey.shared);

@@ -7,7 +7,7 @@ use crate::analysis::categories::Categories as CategoryRules;
 use crate::input::common::{IdIndex, NameForms, SymbolNames, placeholder};
 
 /// The kernels of a process.
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Kernel ids; those of kernels without one follow the highest.
     pub ids: Vec<i64>,
     /// Positions by kernel id.
@@ -22,10 +22,11 @@ pub struct Symbols {
 
 impl Symbols {
     /// Names of the integer columns.
-    pub const COLUMNS: [&'static str; 5] = ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes"];
+    pub(crate) const COLUMNS: [&'static str; 5] =
+        ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes"];
 
     /// Numbers the kernels.
-    pub fn new(census: &Census) -> Self {
+    pub(crate) fn new(census: &Census) -> Self {
         let highest = census.kernels.keys().next_back().copied().unwrap_or(0);
         let next = |offset: usize| highest.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX)).saturating_add(1);
         // A kernel with and without id is the same one.
@@ -57,7 +58,7 @@ impl Symbols {
 }
 
 /// Names and categories of kernels.
-pub fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules) -> NameForms {
+pub(crate) fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules) -> NameForms {
     let mut symbols = SymbolNames::default();
     for name in names {
         symbols.push(name, None, None);

@@ -63,7 +63,7 @@ fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
 }
 
 /// Assembles the copies.
-pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Copies)?;
     reading.put("copy_id", ordinals(rows.height));
     reading.put("bytes", rows.get(Col::Bytes));
@@ -86,7 +86,7 @@ pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the allocations, frees and scratch operations.
-pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Allocations)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
@@ -120,7 +120,7 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the graph launches.
-pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::GraphLaunches)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
@@ -129,7 +129,7 @@ pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the HIP events.
-pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Events)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);

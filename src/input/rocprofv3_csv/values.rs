@@ -8,7 +8,7 @@ const LARGEST_LABEL: i64 = (1 << CLASS_BITS) - 1;
 
 /// An agent as a file names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AgentLabel {
+pub(crate) enum AgentLabel {
     /// `4`, of early versions: the number of the kernel driver.
     Number(i64),
     /// `Agent 4`: the number among the agents the process sees, or that of the kernel driver.
@@ -23,7 +23,7 @@ pub enum AgentLabel {
 
 impl AgentLabel {
     /// The label as one number, so that it can stand in a column.
-    pub fn code(self) -> i64 {
+    pub(crate) fn code(self) -> i64 {
         let (class, number) = match self {
             Self::Number(number) => (0, number),
             Self::Agent(number) => (1, number),
@@ -35,7 +35,7 @@ impl AgentLabel {
     }
 
     /// The label of a [`AgentLabel::code`].
-    pub fn of_code(code: i64) -> Self {
+    pub(crate) fn of_code(code: i64) -> Self {
         let number = code & LARGEST_LABEL;
         match code >> CLASS_BITS {
             1 => Self::Agent(number),
@@ -46,7 +46,7 @@ impl AgentLabel {
         }
     }
 
-    pub fn number(self) -> i64 {
+    pub(crate) fn number(self) -> i64 {
         match self {
             Self::Number(number) | Self::Agent(number) | Self::Cpu(number) | Self::Gpu(number) | Self::Nic(number) => {
                 number
@@ -56,7 +56,7 @@ impl AgentLabel {
 }
 
 /// An agent: a number, or a word and a number. Anything else is no agent.
-pub fn agent(field: &[u8]) -> Option<AgentLabel> {
+pub(crate) fn agent(field: &[u8]) -> Option<AgentLabel> {
     if let Some(number) = plain_integer(field) {
         return (number <= LARGEST_LABEL).then_some(AgentLabel::Number(number));
     }

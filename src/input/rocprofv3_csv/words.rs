@@ -10,7 +10,7 @@ use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 
 /// Texts in the order of the rows.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub(crate) struct Words {
     known: BTreeMap<String, usize>,
     /// Position in [`Words::list`] for every row.
     pub codes: Vec<Option<usize>>,
@@ -19,7 +19,7 @@ pub struct Words {
 
 impl Words {
     /// Adds the text of a row.
-    pub fn push(&mut self, word: Option<Cow<'_, str>>) {
+    pub(crate) fn push(&mut self, word: Option<Cow<'_, str>>) {
         let code = word.map(|word| match &self.last {
             Some((last, code)) if *last == word => *code,
             _ => {
@@ -41,19 +41,19 @@ impl Words {
     }
 
     /// Adds the rows of others at the end.
-    pub fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         let words = other.list();
         let codes: Vec<usize> = words.iter().flatten().map(|word| self.code(word)).collect();
         self.codes.extend(other.codes.iter().map(|code| code.and_then(|code| codes.get(code).copied())));
     }
 
     /// Rows without text.
-    pub fn nulls(height: usize) -> Self {
+    pub(crate) fn nulls(height: usize) -> Self {
         Self { codes: vec![None; height], ..Self::default() }
     }
 
     /// The distinct texts.
-    pub fn list(&self) -> Vec<Option<String>> {
+    pub(crate) fn list(&self) -> Vec<Option<String>> {
         let mut words = vec![None; self.known.len()];
         for (word, code) in &self.known {
             if let Some(place) = words.get_mut(*code) {
@@ -64,11 +64,11 @@ impl Words {
     }
 
     /// As a dictionary-encoded column.
-    pub fn categories(&self, name: &str) -> Result<Column> {
+    pub(crate) fn categories(&self, name: &str) -> Result<Column> {
         Ok(dictionary_column(name, &self.list(), self.codes.iter().copied())?)
     }
 
-    pub fn texts(&self, name: &str) -> Result<Column> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Column> {
         Ok(text_column_from_dictionary(name, &self.list(), self.codes.iter().copied())?)
     }
 }

@@ -17,7 +17,7 @@ use super::symbols::Symbols;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// A process of a file.
-pub struct Capture {
+pub(crate) struct Capture {
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
@@ -39,7 +39,7 @@ pub struct Capture {
 
 /// What was odd about sections that were read.
 #[derive(Clone, Debug, Default)]
-pub struct SectionAnomalies {
+pub(crate) struct SectionAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
     /// Records that could not be read.
@@ -48,7 +48,7 @@ pub struct SectionAnomalies {
 
 impl SectionAnomalies {
     /// Adds those of another read.
-    pub fn extend(&mut self, other: &Self) {
+    pub(crate) fn extend(&mut self, other: &Self) {
         self.anomalies.extend(other.anomalies.iter().cloned());
         self.damage.extend(other.damage.iter().cloned());
     }
@@ -59,7 +59,7 @@ impl SectionAnomalies {
     }
 
     /// Notes records that were left out because others of the same key are there.
-    pub fn repeated(&mut self, section: &str, count: usize, detail: &str) {
+    pub(crate) fn repeated(&mut self, section: &str, count: usize, detail: &str) {
         self.note("repeated_record", Severity::Warning, section, count, detail);
     }
 
@@ -79,7 +79,7 @@ impl SectionAnomalies {
 
 impl Capture {
     /// Reads the records of a section; what was odd goes to `findings`.
-    pub fn records<S: Sink>(
+    pub(crate) fn records<S: Sink>(
         &self,
         section: &Section,
         findings: &mut SectionAnomalies,
@@ -89,7 +89,7 @@ impl Capture {
     }
 
     /// As [`Capture::records`], with quicker ways.
-    pub fn records_by<S: Sink>(
+    pub(crate) fn records_by<S: Sink>(
         &self,
         section: &Section,
         findings: &mut SectionAnomalies,
@@ -113,7 +113,7 @@ impl Capture {
     }
 
     /// Gathers the records of all sections of that name.
-    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
+    pub(crate) fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
         let mut all = Vec::new();
         for section in self.process.named(name) {
             let parts = self.records(section, findings, || Gather(Vec::new()))?;
@@ -123,7 +123,7 @@ impl Capture {
     }
 
     /// Reads the first object of that name.
-    pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
+    pub(crate) fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
         let Some(section) = self.process.named(name).next() else { return Ok(None) };
         let (value, lossy) = read_object(&self.file, section)?;
         findings.lossy(name, usize::from(lossy));
@@ -141,7 +141,7 @@ impl Capture {
     ///
     /// # Errors
     /// Those of `make`.
-    pub fn cached<T>(
+    pub(crate) fn cached<T>(
         cache: &OnceLock<(T, SectionAnomalies)>,
         make: impl FnOnce(&mut SectionAnomalies) -> Result<T>,
     ) -> Result<(&T, &SectionAnomalies)> {
@@ -158,7 +158,7 @@ impl Capture {
 }
 
 /// What is kept of a record of a small section.
-pub trait FromRecord: Sized + Send {
+pub(crate) trait FromRecord: Sized + Send {
     /// The record as the file spells it.
     type Record<'de>: Deserialize<'de>;
 

@@ -21,7 +21,7 @@ const NAMES_THREAD: &str = "roctxNameOsThread";
 
 /// What the records name.
 #[derive(Debug, Default)]
-pub struct Census {
+pub(crate) struct Census {
     pub threads: BTreeSet<i64>,
     pub queues: BTreeSet<i64>,
     pub streams: BTreeSet<i64>,
@@ -184,7 +184,7 @@ impl Census {
 
 impl Capture {
     /// What the records name.
-    pub fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
+    pub(crate) fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }
 }

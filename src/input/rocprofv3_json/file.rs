@@ -18,7 +18,7 @@ use super::template::PADDING;
 use crate::input::common::gzip::GzipText;
 
 /// First bytes of a gzip file.
-pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// Bytes that tell a list from an object; blanks may be before it.
 const HEAD_BYTES: u64 = 64;
@@ -38,7 +38,7 @@ thread_local! {
 }
 
 /// An input that can be read.
-pub struct InputFile {
+pub(crate) struct InputFile {
     content: Content,
     /// Why the end of a compressed file is missing.
     pub damage: Option<String>,
@@ -58,7 +58,7 @@ enum Content {
 /// Where the text of compressed inputs goes: one file without name for all of them, which keeps it open for as long as
 /// one of them is in use.
 #[derive(Default)]
-pub struct Spool {
+pub(crate) struct Spool {
     file: Option<Arc<File>>,
     end: u64,
     /// Bytes of the texts that are held in memory instead.
@@ -81,7 +81,7 @@ impl InputFile {
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
-    pub fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
+    pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let mut head = Vec::new();
         (&file).take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -177,7 +177,7 @@ impl InputFile {
     }
 
     /// Length of the text.
-    pub fn length(&self) -> Result<u64> {
+    pub(crate) fn length(&self) -> Result<u64> {
         if let Content::InMemory { length, .. } = &self.content {
             return Ok(*length as u64);
         }
@@ -186,7 +186,7 @@ impl InputFile {
 
     /// Lends as many of the bytes from `start` to `end` as there are, and their number. Behind them are as many more as
     /// words loaded near the end need: those that follow, or zeros.
-    pub fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
+    pub(crate) fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
         if let Content::InMemory { text, length } = &self.content {
             let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(*length);
             let (start, end) = (place(start), place(end));
@@ -228,7 +228,7 @@ impl InputFile {
     ///
     /// # Errors
     /// When they cannot be read, as when the file was cut while it is being read.
-    pub fn read(&self, start: u64, end: u64, bytes: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn read(&self, start: u64, end: u64, bytes: &mut Vec<u8>) -> Result<()> {
         if let Content::InMemory { text, length } = &self.content {
             let place = |offset: u64| usize::try_from(offset).ok().filter(|offset| offset <= length);
             let found = place(start).zip(place(end)).and_then(|(start, end)| text.get(start..end));
@@ -252,7 +252,7 @@ fn decompressed(file: File) -> GzipText<BufReader<File>> {
 }
 
 /// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
-pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
+pub(crate) fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
     let mut head = Vec::new();
     if let Ok(file) = File::open(path) {
         // An error leaves what was decompressed before it.

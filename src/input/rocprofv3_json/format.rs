@@ -6,7 +6,7 @@ use crate::input::recognition::format::{Format, Recognized};
 use crate::input::recognition::head::Head;
 
 /// rocprofv3 JSON, plain or compressed, or a list of samples out of it.
-pub struct RocprofJson;
+pub(crate) struct RocprofJson;
 
 impl Format for RocprofJson {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

@@ -17,7 +17,7 @@ const MAX_DEFLATED: u64 = 1_032;
 const TEXT_START: &[u8] = &[0x1f, 0x8b, 0x08];
 
 /// A decompressed text.
-pub struct Inflated {
+pub(crate) struct Inflated {
     /// The text with the zeros behind it.
     pub memory: MmapMut,
     /// Bytes of the text alone.
@@ -27,7 +27,7 @@ pub struct Inflated {
 /// The text of a gzip file with `padding` zeros behind it, if it is a sound file of one text of fewer than `most` bytes.
 /// `None` for all that only a stream can tell: several texts in a row, a text that is damaged, cut or followed by other
 /// bytes.
-pub fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated>> {
+pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let expected = expected_length(&file)?;
     if expected == 0 || expected >= most || file.metadata()?.len() > most {
@@ -66,7 +66,7 @@ fn populate(memory: &MmapMut) {
 
 /// What a compressed file says in its last four bytes about the length of its text, if that can be true; the file is read
 /// from its start afterwards. It may be wrong where there are several texts, so that it is good for a first guess only.
-pub fn expected_length(mut file: &File) -> Result<u64> {
+pub(crate) fn expected_length(mut file: &File) -> Result<u64> {
     let length = file.metadata()?.len();
     let mut last = [0; 4];
     file.seek(SeekFrom::Start(length.saturating_sub(4)))?;

@@ -16,7 +16,7 @@ use super::structure::sweep::Gather;
 use super::template::{General, IntColumn, Packed, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.
-pub struct Field<R> {
+pub(crate) struct Field<R> {
     /// Name of the column in [`Integers`].
     pub name: &'static str,
     /// Canonical columns made from it; none if it is always needed.
@@ -29,7 +29,7 @@ pub struct Field<R> {
 
 impl<R> Field<R> {
     /// A field that stands at the first of `paths` that is there.
-    pub const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         for_columns: &'static [&'static str],
         paths: &'static [&'static str],
@@ -39,20 +39,20 @@ impl<R> Field<R> {
     }
 
     /// The number of elements of an array, none if there are none.
-    pub const fn counting(mut self) -> Self {
+    pub(crate) const fn counting(mut self) -> Self {
         self.wanted.counts = true;
         self.nonzero()
     }
 
     /// The same field with 0 standing for none, as `get` has it.
-    pub const fn nonzero(mut self) -> Self {
+    pub(crate) const fn nonzero(mut self) -> Self {
         self.wanted.zero_is_none = true;
         self
     }
 }
 
 /// The fields of the records of a section.
-pub struct Layout<R: 'static> {
+pub(crate) struct Layout<R: 'static> {
     /// Fields; those that tell whether a record is kept are named `start` and `end`.
     pub fields: &'static [Field<R>],
     /// Members of a record that have to be objects, or null.
@@ -60,7 +60,7 @@ pub struct Layout<R: 'static> {
 }
 
 /// The fields that are wanted of a layout.
-pub struct Selected<R: 'static> {
+pub(crate) struct Selected<R: 'static> {
     /// Fields in the order of the layout.
     pub fields: Vec<&'static Field<R>>,
     /// Where they stand.
@@ -73,7 +73,7 @@ pub struct Selected<R: 'static> {
 
 impl<R> Selected<R> {
     /// The fields of a layout that columns for which `wants` holds are made from, and those that `keep` needs.
-    pub fn new(layout: &Layout<R>, keep: Keep, wants: impl Fn(&[&str]) -> bool) -> Self {
+    pub(crate) fn new(layout: &Layout<R>, keep: Keep, wants: impl Fn(&[&str]) -> bool) -> Self {
         let is_time = |field: &Field<R>| keep != Keep::Every && matches!(field.name, "start" | "end");
         let is_wanted = |field: &Field<R>| field.for_columns.is_empty() || is_time(field) || wants(field.for_columns);
         let mut fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
@@ -86,17 +86,21 @@ impl<R> Selected<R> {
     }
 
     /// The same for records that are spelled in another way, so that they are left to the general parser.
-    pub fn of_other_spelling(self) -> Self {
+    pub(crate) fn of_other_spelling(self) -> Self {
         Self { by_template: false, ..self }
     }
 
     /// Names of the fields.
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         self.fields.iter().map(|field| field.name).collect()
     }
 
     /// Reads one record, spelled as `W`, at the start of a text; see [`super::template::Shape::general`].
-    pub fn general<W: DeserializeOwned + Into<R>>(&self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
+    pub(crate) fn general<W: DeserializeOwned + Into<R>>(
+        &self,
+        bytes: &[u8],
+        values: &mut [Option<i64>],
+    ) -> Option<usize> {
         let mut records = serde_json::Deserializer::from_slice(bytes).into_iter::<W>();
         let record: R = records.next()?.ok()?.into();
         let length = records.byte_offset();
@@ -108,12 +112,12 @@ impl<R> Selected<R> {
     }
 
     /// What to gather from sections while the file is looked through; see [`Selected::shape`].
-    pub fn gather<'a>(&'a self, sections: Vec<String>, general: General<'a>) -> Gather<'a> {
+    pub(crate) fn gather<'a>(&'a self, sections: Vec<String>, general: General<'a>) -> Gather<'a> {
         Gather { sections, names: self.names(), keep: self.keep, shape: self.shape(general) }
     }
 
     /// The shape for templates, which `general` completes.
-    pub fn shape<'a>(&'a self, general: General<'a>) -> Shape<'a> {
+    pub(crate) fn shape<'a>(&'a self, general: General<'a>) -> Shape<'a> {
         let place = |name: &str| self.fields.iter().position(|field| field.name == name);
         let with_length = match self.keep {
             Keep::Every => None,
@@ -128,7 +132,7 @@ impl<R> Selected<R> {
 /// Columns of the fields that were wanted, of all records in order. They stay packed until they are requested, so that
 /// those of a long section are never all in memory as 64-bit integers.
 #[derive(Debug, Default)]
-pub struct Integers {
+pub(crate) struct Integers {
     columns: Vec<(&'static str, Packed)>,
     /// Records.
     pub height: usize,
@@ -162,7 +166,7 @@ impl<W: DeserializeOwned + Into<R>, R> Sink for Columns<'_, W, R> {
 
 impl Integers {
     /// Reads the selected fields of the records of a section. `W` is how the file spells them.
-    pub fn read<W: DeserializeOwned + Into<R>, R>(
+    pub(crate) fn read<W: DeserializeOwned + Into<R>, R>(
         capture: &Capture,
         section: &Section,
         selected: &Selected<R>,
@@ -192,7 +196,7 @@ impl Integers {
     }
 
     /// Adds the rows of `other` at the end; both hold the same columns, unless one has no rows.
-    pub fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
             self.columns = other.columns;
         } else {
@@ -208,25 +212,25 @@ impl Integers {
     }
 
     /// The column of a field; nulls if it was not wanted.
-    pub fn get(&self, name: &str) -> Int64Chunked {
+    pub(crate) fn get(&self, name: &str) -> Int64Chunked {
         let column = self.column(name).map(|column| array(name, column.unpacked()));
         column.unwrap_or_else(|| Int64Chunked::full_null(name.into(), self.height))
     }
 
     /// As [`Integers::get`], of a column that is not needed any more, so that its values are in memory once.
-    pub fn take(&mut self, name: &str) -> Int64Chunked {
+    pub(crate) fn take(&mut self, name: &str) -> Int64Chunked {
         let column = self.get(name);
         self.columns.retain(|(known, _)| *known != name);
         column
     }
 
     /// The rows of a field in order; none if it was not wanted.
-    pub fn rows(&self, name: &str) -> impl Iterator<Item = Option<i64>> + '_ {
+    pub(crate) fn rows(&self, name: &str) -> impl Iterator<Item = Option<i64>> + '_ {
         self.column(name).into_iter().flat_map(Packed::rows)
     }
 
     /// Starts and ends in pieces; none if they were not wanted.
-    pub fn times(&self) -> impl Iterator<Item = (Int64Chunked, Int64Chunked)> + '_ {
+    pub(crate) fn times(&self) -> impl Iterator<Item = (Int64Chunked, Int64Chunked)> + '_ {
         let pieces = |name: &'static str| {
             let column = self.column(name).into_iter();
             column.flat_map(Packed::pieces).map(move |piece| array(name, piece))
@@ -238,7 +242,7 @@ impl Integers {
     ///
     /// # Errors
     /// When there are not as many marks as rows.
-    pub fn filter(mut self, marks: &BooleanChunked) -> Result<Self> {
+    pub(crate) fn filter(mut self, marks: &BooleanChunked) -> Result<Self> {
         for (name, column) in &mut self.columns {
             let mut kept = IntColumn::default();
             array(name, column.unpacked()).filter(marks)?.iter().for_each(|value| kept.push(value));
@@ -265,7 +269,7 @@ fn array(name: &str, column: IntColumn) -> Int64Chunked {
 
 /// Reads the records of a part by templates: the first `length` bytes of a text, which zeros follow. `None` if that does
 /// not read all of it.
-pub fn by_template(shape: Shape<'_>, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
+pub(crate) fn by_template(shape: Shape<'_>, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
     let mut runner = Runner::new(shape, text)?;
     let mut run = runner.run(text, 0, length);
     if run.stop == Stop::NoComma {

@@ -7,7 +7,7 @@ use super::parsing::records::Kind;
 
 /// The file's list of kinds.
 #[derive(Debug, Default)]
-pub struct Kinds(Vec<KindNames>);
+pub(crate) struct Kinds(Vec<KindNames>);
 
 #[derive(Debug)]
 struct KindNames {
@@ -36,13 +36,13 @@ impl Kinds {
     }
 
     /// Name of a kind.
-    pub fn kind(&self, kind: Option<i64>) -> Option<&str> {
+    pub(crate) fn kind(&self, kind: Option<i64>) -> Option<&str> {
         let names = self.0.get(usize::try_from(kind?).ok()?)?;
         (!names.name.is_empty()).then_some(names.name.as_str())
     }
 
     /// Name of an operation of a kind.
-    pub fn operation(&self, kind: Option<i64>, operation: Option<i64>) -> Option<&str> {
+    pub(crate) fn operation(&self, kind: Option<i64>, operation: Option<i64>) -> Option<&str> {
         let names = self.0.get(usize::try_from(kind?).ok()?)?;
         let name = names.operations.get(usize::try_from(operation?).ok()?)?;
         (!name.is_empty()).then_some(name.as_str())
@@ -51,7 +51,7 @@ impl Kinds {
 
 impl Capture {
     /// Names of kinds and operations.
-    pub fn kinds(&self) -> Result<(&Kinds, &SectionAnomalies)> {
+    pub(crate) fn kinds(&self) -> Result<(&Kinds, &SectionAnomalies)> {
         Self::cached(&self.kinds, |findings| Kinds::read(self, findings))
     }
 }

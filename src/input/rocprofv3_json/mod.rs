@@ -6,12 +6,12 @@ mod inflate;
 mod parsing;
 mod parts;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod structure;
 mod template;
 
-pub use file::{GZIP_MAGIC, Spool, decompressed_head};
-pub use structure::scanner::ROOT_KEY;
+pub(crate) use file::{GZIP_MAGIC, Spool, decompressed_head};
+pub(crate) use structure::scanner::ROOT_KEY;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -26,9 +26,9 @@ cfg_if::cfg_if! {
         mod symbols;
         mod tables;
 
-        pub use format::RocprofJson;
+        pub(crate) use format::RocprofJson;
     }
 }
 
 /// Name of the format in the `processes` table.
-pub const FORMAT: &str = "rocprofv3-json";
+pub(crate) const FORMAT: &str = "rocprofv3-json";

@@ -19,7 +19,7 @@ use super::structure::scanner::{ROOT_KEY, Scanner};
 const LONGEST_PART: u64 = 64 << 20;
 
 /// Collects records of one part.
-pub trait Sink: Send {
+pub(crate) trait Sink: Send {
     /// A record as the file spells it.
     type Record<'de>: Deserialize<'de>;
     /// What became of the records of a part.
@@ -33,7 +33,7 @@ pub trait Sink: Send {
 }
 
 /// What was collected from a section, and what was odd.
-pub struct Collected<T> {
+pub(crate) struct Collected<T> {
     /// One for each part, in order.
     pub parts: Vec<T>,
     /// Places that are not UTF-8.
@@ -52,13 +52,13 @@ struct OfPart<T> {
 }
 
 /// Gives what was read before of the first of some parts and those behind it, and of how many.
-pub type TakeGathered<'a, T> = &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync);
+pub(crate) type TakeGathered<'a, T> = &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync);
 
 /// Reads the records in the given number of bytes of a text, which zeros or what follows them stand behind.
-pub type ByTemplate<'a, T> = &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync);
+pub(crate) type ByTemplate<'a, T> = &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync);
 
 /// Quicker ways to a part, which give the same as the general parser or nothing.
-pub struct Shortcuts<'a, T> {
+pub(crate) struct Shortcuts<'a, T> {
     pub gathered: TakeGathered<'a, T>,
     /// The way by templates.
     pub template: ByTemplate<'a, T>,
@@ -68,7 +68,7 @@ pub struct Shortcuts<'a, T> {
 ///
 /// # Errors
 /// When the file cannot be read. Records that cannot be understood are counted instead.
-pub fn read_section<S: Sink>(
+pub(crate) fn read_section<S: Sink>(
     file: &InputFile,
     section: &Section,
     sink: impl Fn() -> S + Sync,
@@ -276,7 +276,10 @@ fn run_together(text: &str) -> Vec<&str> {
 }
 
 /// Reads an object as one value; `None` if it cannot be understood. The flag shows whether it is not UTF-8.
-pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Section) -> Result<(Option<T>, bool)> {
+pub(crate) fn read_object<T: for<'de> Deserialize<'de>>(
+    file: &InputFile,
+    section: &Section,
+) -> Result<(Option<T>, bool)> {
     if section.end.saturating_sub(section.start) > LONGEST_PART {
         return Ok((None, false));
     }

@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Word {
 }
 
 /// What is known of a process, apart from its place in the file.
-pub fn facts(
+pub(crate) fn facts(
     capture: &Capture,
     source: &str,
     agents: Vec<AgentFacts>,
@@ -108,7 +108,10 @@ impl FromRecord for Agent {
 
 /// The agents, and the agent id of every handle: records name agents by handle, everything else by the index of the
 /// kernel driver.
-pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
+pub(crate) fn agents(
+    capture: &Capture,
+    findings: &mut SectionAnomalies,
+) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();
     let records: Vec<Agent> = capture.gather("agents", findings)?;

@@ -11,7 +11,7 @@ use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, where its rows come from, and what was odd about them.
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// The process.
     pub capture: &'a Capture,
     /// Canonical columns.
@@ -22,7 +22,7 @@ pub struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// A reading of the `wanted` columns of `table`.
-    pub fn new(
+    pub(crate) fn new(
         capture: &'a Capture,
         context: &'a ReadContext<'a>,
         table: &'static Table,
@@ -32,12 +32,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds a column of integers if it is wanted.
-    pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
+    pub(crate) fn put(&mut self, name: &'static str, values: Int64Chunked) {
         self.builder.put(name, values.into_series());
     }
 
     /// Agent ids for a column of handles. Handle 0 stands for none; one that is not among the agents is noted.
-    pub fn agents(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) -> Int64Chunked {
+    pub(crate) fn agents(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) -> Int64Chunked {
         let known = &self.capture.agents;
         let (count, first) = count_first(
             handles.iter().map(|handle| handle.is_some_and(|handle| handle != 0 && !known.contains_key(&handle))),
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds `agent_id`, `gpu` and `device` for a column of handles.
-    pub fn put_agent(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) {
+    pub(crate) fn put_agent(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) {
         if self.builder.wants(&["agent_id", "gpu", "device"]) {
             let agents = self.agents(handles, ids);
             self.builder.put_gpu(&agents, ids);
@@ -63,7 +63,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds start, end, duration and validity, those that are wanted, and takes the times for that.
-    pub fn put_times(&mut self, rows: &mut Integers) {
+    pub(crate) fn put_times(&mut self, rows: &mut Integers) {
         if !self.builder.wants(&["start_ns", "end_ns"]) {
             return self.builder.put_lengths(rows.times());
         }
@@ -75,7 +75,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(mut self) -> Result<Rows> {
+    pub(crate) fn finish(mut self) -> Result<Rows> {
         self.builder.note_all(self.findings.anomalies);
         self.builder.report_damage(self.findings.damage);
         self.builder.report_damage(self.capture.structural.iter().cloned());
@@ -84,11 +84,11 @@ impl<'a> Reading<'a> {
 }
 
 /// The numbers from 1.
-pub fn ordinals(height: usize) -> Int64Chunked {
+pub(crate) fn ordinals(height: usize) -> Int64Chunked {
     Int64Chunked::from_iter_values("".into(), (1..).take(height))
 }
 
 /// The column with 0, which stands for none, replaced by null.
-pub fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
+pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
     values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
 }

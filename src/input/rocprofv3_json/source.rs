@@ -31,7 +31,7 @@ struct JsonSource(Capture);
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged before the first process.
-pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &Request) -> Result<Opened> {
+pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &Request) -> Result<Opened> {
     let file = Arc::new(InputFile::open(path, spool)?);
     let index = scan_and_gather(&file, ahead)?;
     let mut damage = structural_damage(shown, &file, &index);

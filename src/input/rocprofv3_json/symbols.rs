@@ -11,7 +11,7 @@ use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 
 /// The symbols, without the placeholder that the list starts with.
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Names and categories.
     pub names: SymbolNames,
     /// Positions by kernel id.
@@ -60,7 +60,7 @@ impl FromRecord for Row {
 
 impl Symbols {
     /// Names of the integer columns.
-    pub const COLUMNS: [&'static str; 6] =
+    pub(crate) const COLUMNS: [&'static str; 6] =
         ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes", "code_object_id"];
 
     fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
@@ -107,7 +107,7 @@ fn stripped(name: String) -> String {
 
 impl Capture {
     /// Kernel symbols.
-    pub fn symbols(&self) -> Result<(&Symbols, &SectionAnomalies)> {
+    pub(crate) fn symbols(&self) -> Result<(&Symbols, &SectionAnomalies)> {
         Self::cached(&self.symbols, |findings| Symbols::read(self, findings))
     }
 }

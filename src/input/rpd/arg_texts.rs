@@ -6,7 +6,7 @@ use serde_json::Value;
 const WHOLE: &str = "args";
 
 /// Names and values.
-pub fn parse(text: &str) -> Vec<(String, String)> {
+pub(crate) fn parse(text: &str) -> Vec<(String, String)> {
     if text.starts_with('{')
         && let Ok(Value::Object(object)) = serde_json::from_str(text)
     {

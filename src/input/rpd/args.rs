@@ -11,7 +11,7 @@ use crate::input::common::Texts;
 use crate::input::common::sqlite::{Condition, integer, text};
 
 /// Texts that may be those of the file.
-pub enum TextLookup<'a> {
+pub(crate) enum TextLookup<'a> {
     /// All of the file.
     Shared(&'a Texts),
     /// Those just read.
@@ -19,7 +19,7 @@ pub enum TextLookup<'a> {
 }
 
 impl TextLookup<'_> {
-    pub fn get(&self) -> &Texts {
+    pub(crate) fn get(&self) -> &Texts {
         match self {
             Self::Shared(texts) => texts,
             Self::Own(texts) => texts,
@@ -28,7 +28,7 @@ impl TextLookup<'_> {
 }
 
 /// Texts of arguments and markers; of the table that holds nothing else, only those that the condition chooses.
-pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
+pub(crate) fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
     if reading.capture.container.args_table() == "string" {
         return Ok(TextLookup::Shared(reading.strings()?));
     }
@@ -37,7 +37,7 @@ pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<
 }
 
 /// Assembles the arguments of all calls but markers, whose text is their message.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
     let calls = reading.read_own(&wanted, Condition::all())?;
     let texts = texts_of(reading, &Condition::all())?;

@@ -31,14 +31,14 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Names, domains and categories of calls.
-pub struct Words<'a> {
+pub(crate) struct Words<'a> {
     strings: &'a Texts,
     domains: BTreeMap<(Option<i64>, Option<i64>), String>,
 }
 
 impl<'a> Words<'a> {
     /// Nothing looked up yet.
-    pub fn new(reading: &mut Reading<'a>) -> Result<Self> {
+    pub(crate) fn new(reading: &mut Reading<'a>) -> Result<Self> {
         Ok(Self { strings: reading.strings()?, domains: BTreeMap::new() })
     }
 
@@ -49,7 +49,7 @@ impl<'a> Words<'a> {
             .or_insert_with(|| domain(strings.get(name).unwrap_or(UNKNOWN), strings.get(recorded)))
     }
 
-    pub fn is_marker(&mut self, name: Option<i64>, recorded: Option<i64>) -> bool {
+    pub(crate) fn is_marker(&mut self, name: Option<i64>, recorded: Option<i64>) -> bool {
         self.domain(name, recorded) == "marker"
     }
 
@@ -59,7 +59,7 @@ impl<'a> Words<'a> {
 }
 
 /// Assembles the calls that have a length.
-pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let condition = reading.hinted().and(WITH_LENGTH);
     let calls = read(reading, condition)?;
     reading.put("region_id", calls.integers("id").into_series());
@@ -71,7 +71,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls that end when they start.
-pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = read(reading, Condition::all().and(WITHOUT_LENGTH))?;
     reading.put("mark_id", calls.integers("id").into_series());
     reading.put("time_ns", or_else(&calls.integers("start"), &zeros(calls.height)).into_series());
@@ -79,7 +79,7 @@ pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Number of calls with or without a length.
-pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
+pub(crate) fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
     let length = if with_length { WITH_LENGTH } else { WITHOUT_LENGTH };
     reading.count("api", &reading.owner.condition().and(length))
 }

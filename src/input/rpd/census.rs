@@ -15,7 +15,7 @@ const SDK_CALL: &str = "RocprofDataSource::buffer_callback";
 
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub(crate) struct Census {
     /// Process ids in the order in which they appear; at least one, -1 where none is known.
     pub pids: Vec<i64>,
     /// Process of every session.
@@ -32,7 +32,7 @@ pub struct Census {
 
 impl Census {
     /// Looks at all rows. What a damaged page hides is missing; whoever reads the table reports it.
-    pub fn take(connection: &Connection, container: &Container) -> Self {
+    pub(crate) fn take(connection: &Connection, container: &Container) -> Self {
         let mut census = Self::default();
         let table = |base: &str| container.table(base).is_some();
         if table("api") {
@@ -74,7 +74,7 @@ impl Census {
     }
 
     /// Ids of the types of operations of a kind.
-    pub fn types_of(&self, kind: OpKind) -> Vec<i64> {
+    pub(crate) fn types_of(&self, kind: OpKind) -> Vec<i64> {
         self.op_types.iter().filter(|(_, of)| *of == kind).map(|(id, _)| *id).collect()
     }
 }
@@ -98,7 +98,7 @@ fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
 }
 
 /// Whether nothing was recorded but the call by which the tracer itself looks for GPUs.
-pub fn holds_nothing(file: &DatabaseFile) -> bool {
+pub(crate) fn holds_nothing(file: &DatabaseFile) -> bool {
     let Ok(connection) = open(file.path()) else { return false };
     let Ok(container) = Container::read(&connection) else { return false };
     let empty = |base: &str| container.table(base).is_none_or(|table| !exists(&connection, table, ""));
@@ -108,7 +108,7 @@ pub fn holds_nothing(file: &DatabaseFile) -> bool {
 }
 
 /// A hash of what tells one file from another: the version, and the first and last rows of calls and operations.
-pub fn content_hash(connection: &Connection, container: &Container) -> String {
+pub(crate) fn content_hash(connection: &Connection, container: &Container) -> String {
     let mut bytes: Vec<u8> = container.schema_version.clone().unwrap_or_default().into_bytes();
     for base in ["api", "op"] {
         if let Some(table) = container.table(base) {

@@ -26,7 +26,7 @@ const KNOWN_TABLES: &[&str] = &[
 
 /// The tables of a database.
 #[derive(Clone, Debug)]
-pub struct Container {
+pub(crate) struct Container {
     /// Schema version the metadata state.
     pub schema_version: Option<String>,
     /// Names of tables nobody knows.
@@ -39,7 +39,7 @@ impl Container {
     ///
     /// # Errors
     /// When the list cannot be read.
-    pub fn read(connection: &Connection) -> Result<Self> {
+    pub(crate) fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self { schema_version: None, unknown_tables: Vec::new(), tables: BTreeMap::new() };
         for (name, _) in declarations(connection)? {
             match name.strip_prefix("rocpd_").filter(|base| KNOWN_TABLES.contains(base)) {
@@ -57,17 +57,17 @@ impl Container {
     }
 
     /// The table of a base name such as `kernelapi`, if there is one.
-    pub fn table(&self, base: &str) -> Option<&TableShape> {
+    pub(crate) fn table(&self, base: &str) -> Option<&TableShape> {
         self.tables.get(base)
     }
 
     /// All tables that are known.
-    pub fn tables(&self) -> impl Iterator<Item = &TableShape> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableShape> {
         self.tables.values()
     }
 
     /// Base name of the table that holds arguments and marker texts: schema 3 keeps texts that do not recur apart.
-    pub fn args_table(&self) -> &'static str {
+    pub(crate) fn args_table(&self) -> &'static str {
         if self.tables.contains_key("ustring") { "ustring" } else { "string" }
     }
 }

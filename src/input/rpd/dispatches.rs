@@ -34,7 +34,7 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the dispatches.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     if reading.wants(NAMES) {
         wanted.extend(KERNEL_ID_SOURCES);
@@ -81,7 +81,7 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
 }
 
 /// Adds the correlation id, which is the id of the call, and the thread of the call.
-pub fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
+pub(crate) fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if reading.wants(&["correlation_id"]) {
         reading.put("correlation_id", ops.calls.clone().into_series());
         ops.note_orphans(reading);

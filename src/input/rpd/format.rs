@@ -12,7 +12,7 @@ use crate::input::recognition::unread_content::{SkipReason, UnreadContent};
 const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];
 
 /// RPD databases.
-pub struct Rpd;
+pub(crate) struct Rpd;
 
 impl Format for Rpd {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {

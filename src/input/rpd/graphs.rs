@@ -13,14 +13,14 @@ use crate::input::common::sqlite::{Condition, RowTest, integer, listed};
 
 /// Handle of the graph execution, and of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GraphLaunch {
+pub(crate) struct GraphLaunch {
     /// The graph execution.
     pub graph_exec_id: Option<i64>,
     pub stream_id: Option<i64>,
 }
 
 /// Graph launches by the id of the call.
-pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLaunch>> {
+pub(crate) fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLaunch>> {
     let names = reading.strings_where(|name| name.starts_with("hipGraphLaunch"))?;
     if names.is_empty() {
         return Ok(BTreeMap::new());
@@ -43,7 +43,11 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
 }
 
 /// Adds `stream_id` and `graph_exec_id` of operations: the stream of `recorded`, otherwise that of the graph launch.
-pub fn put_streams_and_graphs(reading: &mut Reading<'_>, calls: &Int64Chunked, recorded: &[Option<i64>]) -> Result<()> {
+pub(crate) fn put_streams_and_graphs(
+    reading: &mut Reading<'_>,
+    calls: &Int64Chunked,
+    recorded: &[Option<i64>],
+) -> Result<()> {
     if !reading.wants(&["stream_id", "graph_exec_id"]) {
         return Ok(());
     }

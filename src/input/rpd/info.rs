@@ -15,7 +15,7 @@ use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Condition, integer, text};
 
 /// Assembles `queues`.
-pub fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
     let kernels = Ops::read(reading, OpKind::Kernel, &[integer("queueId")], false)?;
     let queues: BTreeSet<i64> = kernels.columns.integers("queueId").iter().flatten().collect();
     reading.set_height(queues.len());
@@ -24,7 +24,7 @@ pub fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `streams`: a stream is named by its handle.
-pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
     let mut streams: BTreeMap<i64, String> = BTreeMap::new();
     let pids = if reading.owner.others.is_empty() { None } else { Some(calls(reading, &[integer("pid")])?) };
     let owner = reading.owner;
@@ -56,7 +56,7 @@ pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `threads`.
-pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let calls = reading.read_own(&[integer("tid")], Condition::all())?;
     let threads: BTreeSet<i64> = calls.integers("tid").iter().flatten().collect();
     reading.set_height(threads.len());
@@ -65,7 +65,7 @@ pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `kernel_symbols`: the kernels that ran.
-pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let ops = Ops::read(reading, OpKind::Kernel, &KERNEL_ID_SOURCES, true)?;
     let kernels = kernel_ids(reading, &ops)?;
     let symbols = Symbols::read(reading, &kernels)?;

@@ -8,14 +8,14 @@ use crate::input::common::sqlite::{Columns, Condition, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
 
 /// Columns of a table by an id.
-pub struct Joined {
+pub(crate) struct Joined {
     index: IdIndex,
     columns: Columns,
 }
 
 impl Joined {
     /// Reads the `wanted` columns of a table and indexes its rows by the column `key`.
-    pub fn read(
+    pub(crate) fn read(
         reading: &mut Reading<'_>,
         base: &str,
         key: &'static str,
@@ -33,28 +33,28 @@ impl Joined {
     }
 
     /// Whether there is a row of that id.
-    pub fn has(&self, id: Option<i64>) -> bool {
+    pub(crate) fn has(&self, id: Option<i64>) -> bool {
         self.position(id).is_some()
     }
 
     /// The row of an id.
-    pub fn position(&self, id: Option<i64>) -> Option<usize> {
+    pub(crate) fn position(&self, id: Option<i64>) -> Option<usize> {
         id.and_then(|id| self.index.position(id))
     }
 
     /// Values of an integer column for every id; null where the id or the value is missing.
-    pub fn integers(&self, name: &'static str, ids: &Int64Chunked) -> Int64Chunked {
+    pub(crate) fn integers(&self, name: &'static str, ids: &Int64Chunked) -> Int64Chunked {
         let values = self.columns.integers(name);
         ids.iter().map(|id| self.position(id).and_then(|at| values.get(at))).collect_ca(name.into())
     }
 
     /// A text column.
-    pub fn texts(&self, name: &'static str) -> StringChunked {
+    pub(crate) fn texts(&self, name: &'static str) -> StringChunked {
         self.columns.texts(name)
     }
 }
 
 /// Reads the columns of the calls.
-pub fn calls(reading: &mut Reading<'_>, wanted: &[Wanted]) -> Result<Joined> {
+pub(crate) fn calls(reading: &mut Reading<'_>, wanted: &[Wanted]) -> Result<Joined> {
     Joined::read(reading, "api", "id", wanted, &Condition::all())
 }

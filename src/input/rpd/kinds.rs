@@ -4,7 +4,7 @@ use crate::schema::domain::domain_of_category;
 
 /// What a GPU operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpKind {
+pub(crate) enum OpKind {
     /// A dispatch: a kernel, a task of a graph, a fill.
     Kernel,
     Copy,
@@ -14,7 +14,7 @@ pub enum OpKind {
 
 /// Kind of an operation by its recorded type: `KernelExecution`, `Task`, `FillBuffer`, `CopyHostToDevice`,
 /// `MEMORY_COPY_HOST_TO_DEVICE`, `Memcpy`, `Barrier`. What is not known did run on the GPU and counts as a dispatch.
-pub fn op_kind(op_type: &str) -> OpKind {
+pub(crate) fn op_kind(op_type: &str) -> OpKind {
     let lower = op_type.to_ascii_lowercase();
     if lower.contains("copy") || lower.contains("memcpy") {
         OpKind::Copy
@@ -27,7 +27,7 @@ pub fn op_kind(op_type: &str) -> OpKind {
 
 /// Direction in the spelling that all readers understand, from the recorded type of a copy, otherwise its description, otherwise
 /// HIP's number of the kind.
-pub fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<&'static str> {
+pub(crate) fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<&'static str> {
     let of_text = |text: &str| {
         let joined: String = text.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_lowercase();
         let has = |words: [&str; 2]| words.iter().any(|word| joined.contains(word));
@@ -53,14 +53,14 @@ pub fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<
 }
 
 /// Whether a call of that name, or of a domain of that name, is a marker of the program.
-pub fn is_marker(word: &str) -> bool {
+pub(crate) fn is_marker(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     lower == "usermarker" || lower.starts_with("roctx") || lower.starts_with("nvtx") || lower == "marker"
 }
 
 /// Domain of a call: the recorded one of schema 3, otherwise by the name. Ranges of the program's own and the tracer's work
 /// are `host`.
-pub fn domain(name: &str, recorded: Option<&str>) -> String {
+pub(crate) fn domain(name: &str, recorded: Option<&str>) -> String {
     let recorded = recorded.filter(|recorded| !recorded.is_empty());
     if recorded.is_some_and(is_marker) || (recorded.is_none() && is_marker(name)) {
         return "marker".to_owned();
@@ -75,12 +75,12 @@ pub fn domain(name: &str, recorded: Option<&str>) -> String {
 }
 
 /// Whether the launch call of that name gives its grid in work-items; all others give it in workgroups.
-pub fn grid_is_work_items(api_name: &str) -> bool {
+pub(crate) fn grid_is_work_items(api_name: &str) -> bool {
     api_name.starts_with("hipExtModuleLaunchKernel") || api_name.starts_with("hipHccModuleLaunchKernel")
 }
 
 /// The number of a handle such as a stream, written as `0x4a11db20`; large ones keep their bits.
-pub fn handle(text: &str) -> Option<i64> {
+pub(crate) fn handle(text: &str) -> Option<i64> {
     let text = text.trim();
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok().map(u64::cast_signed),
@@ -89,7 +89,7 @@ pub fn handle(text: &str) -> Option<i64> {
 }
 
 /// Unit of a monitored value, where the tracer's source tells it.
-pub fn unit(monitor_type: &str) -> Option<&'static str> {
+pub(crate) fn unit(monitor_type: &str) -> Option<&'static str> {
     match monitor_type {
         "sclk" | "mclk" | "fclk" | "socclk" => Some("MHz"),
         "power" => Some("W"),

@@ -5,7 +5,7 @@
 
 mod arg_texts;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -26,9 +26,9 @@ cfg_if::cfg_if! {
         mod symbols;
         mod transfers;
 
-        pub use format::Rpd;
+        pub(crate) use format::Rpd;
     }
 }
 
 /// Name of the format in the `processes` table.
-pub const FORMAT: &str = "rpd";
+pub(crate) const FORMAT: &str = "rpd";

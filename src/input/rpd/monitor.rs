@@ -12,7 +12,7 @@ use crate::input::common::{count_first, or_else, zeros};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the samples. They belong to the machine, so that the first process of a file has them.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     if !reading.owner.is_main {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use crate::trace::source::RowCount;
 const LISTED_KERNELS: usize = 2_000;
 
 /// Operations of one kind.
-pub struct Ops {
+pub(crate) struct Ops {
     pub columns: Columns,
     /// Id of the call behind each, where it was requested and is known.
     pub calls: Int64Chunked,
@@ -22,7 +22,7 @@ pub struct Ops {
 
 impl Ops {
     /// Reads the `wanted` columns of the operations of a kind, with the calls behind them if `with_calls`.
-    pub fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
+    pub(crate) fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
         let hinted = reading.hinted().and_sql(hinted_kernels(reading, kind));
         let condition = of_kind(reading, kind).and_all(hinted);
         let columns = reading.read("op", wanted, &condition)?;
@@ -52,7 +52,7 @@ impl Ops {
     }
 
     /// Notes operations that nobody launched.
-    pub fn note_orphans(&self, reading: &mut Reading<'_>) {
+    pub(crate) fn note_orphans(&self, reading: &mut Reading<'_>) {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
         let (count, first) = crate::input::common::count_first(orphans, &ids);
@@ -62,7 +62,7 @@ impl Ops {
 }
 
 /// Number of operations of a kind.
-pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
+pub(crate) fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
     if reading.owner.others.is_empty() {
         return reading.count("op", &of_kind(reading, kind));
     }

@@ -19,7 +19,7 @@ use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
-pub struct Capture {
+pub(crate) struct Capture {
     /// The database, which must stay as long as it is read.
     _file: Arc<DatabaseFile>,
     /// How it is read.
@@ -40,12 +40,12 @@ struct Strings {
 
 impl Capture {
     /// Nothing read yet.
-    pub fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
+    pub(crate) fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
         Self { _file: file, store, container, census, strings: OnceLock::new() }
     }
 
     /// What is damaged of all tables: of their pages and, to look `closely`, of their rows.
-    pub fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
+    pub(crate) fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
         let threads = rayon::current_num_threads();
         let damage = |table: &TableShape| {
             let cause = sqlite::verify(&self.store, table, closely, threads)?;
@@ -57,7 +57,7 @@ impl Capture {
 
 /// Which rows of a file belong to a process.
 #[derive(Clone, Debug)]
-pub struct Owner {
+pub(crate) struct Owner {
     /// The process.
     pub pid: i64,
     /// The other processes of the file.
@@ -68,7 +68,7 @@ pub struct Owner {
 
 impl Owner {
     /// Condition on the calls.
-    pub fn condition(&self) -> Condition {
+    pub(crate) fn condition(&self) -> Condition {
         if self.others.is_empty() {
             Condition::all()
         } else if self.is_main {
@@ -79,7 +79,7 @@ impl Owner {
     }
 
     /// Whether a row of this process id is its own.
-    pub fn owns(&self, pid: Option<i64>) -> bool {
+    pub(crate) fn owns(&self, pid: Option<i64>) -> bool {
         match pid {
             Some(pid) if pid == self.pid || self.others.contains(&pid) => pid == self.pid,
             _ => self.is_main,
@@ -88,7 +88,7 @@ impl Owner {
 }
 
 /// The builder of a canonical table, and where its rows come from.
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// The file.
     pub capture: &'a Capture,
     /// Which rows to take.
@@ -112,7 +112,7 @@ impl DerefMut for Reading<'_> {
 
 impl<'a> Reading<'a> {
     /// Nothing read yet of the `wanted` columns of `table`.
-    pub fn new(
+    pub(crate) fn new(
         capture: &'a Capture,
         owner: &'a Owner,
         context: &'a ReadContext<'a>,
@@ -123,14 +123,14 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the row id and the `wanted` columns of the calls of this process.
-    pub fn read_own(&mut self, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
+    pub(crate) fn read_own(&mut self, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         let condition = self.owner.condition().and_all(condition);
         self.read_noting("api", wanted, &condition, true)
     }
 
     /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table
     /// has no rows. What is odd is noted once for the file.
-    pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &Condition) -> Result<Columns> {
+    pub(crate) fn read(&mut self, base: &str, wanted: &[Wanted], condition: &Condition) -> Result<Columns> {
         self.read_noting(base, wanted, condition, self.owner.is_main)
     }
 
@@ -152,7 +152,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Number of rows of a source table.
-    pub fn count(&self, base: &str, condition: &Condition) -> Result<RowCount> {
+    pub(crate) fn count(&self, base: &str, condition: &Condition) -> Result<RowCount> {
         let Some(table) = self.capture.container.table(base) else { return Ok(RowCount::default()) };
         let selection = Selection { table, key: if table.has("id") { "id" } else { "rowid" }, condition };
         let (rows, cause) = sqlite::count(&self.capture.store, selection, self.context.threads)?;
@@ -161,12 +161,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Condition from what a query need not see of a table with times.
-    pub fn hinted(&self) -> Condition {
+    pub(crate) fn hinted(&self) -> Condition {
         self.context.hint.map(|hint| Condition::all().and_times(hint)).unwrap_or_default()
     }
 
     /// The names of everything, and in schema 2 the arguments too.
-    pub fn strings(&mut self) -> Result<&'a Texts> {
+    pub(crate) fn strings(&mut self) -> Result<&'a Texts> {
         let capture = self.capture;
         if let Some(strings) = capture.strings.get() {
             return Ok(&strings.texts);
@@ -187,13 +187,17 @@ impl<'a> Reading<'a> {
     }
 
     /// Ids of the strings that a test holds for.
-    pub fn strings_where(&mut self, test: impl Fn(&str) -> bool) -> Result<Vec<i64>> {
+    pub(crate) fn strings_where(&mut self, test: impl Fn(&str) -> bool) -> Result<Vec<i64>> {
         let strings = self.strings()?;
         Ok(strings.ids_where(test))
     }
 
     /// Adds a dictionary-encoded column of a text for every row.
-    pub fn put_texts<'t>(&mut self, name: &'static str, texts: impl Iterator<Item = Option<&'t str>>) -> Result<()> {
+    pub(crate) fn put_texts<'t>(
+        &mut self,
+        name: &'static str,
+        texts: impl Iterator<Item = Option<&'t str>>,
+    ) -> Result<()> {
         let mut dictionary: Vec<Option<String>> = Vec::new();
         let mut places = std::collections::BTreeMap::new();
         let codes: Vec<Option<usize>> = texts
@@ -210,7 +214,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds a column of integers.
-    pub fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
+    pub(crate) fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
         if self.wants(&[name]) {
             self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series());
         }
@@ -220,7 +224,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(mut self) -> Result<Rows> {
+    pub(crate) fn finish(mut self) -> Result<Rows> {
         if let Some(strings) = self.capture.strings.get() {
             if self.owner.is_main {
                 self.builder.note_all(strings.anomalies.iter().cloned());

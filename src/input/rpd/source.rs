@@ -35,7 +35,7 @@ struct RpdSource {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
+pub(crate) fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
     let store = Store::checked(file.path(), reader)?;
     let connection = open(file.path())?;
     let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;

@@ -13,11 +13,11 @@ use crate::input::common::sqlite::{Condition, Wanted, integer};
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 
 /// Columns that the kernel ids are made from.
-pub const KERNEL_ID_SOURCES: [Wanted; 2] = [integer("description_id"), integer("opType_id")];
+pub(crate) const KERNEL_ID_SOURCES: [Wanted; 2] = [integer("description_id"), integer("opType_id")];
 
 /// Kernel ids of dispatches: the string of the description, otherwise the kernel name of the launch, otherwise the string of the
 /// type, as for fills; -1 where none is known.
-pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> {
+pub(crate) fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> {
     let strings = reading.strings()?;
     let named = |id: Option<i64>| id.filter(|id| strings.get(Some(*id)).is_some_and(|name| !name.is_empty()));
     let described: Vec<Option<i64>> = ops.columns.integers("description_id").iter().map(named).collect();
@@ -37,7 +37,7 @@ pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> 
 }
 
 /// The kernels among these ids, by name.
-pub struct Symbols {
+pub(crate) struct Symbols {
     /// Their ids in order.
     pub ids: Vec<i64>,
     pub names: SymbolNames,
@@ -47,7 +47,7 @@ pub struct Symbols {
 
 impl Symbols {
     /// Names every id that is a string.
-    pub fn read(reading: &mut Reading<'_>, kernel_ids: &Int64Chunked) -> Result<Self> {
+    pub(crate) fn read(reading: &mut Reading<'_>, kernel_ids: &Int64Chunked) -> Result<Self> {
         let strings = reading.strings()?;
         let distinct: BTreeSet<i64> = kernel_ids.iter().flatten().collect();
         let mut symbols = Self { ids: Vec::new(), names: SymbolNames::default(), index: IdIndex::new(&[]) };

@@ -26,7 +26,7 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the copies.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     let of_call = ["bytes", "stream_id", "tid", "correlation_id", "graph_exec_id"];
     let with_calls = reading.wants(PLACE) || reading.wants(&of_call);

@@ -11,7 +11,7 @@ const MANY: f64 = 1000.0;
 
 /// How a figure differs from that of the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     /// Id of the figure.
     pub figure: &'static str,
     /// Of times in percent of the baseline; of shares in percentage points.
@@ -24,7 +24,7 @@ pub struct Change {
 
 /// What a change means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Less time, or a GPU that is used better.
     Better,
     /// More time, or a GPU that is used worse.
@@ -35,7 +35,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its name in machine-readable output.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
@@ -46,7 +46,7 @@ impl Verdict {
 
 impl Change {
     /// As people write it: `+12.3%`, `−4.0 pp`.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let unit = if self.is_points { " pp" } else { "%" };
         let amount = self.amount.abs();
         let digits = if amount < MANY { format!("{amount:.1}") } else { grouped(&format!("{amount:.0}")) };
@@ -58,7 +58,7 @@ impl Change {
 }
 
 /// The changes of the figures that both have; of times to a baseline of 0 there is no percentage.
-pub fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
+pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());
     let change = |(before, now): (Compared, Compared)| {
         let (figure, is_points) = (now.figure, now.is_share);

@@ -6,7 +6,7 @@ use crate::report::analysis::Analysis;
 
 /// A run in the index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Name of the run.
     pub name: String,
     /// Where its traces are.
@@ -17,7 +17,7 @@ pub struct Entry {
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It has a document.
     Done {
         /// The document, relative to the index.
@@ -34,7 +34,7 @@ pub enum Outcome {
 
 /// What is compared between runs; `None` for what was not recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunFigures {
+pub(crate) struct RunFigures {
     /// Ranks with a trace.
     pub ranks: Option<i64>,
     /// GPUs that worked, of every process.
@@ -65,7 +65,7 @@ pub struct RunFigures {
 
 /// The kernel with the most time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TopKernel {
+pub(crate) struct TopKernel {
     pub name: String,
     /// Durations of its dispatches added up.
     pub total_ns: Option<i64>,
@@ -75,7 +75,7 @@ pub struct TopKernel {
 
 /// The most important finding.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TopFinding {
+pub(crate) struct TopFinding {
     /// Its id, as in the document.
     pub id: String,
     /// How much it matters.
@@ -86,7 +86,7 @@ pub struct TopFinding {
 
 /// What was recorded oddly or could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Health {
+pub(crate) struct Health {
     /// Kinds of anomalies that make numbers wrong.
     pub errors: usize,
     /// Kinds of anomalies that may.
@@ -97,7 +97,7 @@ pub struct Health {
 
 /// A figure that is compared to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub(crate) struct Compared {
     /// Its id.
     pub figure: &'static str,
     /// Its value: nanoseconds, or percent of a share.
@@ -106,7 +106,7 @@ pub struct Compared {
 }
 
 /// What must be requested the index, whatever the document shows.
-pub fn index_questions() -> Vec<QueryRequest> {
+pub(crate) fn index_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), health()]
 }
 
@@ -120,7 +120,7 @@ fn health() -> QueryRequest {
 
 impl RunFigures {
     /// Those of an analysis in which [`index_questions`] were asked.
-    pub fn new(analysis: &Analysis) -> Self {
+    pub(crate) fn new(analysis: &Analysis) -> Self {
         let document = &analysis.document;
         let value = |id: &str| document.figures.iter().find(|figure| figure.id == id).map(|figure| &figure.value);
         let integer = |id: &str| match value(id) {
@@ -167,7 +167,7 @@ impl RunFigures {
     }
 
     /// What is compared to the baseline.
-    pub fn compared(&self) -> [Compared; 4] {
+    pub(crate) fn compared(&self) -> [Compared; 4] {
         let time = |figure, ns: Option<i64>| Compared { figure, value: ns.map(|ns| ns as f64), is_share: false };
         let share = |figure, value| Compared { figure, value, is_share: true };
         [

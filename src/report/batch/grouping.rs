@@ -13,7 +13,7 @@ use crate::text::natural_order::natural_key;
 
 /// What makes files one run.
 #[derive(Clone, Debug)]
-pub enum Grouping {
+pub(crate) enum Grouping {
     /// The folder that they are in; a dataset is a run by itself.
     Folder,
     /// The input that they were found in.
@@ -24,7 +24,7 @@ pub enum Grouping {
 
 /// Inputs of which one document is made.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Its name, unique among the runs.
     pub name: String,
     /// Where it is, for messages: its folder, or the files.
@@ -35,7 +35,7 @@ pub struct Run {
 
 /// The runs of inputs.
 #[derive(Clone, Debug, Default)]
-pub struct Grouped {
+pub(crate) struct Grouped {
     /// The runs, those of inputs in the order of these, others in natural order of their names.
     pub runs: Vec<Run>,
     /// Traces, and archives that may hold some, that belong to no run.
@@ -44,7 +44,7 @@ pub struct Grouped {
 
 /// Why inputs cannot be divided.
 #[derive(Debug, Error)]
-pub enum GroupingError {
+pub(crate) enum GroupingError {
     /// The inputs cannot be searched.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -72,7 +72,7 @@ pub enum GroupingError {
 ///
 /// # Errors
 /// See [`GroupingError`]; inputs without any trace give no run.
-pub fn runs(inputs: &[String], exclude: Option<&Path>, grouping: &Grouping) -> Result<Grouped, GroupingError> {
+pub(crate) fn runs(inputs: &[String], exclude: Option<&Path>, grouping: &Grouping) -> Result<Grouped, GroupingError> {
     match grouping {
         Grouping::Folder => by_folder(inputs, exclude),
         Grouping::Input => by_input(inputs, exclude),

@@ -10,7 +10,7 @@ fn is_measured(figures: &RunFigures) -> bool {
 
 /// All runs, with the one that the others are compared to.
 #[derive(Clone, Debug)]
-pub struct Index {
+pub(crate) struct Index {
     /// Heading.
     pub title: String,
     /// Options of the filters that were in force, with their values.
@@ -23,7 +23,7 @@ pub struct Index {
 
 impl Index {
     /// An index of runs that are compared to the named one; where none is named, to the first that has a document.
-    pub fn new(title: impl Into<String>, entries: Vec<Entry>, baseline: Option<&str>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, entries: Vec<Entry>, baseline: Option<&str>) -> Self {
         let first =
             || entries.iter().find(|entry| entry.figures().is_some_and(is_measured)).map(|entry| entry.name.clone());
         let any = || entries.iter().find(|entry| entry.figures().is_some()).map(|entry| entry.name.clone());
@@ -33,13 +33,13 @@ impl Index {
 
     /// The same with the filters that were in force.
     #[must_use]
-    pub fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
+    pub(crate) fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
         self.filters = filters;
         self
     }
 
     /// How a run differs from the baseline; nothing for the baseline itself, and where one of them has no document.
-    pub fn changes(&self, entry: &Entry) -> Vec<Change> {
+    pub(crate) fn changes(&self, entry: &Entry) -> Vec<Change> {
         let baseline = self.entries.iter().find(|other| Some(&other.name) == self.baseline.as_ref());
         match (baseline.and_then(Entry::figures), entry.figures()) {
             (Some(baseline), Some(figures)) if Some(&entry.name) != self.baseline.as_ref() => {
@@ -50,7 +50,7 @@ impl Index {
     }
 
     /// The runs without a document, with the reason.
-    pub fn failed(&self) -> impl Iterator<Item = (&Entry, &str)> {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (&Entry, &str)> {
         self.entries.iter().filter_map(|entry| match &entry.outcome {
             Outcome::Failed { reason } => Some((entry, reason.as_str())),
             Outcome::Done { .. } => None,
@@ -60,7 +60,7 @@ impl Index {
 
 impl Entry {
     /// What is compared, of a run with a document.
-    pub fn figures(&self) -> Option<&RunFigures> {
+    pub(crate) fn figures(&self) -> Option<&RunFigures> {
         match &self.outcome {
             Outcome::Done { figures, .. } => Some(figures),
             Outcome::Failed { .. } => None,
@@ -68,7 +68,7 @@ impl Entry {
     }
 
     /// The document, of a run that has one.
-    pub fn file(&self) -> Option<&str> {
+    pub(crate) fn file(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Done { file, .. } => Some(file),
             Outcome::Failed { .. } => None,

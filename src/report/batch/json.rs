@@ -11,9 +11,9 @@ use super::index::Index;
 use crate::findings::Priority;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub(crate) const SCHEMA_VERSION: &str = "1.0";
 
-pub const SCHEMA: &str = include_str!("../../../share/schemas/index.json");
+pub(crate) const SCHEMA: &str = include_str!("../../../share/schemas/index.json");
 
 /// Value of `schema` in an index.
 const NAME: &str = "wavesieve-index";
@@ -22,14 +22,14 @@ const NAME: &str = "wavesieve-index";
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
     serde_json::to_writer_pretty(&mut *out, &value(index))?;
     writeln!(out)?;
     Ok(())
 }
 
 /// The index as a JSON object.
-pub fn value(index: &Index) -> Value {
+pub(crate) fn value(index: &Index) -> Value {
     json!({
         "schema": NAME,
         "schema_version": SCHEMA_VERSION,
@@ -42,7 +42,7 @@ pub fn value(index: &Index) -> Value {
     })
 }
 
-pub fn is_index(text: &str) -> bool {
+pub(crate) fn is_index(text: &str) -> bool {
     read(text).is_some()
 }
 
@@ -52,7 +52,7 @@ fn read(text: &str) -> Option<Value> {
 }
 
 /// The files of documents that an index lists; nothing where the text is no index.
-pub fn listed_files(text: &str) -> Vec<String> {
+pub(crate) fn listed_files(text: &str) -> Vec<String> {
     let Some(index) = read(text) else { return Vec::new() };
     let runs = index.get("runs").and_then(Value::as_array).into_iter().flatten();
     runs.filter_map(|run| Some(run.get("file")?.as_str()?.to_owned())).collect()

@@ -9,10 +9,11 @@ mod names;
 mod page;
 mod page_view;
 
-pub use change::Change;
-pub use entry::{Entry, Outcome, RunFigures, index_questions};
-pub use grouping::{Grouping, GroupingError, Run, runs};
-pub use index::Index;
-pub use json::{SCHEMA, is_index, listed_files, write as write_json};
-pub use names::file_stems;
-pub use page::write as write_page;
+pub(crate) use change::Change;
+pub(crate) use entry::{Entry, Outcome, RunFigures, index_questions};
+pub(crate) use grouping::{Grouping, GroupingError, Run, runs};
+pub(crate) use index::Index;
+pub(crate) use json::write as write_json;
+pub(crate) use json::{SCHEMA, is_index, listed_files};
+pub(crate) use names::file_stems;
+pub(crate) use page::write as write_page;

@@ -10,7 +10,7 @@ const INDEX: &str = "index";
 
 /// The names of runs by their folders: what tells these apart, without what all start with. Where one of them is what all start
 /// with, and where there is one only, that is the name of the folder.
-pub fn run_names(folders: &[&Path]) -> Vec<String> {
+pub(crate) fn run_names(folders: &[&Path]) -> Vec<String> {
     let parts: Vec<Vec<String>> = folders.iter().map(|folder| components(folder)).collect();
     let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
     let is_common = |place: &usize| {
@@ -40,7 +40,7 @@ fn components(path: &Path) -> Vec<String> {
 
 /// Names for files of runs, without extension: letters, digits, `.`, `_` and `-` of the names, and a number where two would be
 /// the same on a file system that does not tell capitals apart.
-pub fn file_stems<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn file_stems<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::from([INDEX.to_owned()]);
     let unique = |name: &str| {
         let stem = stem(name);

@@ -41,7 +41,7 @@ struct ChartView {
 ///
 /// # Errors
 /// When the chart cannot be drawn, or writing fails.
-pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
     let drawn = |chart: crate::report::charts::Chart| -> Result<ChartView> {
         Ok(ChartView { svg: chart.page()?, notes: chart.all_notes(), title: chart.title })
     };

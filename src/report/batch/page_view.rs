@@ -11,7 +11,7 @@ use crate::report::html::{Piece, anchor, grouped, halves, text};
 
 /// A run with a document.
 #[derive(Serialize)]
-pub struct RunView {
+pub(crate) struct RunView {
     id: String,
     name: String,
     file: String,
@@ -26,7 +26,7 @@ pub struct RunView {
 
 /// A number in a table.
 #[derive(Serialize)]
-pub struct NumberView {
+pub(crate) struct NumberView {
     text: String,
     /// The value as it is; empty where there is none.
     raw: String,
@@ -68,7 +68,7 @@ struct HealthView {
 
 impl RunView {
     /// A run with its changes; `None` where it has no document.
-    pub fn new(index: &Index, entry: &Entry) -> Option<Self> {
+    pub(crate) fn new(index: &Index, entry: &Entry) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
         let change = |figure: &str| changes.iter().find(|change| change.figure == figure).map(change_view);
@@ -146,7 +146,7 @@ fn health(figures: &RunFigures) -> HealthView {
 }
 
 /// How the GPUs of each run spent their time; nothing where no GPU worked.
-pub fn chart(index: &Index) -> Option<Chart> {
+pub(crate) fn chart(index: &Index) -> Option<Chart> {
     let parts = [
         Part::new("compute", Role::Compute),
         Part::new("exposed communication", Role::Communication),

@@ -8,7 +8,7 @@ use super::unit::{Axis, Unit, shown};
 const TOLD: usize = 3;
 
 /// What the chart shows, with its main numbers.
-pub fn alternative(chart: &Chart) -> String {
+pub(crate) fn alternative(chart: &Chart) -> String {
     if chart.is_empty() {
         return format!("{}: no data", chart.title);
     }

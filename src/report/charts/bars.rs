@@ -12,7 +12,7 @@ use super::unit::{Unit, shown};
 const MAX: usize = 32;
 
 /// Draws them below `y` and gives the height below them.
-pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let (bars, total) = fitting(data, cumulative, notes);
     let sum: f64 = bars.iter().map(|bar| bar.value).sum();
     let whole = total.filter(|total| total.is_finite() && *total >= sum && *total > 0.0).unwrap_or(sum);

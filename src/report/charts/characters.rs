@@ -22,7 +22,7 @@ const PARTS: [char; 8] = ['█', '▓', '▒', '░', '#', '=', '+', '-'];
 
 /// How it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     /// Characters of a line.
     pub width: usize,
     /// Whether colors can be shown.
@@ -40,7 +40,7 @@ impl Terminal {
 }
 
 /// The chart in lines that are not wider than the terminal; without title, which stands over the table.
-pub fn characters(chart: &Chart, terminal: Terminal) -> String {
+pub(crate) fn characters(chart: &Chart, terminal: Terminal) -> String {
     let terminal = Terminal { width: terminal.width.clamp(40, 400), ..terminal };
     let mut text = String::new();
     match &chart.plot {

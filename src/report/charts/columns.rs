@@ -14,7 +14,7 @@ const HEIGHT: f64 = 200.0;
 const BELOW: f64 = 0.05;
 
 /// Draws it below `y` and gives the height below it.
-pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let bins = fitting(data, notes);
     let height = |count: &f64| if count.is_finite() { count.clamp(0.0, GREATEST) } else { 0.0 };
     let greatest = bins.iter().map(|bin| bin.counts.iter().map(height).sum::<f64>()).fold(0.0, f64::max);

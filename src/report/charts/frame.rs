@@ -29,19 +29,19 @@ impl Layout {
 }
 
 /// Room around everything.
-pub const PAD: f64 = 10.0;
+pub(crate) const PAD: f64 = 10.0;
 /// Height of a line of text.
-pub const LINE: f64 = 16.0;
+pub(crate) const LINE: f64 = 16.0;
 /// Width under which labels stand above their bars.
 const NARROW_BELOW: f64 = 520.0;
 const TITLE: f64 = 14.0;
 
 /// Whether labels stand above their bars.
-pub fn is_narrow(drawing: &Drawing) -> bool {
+pub(crate) fn is_narrow(drawing: &Drawing) -> bool {
     drawing.width < NARROW_BELOW
 }
 
-pub fn draw(chart: &Chart, layout: Layout) -> Drawing {
+pub(crate) fn draw(chart: &Chart, layout: Layout) -> Drawing {
     let mut drawing = Drawing::new(layout.width.clamp(240.0, 4000.0));
     let room = drawing.width - 2.0 * PAD;
     let mut notes: Vec<String> = chart.notes.iter().map(|note| clean(note)).collect();
@@ -86,7 +86,7 @@ fn body(plot: &Plot, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> 
 }
 
 /// The notes that drawing a chart adds to its own: what was left out or put together.
-pub fn notes(chart: &Chart) -> Vec<String> {
+pub(crate) fn notes(chart: &Chart) -> Vec<String> {
     let mut notes: Vec<String> = chart.notes.iter().map(|note| clean(note)).collect();
     if !chart.is_empty() {
         body(&chart.plot, &mut Drawing::new(Layout::WIDE.width), 0.0, &mut notes);
@@ -95,7 +95,7 @@ pub fn notes(chart: &Chart) -> Vec<String> {
 }
 
 /// Draws a legend in as many lines as it needs and gives the height below it.
-pub fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Color)]) -> f64 {
+pub(crate) fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Color)]) -> f64 {
     const BOX: f64 = 10.0;
     let (mut x, mut y) = (PAD, y);
     let room = drawing.width - 2.0 * PAD;
@@ -115,7 +115,7 @@ pub fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Color)]) -> f64
 
 /// The rectangle that values are drawn in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Area {
+pub(crate) struct Area {
     /// Left edge.
     pub left: f64,
     /// Upper edge.
@@ -126,31 +126,31 @@ pub struct Area {
 
 impl Area {
     /// Right edge.
-    pub fn right(&self) -> f64 {
+    pub(crate) fn right(&self) -> f64 {
         self.left + self.width
     }
 
     /// Lower edge.
-    pub fn bottom(&self) -> f64 {
+    pub(crate) fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
     /// Where a share of the width is.
-    pub fn x(&self, share: f64) -> f64 {
+    pub(crate) fn x(&self, share: f64) -> f64 {
         self.left + share * self.width
     }
 
     /// Where a share of the height is, from the bottom.
-    pub fn y(&self, share: f64) -> f64 {
+    pub(crate) fn y(&self, share: f64) -> f64 {
         self.bottom() - share * self.height
     }
 }
 
 /// Marks of an axis: shares of it and what they are called.
-pub type Marks = Vec<(f64, Option<String>)>;
+pub(crate) type Marks = Vec<(f64, Option<String>)>;
 
 /// An area below `y` that leaves room for marks at its left and under it.
-pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
+pub(crate) fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
     let widest =
         marks.iter().filter_map(|(_, name)| name.as_deref()).map(|name| width(name, SMALL)).fold(0.0, f64::max);
     let left = PAD + LINE + widest + 8.0;
@@ -158,7 +158,7 @@ pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
 }
 
 /// Draws grid, marks and names of both axes; gives the height below them.
-pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, y_name): (&Marks, &str)) -> f64 {
+pub(crate) fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, y_name): (&Marks, &str)) -> f64 {
     for (share, name) in y {
         let at = area.y(*share);
         drawing.line([(area.left, at), (area.right(), at)], 1, Color::Grid);
@@ -177,7 +177,7 @@ pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, 
 }
 
 /// Draws the marks and the name of an axis under an area; gives the height below them.
-pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f64 {
+pub(crate) fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f64 {
     drawing.line([(area.left, area.bottom()), (area.right(), area.bottom())], 1, Color::Muted);
     let mut taken = f64::NEG_INFINITY;
     for (share, name) in marks {
@@ -202,7 +202,7 @@ pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f6
 }
 
 /// Rows with a label each: where labels and bars are.
-pub struct Rows {
+pub(crate) struct Rows {
     /// Labels, cleaned and shortened.
     pub labels: Vec<String>,
     /// Where bars are; its height is that of all rows.
@@ -217,7 +217,7 @@ pub struct Rows {
 
 impl Rows {
     /// Room for rows below `y`, with `right` pixels for texts at the right of them.
-    pub fn new(drawing: &Drawing, y: f64, labels: &[&str], right: f64) -> Self {
+    pub(crate) fn new(drawing: &Drawing, y: f64, labels: &[&str], right: f64) -> Self {
         let above = is_narrow(drawing);
         let room = drawing.width - 2.0 * PAD;
         let dense = labels.len() > 24;
@@ -239,7 +239,7 @@ impl Rows {
     }
 
     /// Draws the label of a row and gives the upper edge of its bar.
-    pub fn label(&self, drawing: &mut Drawing, row: usize) -> f64 {
+    pub(crate) fn label(&self, drawing: &mut Drawing, row: usize) -> f64 {
         let top = self.area.top + self.pitch * row as f64;
         let label = self.labels.get(row).map(String::as_str).unwrap_or_default();
         if self.above {
@@ -252,14 +252,14 @@ impl Rows {
 }
 
 /// Rows put together: label and rows of each group, and how many are in a group.
-pub fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>) {
+pub(crate) fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>) {
     // Ranks come in powers of two.
     let size = rows.len().div_ceil(most.max(1)).max(1).next_power_of_two();
     (size, rows.chunks(size))
 }
 
 /// The label of a group of rows: that of a single one, otherwise the first and the last.
-pub fn group_label<'a>(labels: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn group_label<'a>(labels: impl Iterator<Item = &'a str>) -> String {
     let labels: Vec<&str> = labels.collect();
     match labels.as_slice() {
         [] => String::new(),

@@ -22,7 +22,7 @@ type Cell = (usize, (f64, f64), (f64, f64));
 type Row = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
-pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let most = ((drawing.width - 60.0) / MIN_WIDTH).clamp(20.0, 200.0) as usize;
     let rows = fitting(&data.rows, most, notes);
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);

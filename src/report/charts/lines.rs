@@ -14,14 +14,14 @@ const MAX_IN_ALL: f64 = 9000.0;
 const HEIGHT: f64 = 220.0;
 
 /// The middle of values, of an even number the lesser one.
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
 /// Draws them below `y` and gives the height below them. A pace has the median of each line, and points where there is room.
-pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let lines = fitting(data, notes);
     let points = || lines.iter().flat_map(|line| &line.points).copied();
     let range = |values: &mut dyn Iterator<Item = f64>| {

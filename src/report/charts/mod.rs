@@ -24,13 +24,13 @@ mod text;
 mod ticks;
 mod unit;
 
-pub use characters::{Terminal, characters};
-pub use frame::Layout;
+pub(crate) use characters::{Terminal, characters};
+pub(crate) use frame::Layout;
 #[cfg(test)]
 pub(crate) use model::{Bar, Gauge, HeatMap, Line, Scale};
-pub use model::{Chart, Part, Plot, Point, Role, Roofs};
-pub use origin::is_chart;
-pub use output::style_sheet;
-pub use unit::Axis;
+pub(crate) use model::{Chart, Part, Plot, Point, Role, Roofs};
+pub(crate) use origin::is_chart;
+pub(crate) use output::style_sheet;
+pub(crate) use unit::Axis;
 #[cfg(test)]
 pub(crate) use unit::Unit;

@@ -5,14 +5,14 @@ use std::io::Read;
 use std::path::Path;
 
 /// What an SVG file says after its first element.
-pub const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
+pub(crate) const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
 /// What a PNG file says after its header, as text of the standard keyword.
-pub const PNG_MARK: &[u8] = b"Software\0wavesieve";
+pub(crate) const PNG_MARK: &[u8] = b"Software\0wavesieve";
 /// Where a file states so at the latest: before it an SVG tells its main numbers.
 const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.
-pub fn is_chart(path: &Path) -> bool {
+pub(crate) fn is_chart(path: &Path) -> bool {
     // To open a FIFO would wait for somebody who writes.
     if !path.is_file() {
         return false;

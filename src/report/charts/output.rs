@@ -9,7 +9,7 @@ use super::png::png;
 use super::svg::{Background, svg};
 
 /// The rules that SVGs of [`Chart::page_svg`] need in a page: the colors on light and dark grounds, which of both layouts is shown.
-pub fn style_sheet() -> &'static str {
+pub(crate) fn style_sheet() -> &'static str {
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/charts.css"))
 }
 

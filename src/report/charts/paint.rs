@@ -10,7 +10,7 @@ use super::text::{FAMILY, prepared};
 
 /// What differs between backends.
 #[derive(Clone, Copy)]
-pub struct Raster {
+pub(crate) struct Raster {
     /// Units of the backend for each pixel.
     pub scale: f64,
     /// Size that the backend wants for a font of one pixel.
@@ -23,7 +23,7 @@ pub struct Raster {
 ///
 /// # Errors
 /// When the backend fails.
-pub fn paint<B: DrawingBackend>(drawing: &Drawing, backend: &mut B, medium: Raster) -> Result<()> {
+pub(crate) fn paint<B: DrawingBackend>(drawing: &Drawing, backend: &mut B, medium: Raster) -> Result<()> {
     if !prepared() {
         return Err(anyhow!("internal: the font cannot be read"));
     }

@@ -4,7 +4,7 @@ use super::model::Role;
 
 /// A color of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Color {
+pub(crate) enum Color {
     /// What a chart shows.
     Of(Role),
     /// A weaker form of a role's color, behind it.
@@ -23,7 +23,7 @@ pub enum Color {
 }
 
 /// Levels of a heat map.
-pub const LEVELS: usize = 24;
+pub(crate) const LEVELS: usize = 24;
 
 /// Colors of series after the palette of Okabe and Ito: first those that are no role's. Their black and yellow, which are not
 /// seen on every ground, are slate and olive here.
@@ -42,7 +42,7 @@ const COMMUNICATION: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
 const COPY: (u8, u8, u8) = (0x00, 0x9E, 0x73);
 
 /// How many series have a color of their own.
-pub const SERIES_COLOURS: usize = SERIES.len();
+pub(crate) const SERIES_COLOURS: usize = SERIES.len();
 
 /// Every 32nd value of the map viridis of matplotlib, which is perceptually uniform, and its last.
 const VIRIDIS: [(u8, u8, u8); 9] = [
@@ -59,7 +59,7 @@ const VIRIDIS: [(u8, u8, u8); 9] = [
 
 impl Color {
     /// Red, green and blue on a light ground.
-    pub fn rgb(self) -> (u8, u8, u8) {
+    pub(crate) fn rgb(self) -> (u8, u8, u8) {
         match self {
             Self::Of(Role::Compute) => COMPUTE,
             Self::Of(Role::Communication) => COMMUNICATION,
@@ -79,7 +79,7 @@ impl Color {
     }
 
     /// Name of its variable in style sheets; levels of heat maps are the same on every ground and have none.
-    pub fn variable(self) -> Option<&'static str> {
+    pub(crate) fn variable(self) -> Option<&'static str> {
         Some(match self {
             Self::Of(Role::Compute) => "compute",
             Self::Of(Role::Communication) => "communication",
@@ -99,13 +99,13 @@ impl Color {
     }
 
     /// The color as `#rrggbb`.
-    pub fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         let (red, green, blue) = self.rgb();
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
     /// Every color that has a variable.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
         let series = (0..SERIES_COLOURS).map(Role::Series);
         let others = [Self::Track, Self::Ink, Self::Muted, Self::Grid, Self::Background, Self::Line];

@@ -20,7 +20,7 @@ const FINER: usize = 3;
 ///
 /// # Errors
 /// When it is too great.
-pub fn png(drawing: &Drawing) -> Result<Vec<u8>> {
+pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     let (width, height) = (drawing.width.ceil() as usize * DENSITY, drawing.height.ceil() as usize * DENSITY);
     let fine = (width * FINER, height * FINER);
     let (red, green, blue) = Color::Background.rgb();

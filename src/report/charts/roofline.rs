@@ -31,7 +31,7 @@ fn positive(value: Option<f64>) -> Option<f64> {
 }
 
 /// Draws it below `y` and gives the height below it.
-pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let points = placed(data, notes);
     let roofs: Vec<(&str, f64)> =
         data.roofs.gflops.iter().filter_map(|(name, rate)| Some((name.as_str(), positive(Some(*rate))?))).collect();

@@ -5,7 +5,7 @@ use super::text::clean;
 
 /// Where a text stands next to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// It starts there.
     Start,
     Middle,
@@ -14,7 +14,7 @@ pub enum Anchor {
 
 /// A shape. Coordinates are pixels from the top left corner; texts are centred at their height.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Form {
+pub(crate) enum Form {
     /// A filled rectangle.
     Rectangle {
         /// Left edge.
@@ -56,7 +56,7 @@ pub enum Form {
 
 /// A shape with its color and what is said when somebody points at it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub form: Form,
     /// Its color.
     pub color: Color,
@@ -65,7 +65,7 @@ pub struct Shape {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     /// Width in pixels.
     pub width: f64,
     /// Height in pixels.
@@ -75,11 +75,11 @@ pub struct Drawing {
 }
 
 /// Size of most texts in pixels.
-pub const SMALL: f64 = 11.0;
+pub(crate) const SMALL: f64 = 11.0;
 
 impl Drawing {
     /// An empty drawing of a width, which grows downwards.
-    pub fn new(width: f64) -> Self {
+    pub(crate) fn new(width: f64) -> Self {
         Self { width, height: 0.0, shapes: Vec::new() }
     }
 
@@ -88,7 +88,7 @@ impl Drawing {
     }
 
     /// Adds a filled rectangle, unless it has no extent.
-    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: Color) -> &mut Self {
+    pub(crate) fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: Color) -> &mut Self {
         if [x, y, width, height].into_iter().all(f64::is_finite) && width > 0.0 && height > 0.0 {
             self.push(Form::Rectangle { x, y, width, height }, color);
         }
@@ -96,7 +96,7 @@ impl Drawing {
     }
 
     /// Adds a filled rectangle with what it stands for, which is at least half a pixel wide and high.
-    pub fn mark(&mut self, at: (f64, f64), (width, height): (f64, f64), color: Color, tip: String) {
+    pub(crate) fn mark(&mut self, at: (f64, f64), (width, height): (f64, f64), color: Color, tip: String) {
         let before = self.shapes.len();
         self.rectangle(at, (width.max(0.5), height.max(0.5)), color);
         if self.shapes.len() > before
@@ -107,7 +107,7 @@ impl Drawing {
     }
 
     /// Adds a line. Points that are not finite or the same as the one before are left out, and lines of one point.
-    pub fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, width: u32, color: Color) {
+    pub(crate) fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, width: u32, color: Color) {
         let mut kept: Vec<(f64, f64)> = Vec::new();
         for (x, y) in points {
             let far = |last: &(f64, f64)| (last.0 - x).abs() >= 0.05 || (last.1 - y).abs() >= 0.05;
@@ -121,7 +121,7 @@ impl Drawing {
     }
 
     /// Adds a circle with what it stands for.
-    pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, color: Color, tip: Option<String>) {
+    pub(crate) fn circle(&mut self, (x, y): (f64, f64), radius: f64, color: Color, tip: Option<String>) {
         if x.is_finite() && y.is_finite() {
             self.push(Form::Circle { x, y, radius }, color);
             if let Some(shape) = self.shapes.last_mut() {
@@ -131,12 +131,12 @@ impl Drawing {
     }
 
     /// Adds a text, unless it is empty.
-    pub fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, color: Color) {
+    pub(crate) fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, color: Color) {
         self.sized_text((x, y), text, SMALL, anchor, color);
     }
 
     /// Adds a text of a size.
-    pub fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
+    pub(crate) fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
             self.push(Form::Text { x, y, text, size, anchor, upwards: false }, color);
@@ -144,7 +144,7 @@ impl Drawing {
     }
 
     /// Adds a text that runs upwards, centred at its point.
-    pub fn upward_text(&mut self, (x, y): (f64, f64), text: &str, color: Color) {
+    pub(crate) fn upward_text(&mut self, (x, y): (f64, f64), text: &str, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
             self.push(Form::Text { x, y, text, size: SMALL, anchor: Anchor::Middle, upwards: true }, color);

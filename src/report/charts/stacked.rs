@@ -19,7 +19,7 @@ fn length(value: f64) -> f64 {
 }
 
 /// Draws them below `y` and gives the height below them.
-pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let rows = fitting(data, notes);
     let totals: Vec<f64> = rows.iter().map(|(_, values)| values.iter().copied().map(length).sum()).collect();
     let greatest = totals.iter().copied().fold(0.0, f64::max).min(f64::MAX);
@@ -83,7 +83,7 @@ fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
 }
 
 /// Draws gauges below `y` and gives the height below them.
-pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+pub(crate) fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let kept: Vec<&Gauge> = data.iter().take(MAX_GAUGES).collect();
     if data.len() > kept.len() {
         notes.push(format!("{} more are not drawn", data.len() - kept.len()));

@@ -19,7 +19,7 @@ const FINER: f64 = 10.0;
 
 /// Where an SVG is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Background {
+pub(crate) enum Background {
     /// As a file of its own, on a light ground.
     File,
     /// Within a page, whose style sheet has the colors.
@@ -30,7 +30,7 @@ pub enum Background {
 ///
 /// # Errors
 /// When it cannot be drawn.
-pub fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> Result<String> {
+pub(crate) fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> Result<String> {
     let mut drawn = String::new();
     let size = ((drawing.width * FINER).ceil() as u32, (drawing.height * FINER).ceil() as u32);
     let mut backend = SVGBackend::with_string(&mut drawn, size);
@@ -169,7 +169,7 @@ fn tenth(units: f64) -> String {
 }
 
 /// The text with what has a meaning in XML written out.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -6,18 +6,18 @@ use plotters::style::{FontStyle, IntoFont, register_font};
 use unicode_width::UnicodeWidthChar;
 
 /// Name that the font is registered under.
-pub const FAMILY: &str = "wavesieve";
+pub(crate) const FAMILY: &str = "wavesieve";
 /// Glyphs are laid out by plotters at sizes that include the line gap: its size for one pixel of em in SVG.
-pub const SIZE_OF_EM: f64 = 1.24;
+pub(crate) const SIZE_OF_EM: f64 = 1.24;
 /// The same in bitmaps, where sizes are heights from descender to ascender, which DejaVu Sans has 1.164 of.
-pub const HEIGHT_OF_EM: f64 = 1.164;
+pub(crate) const HEIGHT_OF_EM: f64 = 1.164;
 
 static FONT: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/share/fonts/DejaVuSans-subset.ttf"));
 
 static REGISTERED: LazyLock<bool> = LazyLock::new(|| register_font(FAMILY, FontStyle::Normal, FONT).is_ok());
 
 /// Registers the font, once; whether that worked.
-pub fn prepared() -> bool {
+pub(crate) fn prepared() -> bool {
     *REGISTERED
 }
 
@@ -35,7 +35,7 @@ fn measured(character: char) -> f64 {
 }
 
 /// Width of a text in pixels, at a font size in pixels.
-pub fn width(text: &str, size: f64) -> f64 {
+pub(crate) fn width(text: &str, size: f64) -> f64 {
     let thousandths: f64 = text
         .chars()
         .map(|character| {
@@ -52,7 +52,7 @@ pub fn width(text: &str, size: f64) -> f64 {
 }
 
 /// The text on one line, without characters that are not to be shown or not allowed in XML.
-pub fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     const LONGEST: usize = 2000;
     let mut cleaned = String::with_capacity(text.len().min(LONGEST));
     for character in text.chars().take(LONGEST) {
@@ -71,7 +71,7 @@ pub fn clean(text: &str) -> String {
 }
 
 /// The text, shortened in its middle to a width in pixels.
-pub fn shortened(text: &str, size: f64, limit: f64) -> String {
+pub(crate) fn shortened(text: &str, size: f64, limit: f64) -> String {
     if width(text, size) <= limit {
         return text.to_owned();
     }
@@ -94,7 +94,7 @@ pub fn shortened(text: &str, size: f64, limit: f64) -> String {
 }
 
 /// The text in lines of a width in pixels; words that are too long are shortened.
-pub fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let word = shortened(word, size, limit);

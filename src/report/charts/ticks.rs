@@ -4,7 +4,7 @@ use super::unit::{Axis, DisplayUnit, Unit, shown};
 
 /// A linear axis from its least to its largest mark.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Linear {
+pub(crate) struct Linear {
     /// Where it starts.
     pub from: f64,
     /// Where it ends.
@@ -16,10 +16,10 @@ pub struct Linear {
 }
 
 /// Values of this size and more are drawn as if they were this great, so that sums stay finite.
-pub const GREATEST: f64 = 1e290;
+pub(crate) const GREATEST: f64 = 1e290;
 
 /// An axis for values from `least` to `greatest` with about `wanted` marks. It ends at marks, or where the values do when it is `exact`.
-pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> Linear {
+pub(crate) fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> Linear {
     let whole = |value: f64| if value.is_finite() { value.clamp(-GREATEST, GREATEST) } else { 0.0 };
     let (least, greatest) = (whole(least), whole(greatest));
     let greatest = if greatest > least { greatest } else { least + least.abs().max(1.0) };
@@ -60,7 +60,7 @@ fn step(unit: Unit, wanted: f64) -> f64 {
 
 impl Linear {
     /// Which share of the axis a value is at, between 0 and 1.
-    pub fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let share = (value - self.from) / (self.to - self.from);
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -68,7 +68,7 @@ impl Linear {
 
 /// A logarithmic axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Logarithmic {
+pub(crate) struct Logarithmic {
     /// Where it starts, as a power of ten.
     pub from: f64,
     /// Where it ends.
@@ -78,7 +78,7 @@ pub struct Logarithmic {
 }
 
 /// An axis from `least` to `greatest`, which must be above zero; with names at most at `wanted` marks.
-pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Logarithmic {
+pub(crate) fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Logarithmic {
     let power = |value: f64, otherwise: f64| {
         let power = value.log10();
         if power.is_finite() { power.clamp(-300.0, 300.0) } else { otherwise }
@@ -105,7 +105,7 @@ pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Loga
 
 impl Logarithmic {
     /// Which share of the axis a value is at, between 0 and 1.
-    pub fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let share = (value.log10() - self.from) / (self.to - self.from);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }

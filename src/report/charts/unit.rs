@@ -82,7 +82,7 @@ const FLOPS: Steps = &[(1e6, "PFLOP/s"), (1e3, "TFLOP/s"), (1.0, "GFLOP/s"), (1e
 
 /// The unit that numbers of an axis are shown in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DisplayUnit {
+pub(crate) struct DisplayUnit {
     /// How much of the base unit it is.
     pub factor: f64,
     /// Its symbol, empty for numbers without one.
@@ -93,7 +93,7 @@ pub struct DisplayUnit {
 
 impl DisplayUnit {
     /// The unit for values up to `greatest`.
-    pub fn new(unit: Unit, greatest: f64) -> Self {
+    pub(crate) fn new(unit: Unit, greatest: f64) -> Self {
         let steps = match unit {
             Unit::Nanoseconds => TIMES,
             Unit::Bytes => SIZES,
@@ -112,14 +112,14 @@ impl DisplayUnit {
     }
 
     /// A value of the base unit, without the symbol.
-    pub fn number(&self, value: f64) -> String {
+    pub(crate) fn number(&self, value: f64) -> String {
         let value = value / self.factor;
         if self.prefixed { with_prefix(value) } else { significant(value) }
     }
 }
 
 /// A value with its unit: `1.25 ms`, `37%`, `12.3 k`.
-pub fn shown(unit: Unit, value: f64) -> String {
+pub(crate) fn shown(unit: Unit, value: f64) -> String {
     let shown = DisplayUnit::new(unit, value);
     let number = shown.number(value);
     match shown.symbol {

@@ -1,4 +1,4 @@
 //! Documents of other programs.
 
-pub mod rocinsight;
-pub mod tracelens;
+pub(crate) mod rocinsight;
+pub(crate) mod tracelens;

@@ -18,7 +18,7 @@ use crate::trace::views::View;
 use crate::trace::{Trace, TraceProcess};
 
 /// What a document is made of.
-pub struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     pub trace: &'a Trace,
     /// Declarations of the queries.
     pub registry: &'a Registry,
@@ -47,7 +47,7 @@ const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its st
 ///
 /// # Errors
 /// When an answer lacks a column that the layout shows.
-pub fn document(sources: Sources<'_>) -> Result<Document> {
+pub(crate) fn document(sources: Sources<'_>) -> Result<Document> {
     let mut provenance = provenance(sources.trace);
     let mut sections = Vec::new();
     let mut ids = Ids::default();
@@ -82,7 +82,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
 }
 
 /// What was found, in a sentence.
-pub fn summary(findings: &[Finding], has_work: bool) -> String {
+pub(crate) fn summary(findings: &[Finding], has_work: bool) -> String {
     let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {
         (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
@@ -229,7 +229,7 @@ fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
 }
 
 /// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
-pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
+pub(crate) fn ranks(trace: &Trace) -> BTreeSet<i64> {
     let is_run = |member: &&TraceProcess| member.process.role != Role::ThreadTrace;
     let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
     match of_runs.is_empty() {

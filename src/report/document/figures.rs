@@ -7,7 +7,7 @@ use crate::findings::{Answers, Finding, Priority, QueryRequest, Rows, RunViews, 
 use crate::trace::views::View;
 
 /// The figures of an analysis, of what its findings are about; those that nothing was recorded of are left out.
-pub fn figures(
+pub(crate) fn figures(
     answers: &Answers,
     findings: &[Finding],
     spans: &Spans,
@@ -99,7 +99,7 @@ pub fn figures(
 }
 
 /// How many findings cost much.
-pub fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
+pub(crate) fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
     let counted = |(priority, id, label, any)| {
         let count = findings.iter().filter(|finding| finding.priority == priority).count();
         let status = if count == 0 { Status::Good } else { any };

@@ -171,12 +171,12 @@ impl SectionLayout {
 }
 
 /// The name of a chart as a file, without extension.
-pub fn chart_name(section: &str, chart: &str) -> String {
+pub(crate) fn chart_name(section: &str, chart: &str) -> String {
     format!("{section}-{chart}")
 }
 
 /// The id of what a query shows for the first, second, … time.
-pub fn numbered(query: &str, times: usize) -> String {
+pub(crate) fn numbered(query: &str, times: usize) -> String {
     if times == 1 { query.to_owned() } else { format!("{query}_{times}") }
 }
 

@@ -7,7 +7,7 @@ mod layout;
 mod model;
 mod notes;
 
-pub use build::{Sources, document, ranks, summary};
-pub use figures::finding_counts;
-pub use layout::{Layout, chart_name};
-pub use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};
+pub(crate) use build::{Sources, document, ranks, summary};
+pub(crate) use figures::finding_counts;
+pub(crate) use layout::{Layout, chart_name};
+pub(crate) use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};

@@ -12,7 +12,7 @@ const NOTES_OF_A_KIND: usize = 3;
 
 /// Notes about a trace as a whole: the filters in force, those that match nothing, what is odd about the inputs, and that
 /// parts of them could not be read. `figures` are the tables that the times of GPUs are made of.
-pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
+pub(crate) fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let note = |is_warning: bool, text: String| Note { is_warning, text };
     let mut notes = Vec::new();
     let filters: Vec<String> =
@@ -52,7 +52,7 @@ pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterato
 }
 
 /// What filters leave as it is of the tables that a section is made of.
-pub fn section_notes<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>) -> Vec<Note> {
+pub(crate) fn section_notes<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let sentences = untouched(trace.choice(), tables).into_iter();
     sentences.map(|sentence| Note { is_warning: false, text: format!("Not narrowed here: {sentence}.") }).collect()
 }

@@ -9,22 +9,28 @@ use crate::report::full_tables::FullTable;
 use crate::report::json;
 
 /// Name of the file.
-pub const INDEX: &str = "tables.json";
+pub(crate) const INDEX: &str = "tables.json";
 /// Name of the file with the whole document.
-pub const DOCUMENT: &str = "document.json";
+pub(crate) const DOCUMENT: &str = "document.json";
 /// What tells the file from others.
-pub const SCHEMA: &str = "wavesieve-tables";
+pub(crate) const SCHEMA: &str = "wavesieve-tables";
 /// Version of its schema: the first number changes when something is taken away or means something else.
 const SCHEMA_VERSION: &str = "1.1";
 
 /// The file of a table, as its path in the folder.
-pub fn file_of(table: &FullTable, extension: &str) -> String {
+pub(crate) fn file_of(table: &FullTable, extension: &str) -> String {
     let name = format!("{}.{extension}", table.name);
     if table.section.is_empty() { name } else { format!("{}/{name}", table.section) }
 }
 
 /// What the folder holds.
-pub fn index(document: &Document, tables: &[FullTable], extension: &str, unit: TimeUnit, has_document: bool) -> Value {
+pub(crate) fn index(
+    document: &Document,
+    tables: &[FullTable],
+    extension: &str,
+    unit: TimeUnit,
+    has_document: bool,
+) -> Value {
     json!({
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,

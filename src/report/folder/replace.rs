@@ -12,7 +12,7 @@ use crate::input::is_unfinished;
 
 /// What is where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// Nothing, a link to nothing, or an empty folder.
     Free,
     /// A folder that was written here and holds nothing else.
@@ -25,7 +25,7 @@ pub enum Place {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn place(path: &Path) -> io::Result<Place> {
+pub(crate) fn place(path: &Path) -> io::Result<Place> {
     if !path.exists() {
         return Ok(Place::Free);
     }

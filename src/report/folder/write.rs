@@ -19,7 +19,7 @@ use crate::report::json;
 
 /// Format of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FolderFormat {
+pub(crate) enum FolderFormat {
     /// Comma-separated values.
     Csv,
     /// Parquet files.
@@ -28,7 +28,7 @@ pub enum FolderFormat {
 
 /// What a folder holds.
 #[derive(Clone, Debug)]
-pub struct FolderOptions {
+pub(crate) struct FolderOptions {
     /// Format of the tables.
     pub format: FolderFormat,
     /// Unit of times; nanoseconds unless one is named.
@@ -52,7 +52,7 @@ impl FolderFormat {
 ///
 /// # Errors
 /// When an answer lacks what is shown, the folder holds other files, or writing fails.
-pub fn write(analysis: &Analysis, options: &FolderOptions, path: &Path) -> Result<()> {
+pub(crate) fn write(analysis: &Analysis, options: &FolderOptions, path: &Path) -> Result<()> {
     let is_original = options.tracelens.is_original;
     let mut tables = Vec::new();
     if !is_original {

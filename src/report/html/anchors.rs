@@ -7,7 +7,7 @@ const LONGEST: usize = 80;
 
 /// The id of a thing within others of its kind: its name where that can stand in a link as it is, otherwise a hash of it. The same name
 /// gives the same id in every document.
-pub fn anchor(kind: &str, name: &str) -> String {
+pub(crate) fn anchor(kind: &str, name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'/' | b':');
     if name.len() <= LONGEST && name.bytes().all(is_plain) {
         format!("{kind}/{name}")

@@ -11,7 +11,7 @@ use crate::report::document::Document;
 
 /// The end of the page.
 #[derive(Serialize)]
-pub struct AppendixView {
+pub(crate) struct AppendixView {
     version: String,
     tier: u8,
     tier_name: String,
@@ -51,7 +51,7 @@ struct Entry {
 
 impl AppendixView {
     /// The appendix of a document with these sections and findings.
-    pub fn new(document: &Document, sections: &[SectionView], findings: &[FindingView]) -> Self {
+    pub(crate) fn new(document: &Document, sections: &[SectionView], findings: &[FindingView]) -> Self {
         let provenance = &document.provenance;
         let inputs = provenance.inputs.iter().map(|input| InputView {
             rank: input.rank,

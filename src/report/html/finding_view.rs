@@ -8,7 +8,7 @@ use crate::findings::{Finding, Priority, duration, pieces};
 use crate::report::document::Note;
 
 #[derive(Serialize)]
-pub struct FindingView {
+pub(crate) struct FindingView {
     id: String,
     number: usize,
     name: String,
@@ -27,20 +27,20 @@ pub struct FindingView {
 
 /// A part of a text.
 #[derive(Serialize)]
-pub struct Piece {
+pub(crate) struct Piece {
     is_code: bool,
     text: String,
 }
 
 /// Something to know.
 #[derive(Serialize)]
-pub struct NoteView {
+pub(crate) struct NoteView {
     is_warning: bool,
     text: Vec<Piece>,
 }
 
 impl NoteView {
-    pub fn new(note: &Note) -> Self {
+    pub(crate) fn new(note: &Note) -> Self {
         Self { is_warning: note.is_warning, text: text(&note.text) }
     }
 }
@@ -62,24 +62,24 @@ struct CommandView {
 
 /// How many findings have a priority.
 #[derive(Serialize)]
-pub struct Badge {
+pub(crate) struct Badge {
     priority: &'static str,
     count: usize,
 }
 
 /// A text, taken apart.
-pub fn text(text: &str) -> Vec<Piece> {
+pub(crate) fn text(text: &str) -> Vec<Piece> {
     pieces(text).map(|(is_code, text)| Piece { is_code, text: text.to_owned() }).collect()
 }
 
 impl FindingView {
     /// The tables that show it.
-    pub fn evidence(&self) -> &[TableView] {
+    pub(crate) fn evidence(&self) -> &[TableView] {
         &self.evidence
     }
 
     /// A finding in its place, counted from 1.
-    pub fn new(number: usize, finding: &Finding) -> Self {
+    pub(crate) fn new(number: usize, finding: &Finding) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();
         let evidence =
@@ -114,7 +114,7 @@ impl FindingView {
 }
 
 /// The findings of each priority, where there are any.
-pub fn badges(findings: &[Finding]) -> Vec<Badge> {
+pub(crate) fn badges(findings: &[Finding]) -> Vec<Badge> {
     let count = |priority: Priority| findings.iter().filter(|finding| finding.priority == priority).count();
     let badges = Priority::ALL.map(|priority| Badge { priority: priority.word(), count: count(priority) });
     badges.into_iter().filter(|badge| badge.count > 0).collect()

@@ -14,7 +14,7 @@ mod words;
 
 pub(in crate::report) use anchors::anchor;
 pub(in crate::report) use finding_view::{Piece, text};
-pub use origin::is_page;
-pub use page::write;
+pub(crate) use origin::is_page;
+pub(crate) use page::write;
 pub(in crate::report) use shell::{Shell, render};
 pub(in crate::report) use table_view::{grouped, halves};

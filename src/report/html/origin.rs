@@ -10,7 +10,7 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
 const HEAD_BYTES: u64 = 4096;
 
 /// Whether a file is a page of this program.
-pub fn is_page(path: &Path) -> bool {
+pub(crate) fn is_page(path: &Path) -> bool {
     // To open a FIFO would wait for somebody who writes.
     if !path.is_file() {
         return false;

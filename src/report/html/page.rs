@@ -73,7 +73,7 @@ struct PartView {
 ///
 /// # Errors
 /// When a chart cannot be drawn, or writing fails.
-pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     let page = page(document)?;
     render("page.html", &page, out)
 }

@@ -9,7 +9,7 @@ use super::table_view::TableView;
 use crate::report::document::{Block, Drawn, Section};
 
 #[derive(Serialize)]
-pub struct SectionView {
+pub(crate) struct SectionView {
     id: String,
     title: String,
     about: Vec<Piece>,
@@ -39,7 +39,7 @@ impl SectionView {
     ///
     /// # Errors
     /// When a chart cannot be drawn.
-    pub fn new(section: &Section) -> Result<Self> {
+    pub(crate) fn new(section: &Section) -> Result<Self> {
         let block = |block: &Block| {
             Ok(match block {
                 Block::Chart(drawn) => BlockView::Chart(chart(drawn)?),
@@ -55,7 +55,7 @@ impl SectionView {
         })
     }
 
-    pub fn tables(&self) -> impl Iterator<Item = &TableView> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableView> {
         self.blocks.iter().filter_map(|block| match block {
             BlockView::Table(table) => Some(&**table),
             _ => None,

@@ -51,7 +51,7 @@ const SCRIPTS: [&str; 6] = [
 
 /// What is around the content of every page.
 #[derive(Serialize)]
-pub struct Shell {
+pub(crate) struct Shell {
     version: &'static str,
     /// What the filter in the bar says.
     filter: &'static str,
@@ -63,7 +63,7 @@ pub struct Shell {
 
 impl Shell {
     /// Around a page whose filter says this.
-    pub fn new(filter: &'static str) -> Self {
+    pub(crate) fn new(filter: &'static str) -> Self {
         let [base, rest @ ..] = STYLES;
         let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
         let script = SCRIPTS.concat();
@@ -76,7 +76,7 @@ impl Shell {
 ///
 /// # Errors
 /// When writing fails.
-pub fn render(template: &str, page: &impl Serialize, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn render(template: &str, page: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     let environment = environment()?;
     let template = environment.get_template(template).context("internal: the page has no template")?;
     template.render_captured_to(Serde(page), &mut *out).context("cannot write the page")?;

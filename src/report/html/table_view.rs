@@ -22,7 +22,7 @@ const TAIL: usize = 12;
 const LONGEST: usize = 400;
 
 #[derive(Serialize)]
-pub struct TableView {
+pub(crate) struct TableView {
     id: String,
     title: String,
     about: Vec<Piece>,
@@ -68,7 +68,7 @@ struct CellView {
 
 impl TableView {
     /// A table of a section.
-    pub fn of_table(table: &Table) -> Self {
+    pub(crate) fn of_table(table: &Table) -> Self {
         let keys = table.row_keys().iter().map(|key| anchor(&table.id, key)).collect();
         Self {
             about: pieces_of(&table.about),
@@ -79,7 +79,7 @@ impl TableView {
     }
 
     /// Rows that show a finding.
-    pub fn of_evidence(evidence: &Evidence, id: String) -> Self {
+    pub(crate) fn of_evidence(evidence: &Evidence, id: String) -> Self {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
             ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
@@ -88,24 +88,24 @@ impl TableView {
     }
 
     /// What its columns mean, for the glossary.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().map(|column| (column.name.as_str(), column.doc.as_str()))
     }
 
     /// Its names that are cut, in full.
-    pub fn long_names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn long_names(&self) -> impl Iterator<Item = String> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         let long = |cell: &CellView| Some(format!("{}{}", cell.text, cell.tail.as_ref()?));
         cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
     /// Its names that are cut for good where they are shown.
-    pub fn cut_names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn cut_names(&self) -> impl Iterator<Item = String> {
         self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.whole.clone())
     }
 
     /// Its heading and id.
-    pub fn title(&self) -> (&str, &str) {
+    pub(crate) fn title(&self) -> (&str, &str) {
         (&self.title, &self.id)
     }
 
@@ -202,7 +202,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
 }
 
 /// A long text in two: the end is always seen. Of a text that is longer than any name the middle is left out.
-pub fn halves(text: String) -> (String, Option<String>) {
+pub(crate) fn halves(text: String) -> (String, Option<String>) {
     let text = capped(text);
     let count = text.chars().count();
     if count <= LONG {
@@ -213,12 +213,12 @@ pub fn halves(text: String) -> (String, Option<String>) {
 }
 
 /// A text without the middle of what is longer than any name.
-pub fn capped(text: String) -> String {
+pub(crate) fn capped(text: String) -> String {
     if text.chars().nth(LONGEST).is_some() { shortened(&text, LONGEST) } else { text }
 }
 
 /// A number with commas between thousands.
-pub fn grouped(number: &str) -> String {
+pub(crate) fn grouped(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));
     if whole.len() <= 4 || !whole.bytes().all(|byte| byte.is_ascii_digit()) {

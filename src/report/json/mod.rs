@@ -2,4 +2,4 @@
 
 mod render;
 
-pub use render::{SCHEMA, value, view, write};
+pub(crate) use render::{SCHEMA, value, view, write};

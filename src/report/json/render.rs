@@ -13,22 +13,22 @@ use crate::report::document::{Block, Document, Figure, Note, Section, Status, Ta
 use crate::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.2";
+pub(crate) const SCHEMA_VERSION: &str = "1.2";
 
-pub const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
+pub(crate) const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
 
 /// Writes the document as one JSON object, indented.
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     serde_json::to_writer_pretty(&mut *out, &value(document))?;
     writeln!(out)?;
     Ok(())
 }
 
 /// The document as a JSON object.
-pub fn value(document: &Document) -> Value {
+pub(crate) fn value(document: &Document) -> Value {
     json!({
         "schema": "wavesieve-document",
         "schema_version": SCHEMA_VERSION,
@@ -45,7 +45,7 @@ pub fn value(document: &Document) -> Value {
 }
 
 /// How the GPUs spent a view of the run.
-pub fn view(view: &RunView) -> Value {
+pub(crate) fn view(view: &RunView) -> Value {
     let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), share(*pct)));
     json!({
         "id": view.id,

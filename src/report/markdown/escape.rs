@@ -4,7 +4,7 @@ use crate::findings::pieces;
 use crate::text::hidden::escape_hidden;
 
 /// A text as Markdown shows it, in one line: what would be markup is escaped.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape_hidden(text).chars() {
         match character {
@@ -19,12 +19,12 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A text of a finding, with its code as code.
-pub fn prose(text: &str) -> String {
+pub(crate) fn prose(text: &str) -> String {
     pieces(text).map(|(is_code, piece)| if is_code { code(piece) } else { escaped(piece) }).collect()
 }
 
 /// A text as code in a line: in more backticks than it has in a row.
-pub fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = escape_hidden(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     if text.starts_with('`') || text.ends_with('`') {
@@ -35,7 +35,7 @@ pub fn code(text: &str) -> String {
 }
 
 /// A block of code, whose fence is longer than any in it.
-pub fn fenced(text: &str, language: &str) -> String {
+pub(crate) fn fenced(text: &str, language: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")
 }

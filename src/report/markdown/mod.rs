@@ -3,4 +3,4 @@
 mod escape;
 mod render;
 
-pub use render::write;
+pub(crate) use render::write;

@@ -18,7 +18,7 @@ const LONGEST_NAME: Option<usize> = Some(300);
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
     for view in document.views.all() {
         writeln!(out, "**{}:** {}.\n", escaped(view.label), prose(&view.line()))?;

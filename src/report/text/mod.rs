@@ -2,4 +2,4 @@
 
 mod render;
 
-pub use render::{TextStyle, write};
+pub(crate) use render::{TextStyle, write};

@@ -20,7 +20,7 @@ const NARROWEST: usize = 40;
 
 /// Size and looks.
 #[derive(Clone, Copy, Debug)]
-pub struct TextStyle {
+pub(crate) struct TextStyle {
     /// Columns.
     pub width: usize,
     /// Whether colors are used.
@@ -32,7 +32,7 @@ pub struct TextStyle {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let style = TextStyle { width: style.width.max(NARROWEST), ..style };
     heading(&document.title, '=', style, out)?;
     paragraph(&document.summary, "", style, out)?;

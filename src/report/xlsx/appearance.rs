@@ -14,13 +14,13 @@ const WARNING: Color = Color::RGB(0xFF_F2CC);
 const CRITICAL: Color = Color::RGB(0xF8_CBAD);
 
 /// Tabs of what to read first, and of sheets that are those of another program.
-pub const FIRST_TAB: Color = Color::RGB(0xC0_392B);
+pub(crate) const FIRST_TAB: Color = Color::RGB(0xC0_392B);
 /// See [`FIRST_TAB`].
-pub const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
+pub(crate) const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
 
 /// How good something is, as a color behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tint {
+pub(crate) enum Tint {
     /// As it should be.
     Good,
     /// Worth a look.
@@ -30,23 +30,23 @@ pub enum Tint {
 }
 
 /// Of a heading of a table.
-pub fn heading() -> Format {
+pub(crate) fn heading() -> Format {
     let format = Format::new().set_bold().set_font_color(INK).set_background_color(HEADING).set_text_wrap();
     format.set_align(FormatAlign::Top).set_border_bottom(FormatBorder::Thin)
 }
 
 /// Of the heading of a part of a sheet.
-pub fn title(size: f64) -> Format {
+pub(crate) fn title(size: f64) -> Format {
     Format::new().set_bold().set_font_size(size).set_font_color(INK)
 }
 
 /// Of a text that breaks into lines.
-pub fn wrapped() -> Format {
+pub(crate) fn wrapped() -> Format {
     Format::new().set_text_wrap().set_align(FormatAlign::Top)
 }
 
 /// With a color behind it.
-pub fn tinted(format: Format, tint: Tint) -> Format {
+pub(crate) fn tinted(format: Format, tint: Tint) -> Format {
     format.set_background_color(match tint {
         Tint::Good => GOOD,
         Tint::Warning => WARNING,
@@ -56,7 +56,7 @@ pub fn tinted(format: Format, tint: Tint) -> Format {
 
 /// How numbers of a unit are written, by their digits behind the point; of numbers without unit also by whether there are
 /// some that these digits would show as nothing.
-pub fn number_format(unit: ColumnUnit, decimals: usize, has_small: bool) -> &'static str {
+pub(crate) fn number_format(unit: ColumnUnit, decimals: usize, has_small: bool) -> &'static str {
     match (unit, decimals) {
         (ColumnUnit::Id, _) => "0",
         (ColumnUnit::Number | ColumnUnit::Text | ColumnUnit::Name, 1..) if has_small => "General",

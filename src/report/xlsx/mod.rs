@@ -8,4 +8,4 @@ mod sheet;
 mod text;
 mod workbook;
 
-pub use workbook::{WorkbookOptions, write};
+pub(crate) use workbook::{WorkbookOptions, write};

@@ -7,18 +7,18 @@ const MAX_CHARACTERS: usize = 31;
 
 /// The names that are taken, as spreadsheets compare them.
 #[derive(Default)]
-pub struct SheetNames {
+pub(crate) struct SheetNames {
     taken: BTreeSet<String>,
 }
 
 impl SheetNames {
     /// With names that are taken already.
-    pub fn without(names: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn without(names: impl IntoIterator<Item = String>) -> Self {
         Self { taken: names.into_iter().map(|name| name.to_lowercase()).collect() }
     }
 
     /// The name of a table, with its section where it is taken, and a number where that is taken too.
-    pub fn next(&mut self, section: &str, name: &str) -> String {
+    pub(crate) fn next(&mut self, section: &str, name: &str) -> String {
         let candidates = [fitting(name, ""), fitting(&format!("{section}.{name}"), "")];
         let numbered = (2..).map(|number| fitting(name, &format!("_{number}")));
         let free = candidates.into_iter().chain(numbered).find(|name| self.taken.insert(name.to_lowercase()));

@@ -37,7 +37,7 @@ struct Writer<'a> {
 ///
 /// # Errors
 /// When the sheet cannot take it.
-pub fn write_overview(
+pub(crate) fn write_overview(
     document: &Document,
     sheets: &[(String, &FullTable)],
     unit: TimeUnit,

@@ -20,7 +20,7 @@ struct Row<'a> {
 ///
 /// # Errors
 /// When the columns do not fit together, which cannot be.
-pub fn provenance_table(document: &Document) -> Result<FullTable> {
+pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
     let provenance = &document.provenance;
     let version = Row { what: "program", subject: format!("wavesieve {}", provenance.version), ..Row::default() };
     let tier = Row { what: "tier", subject: document.tier.to_string(), ..Row::default() };

@@ -12,7 +12,7 @@ use crate::export::unit::{Display, TimeUnit, displays_alike};
 use crate::report::full_tables::FullTable;
 
 /// Rows of a sheet that hold rows of a table: all but that of the headings.
-pub const MAX_ROWS: usize = 1_048_575;
+pub(crate) const MAX_ROWS: usize = 1_048_575;
 /// Whole numbers with more digits lose some in a spreadsheet.
 const MAX_EXACT: u64 = 999_999_999_999_999;
 /// Three digits behind the point show nothing of less than this.
@@ -44,7 +44,7 @@ struct ColumnStyle {
 ///
 /// # Errors
 /// When the sheet cannot take it.
-pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
+pub(crate) fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
     let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
     let styles = styles(table, &frame, &columns, unit);

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 /// UTF-16 units of the longest text of a cell.
-pub const MAX_UNITS: usize = 32_767;
+pub(crate) const MAX_UNITS: usize = 32_767;
 /// What a text ends with that was longer.
 const CUT: &str = "… (cut: longer than a cell)";
 
 /// The text without characters that XML forbids, as long as a cell can hold. Control characters become their pictures.
-pub fn cell_text(text: &str) -> Cow<'_, str> {
+pub(crate) fn cell_text(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| visible(character) == character;
     let text = if text.chars().all(is_plain) { Cow::Borrowed(text) } else { text.chars().map(visible).collect() };
     if text.len() <= MAX_UNITS || text.encode_utf16().count() <= MAX_UNITS {

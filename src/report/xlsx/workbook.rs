@@ -17,7 +17,7 @@ use crate::report::full_tables::{FullTable, findings_table, full_tables};
 
 /// What a workbook holds.
 #[derive(Clone, Debug)]
-pub struct WorkbookOptions {
+pub(crate) struct WorkbookOptions {
     pub unit: TimeUnit,
     /// Rows of each table, 0 for all.
     pub rows: usize,
@@ -29,7 +29,7 @@ pub struct WorkbookOptions {
 ///
 /// # Errors
 /// When an answer lacks what is shown, or writing fails.
-pub fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write) -> Result<()> {
     let foreign = tracelens::tables(analysis, &options.tracelens)?;
     let mut workbook = Workbook::new();
     workbook.set_properties(&properties(analysis)?);

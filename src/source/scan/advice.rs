@@ -134,7 +134,7 @@ struct When {
 
 /// What the source is.
 #[derive(Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// How often each role occurs.
     pub roles: BTreeMap<String, usize>,
     /// The programming model.
@@ -143,12 +143,12 @@ pub struct Facts {
 
 impl Facts {
     /// How often a role occurs.
-    pub fn count(&self, role: &str) -> usize {
+    pub(crate) fn count(&self, role: &str) -> usize {
         self.roles.get(role).copied().unwrap_or(0)
     }
 
     /// Whether one of several roles occurs.
-    pub fn has(&self, roles: &[&str]) -> bool {
+    pub(crate) fn has(&self, roles: &[&str]) -> bool {
         roles.iter().any(|role| self.count(role) > 0)
     }
 
@@ -183,14 +183,14 @@ fn form() -> &'static Form {
 }
 
 /// Counters that are worth collecting, without repetition.
-pub fn counters(facts: &Facts) -> Vec<String> {
+pub(crate) fn counters(facts: &Facts) -> Vec<String> {
     let fitting = form().counters.iter().filter(|counters| facts.fits(&counters.when));
     let mut seen = BTreeSet::new();
     fitting.flat_map(|counters| &counters.names).filter(|name| seen.insert(*name)).cloned().collect()
 }
 
 /// What in the source may cost time.
-pub fn risks(facts: &Facts) -> Vec<String> {
+pub(crate) fn risks(facts: &Facts) -> Vec<String> {
     let mut risks = Vec::new();
     for risk in &form().risk {
         if facts.fits(&risk.when) && (!risk.last || risks.is_empty()) {
@@ -210,7 +210,7 @@ fn program(facts: &Facts, target: &Target) -> Vec<String> {
 }
 
 /// Advice that fits, the most urgent first. What a command collects, none after it does again.
-pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> Vec<Recommendation> {
+pub(crate) fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> Vec<Recommendation> {
     let target = &Target { program: program(facts, target), ..target.clone() };
     let mut fitting: Vec<Recommendation> = Vec::new();
     for advice in &form().advice {

@@ -5,7 +5,7 @@ use super::tokens::{Stream, Token};
 
 /// What a line does to the code after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub(crate) enum Choice {
     /// Alternatives start.
     Begin,
     /// The next alternative starts; whether the one before it is there.
@@ -16,7 +16,7 @@ pub enum Choice {
 
 /// Code without what `#if 0` leaves out.
 #[derive(Debug, Default)]
-pub struct Live {
+pub(crate) struct Live {
     /// The tokens that are left.
     pub code: Vec<Token>,
     /// Choices and the places in `code` where they stand, ascending.
@@ -36,7 +36,7 @@ struct Open {
 }
 
 /// Leaves out what is behind `#if 0`, `#if false`, and behind `#else` of `#if 1`.
-pub fn live(text: &[u8], lexed: &Lexed) -> Live {
+pub(crate) fn live(text: &[u8], lexed: &Lexed) -> Live {
     let mut live = Live::default();
     let mut open: Vec<Open> = Vec::new();
     let mut from = 0;

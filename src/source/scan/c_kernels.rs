@@ -33,7 +33,7 @@ fn is_attribute(word: &[u8]) -> bool {
 
 /// The kernel after a word that starts one. Its name stands before the parentheses of its parameters; attributes and
 /// macros for them, before or after `void`, have parentheses as well, but a name after them.
-pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
+pub(crate) fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     let mut name: Option<(Range<usize>, usize)> = None;
     let mut at = begin + 1;
@@ -109,7 +109,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fil
 }
 
 /// Whether `<<<` starts at a token, and no more brackets of its kind touch it.
-pub fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
+pub(crate) fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
     let is_open = |at: usize| stream.is_mark(at, "<");
     if !(is_open(at) && is_open(at + 1) && is_open(at + 2)) {
         return false;
@@ -120,7 +120,7 @@ pub fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
 }
 
 /// A launch `name<<<...>>>(...)` whose `<<<` starts at a token.
-pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
+pub(crate) fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     if !is_followed_by_arguments(part, open) {
         return;
@@ -215,7 +215,7 @@ fn template_begin(part: &Part<'_>, end: usize) -> Option<usize> {
 }
 
 /// The name of a kernel that is an argument: without casts, `&`, namespaces and template arguments.
-pub fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
+pub(crate) fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
     let stream = part.stream;
     let (mut at, mut end) = (argument.start, argument.end);
     for _ in 0..8 {
@@ -261,7 +261,7 @@ pub fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
 }
 
 /// What a name was given before a place: `name = &kernel<T>;`, `auto name = kernel;`.
-pub fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
+pub(crate) fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
     let stream = part.stream;
     let mut names = Vec::new();
     for at in place.saturating_sub(MAX_BACK)..place {

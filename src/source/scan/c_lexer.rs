@@ -5,7 +5,7 @@ use super::tokens::{Kind, Token, begins_word, continues_word};
 
 /// A line for the preprocessor.
 #[derive(Debug, Default)]
-pub struct Directive {
+pub(crate) struct Directive {
     /// The place among the other tokens where it stands.
     pub at: usize,
     /// Its tokens without the `#`.
@@ -14,7 +14,7 @@ pub struct Directive {
 
 /// The tokens of a file.
 #[derive(Debug, Default)]
-pub struct Lexed {
+pub(crate) struct Lexed {
     /// Those of the language itself.
     pub code: Vec<Token>,
     /// Lines for the preprocessor, in their order.
@@ -35,7 +35,7 @@ struct Lexer<'a> {
 }
 
 /// Takes a text apart. Every text has tokens: what is not closed goes to the end of its line, or of the text.
-pub fn lex(text: &Text<'_>) -> Lexed {
+pub(crate) fn lex(text: &Text<'_>) -> Lexed {
     let mut lexer = Lexer {
         text: &text.bytes,
         joins: &text.joins,

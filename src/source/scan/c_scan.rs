@@ -34,10 +34,10 @@ const BEFORE_CALLS: [&str; 16] = [
 const MAX_TEMPLATE_TOKENS: usize = 200;
 
 /// Words that other files of the tree define to start kernels.
-pub type KernelMacros = BTreeSet<Vec<u8>>;
+pub(crate) type KernelMacros = BTreeSet<Vec<u8>>;
 
 /// Code, or what a macro stands for, with what is known about it.
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// The tokens.
     pub stream: Stream<'a>,
     /// Brackets and loops.
@@ -47,7 +47,7 @@ pub struct Part<'a> {
 }
 
 /// Finds the patterns in a file. In OpenCL C, `kernel` is a keyword.
-pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
+pub(crate) fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
     let text = Text::new(file).joined();
     let lexed = lex(&text);
     let live = live(&text.bytes, &lexed);
@@ -102,7 +102,7 @@ fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns
 }
 
 /// Words that a file defines to start kernels: macros without parameters that stand for `__global__` and attributes.
-pub fn kernel_macros(file: &[u8]) -> KernelMacros {
+pub(crate) fn kernel_macros(file: &[u8]) -> KernelMacros {
     let mut macros = KernelMacros::new();
     if memchr::memmem::find(file, b"__global__").is_none() || memchr::memmem::find(file, b"define").is_none() {
         return macros;
@@ -208,7 +208,7 @@ fn is_declared(stream: Stream<'_>, at: usize) -> bool {
 }
 
 /// The bracket that closes template arguments; `None` where the bracket is a comparison.
-pub fn template_end(part: &Part<'_>, open: usize) -> Option<usize> {
+pub(crate) fn template_end(part: &Part<'_>, open: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, open);
     for _ in 0..MAX_TEMPLATE_TOKENS {
@@ -234,7 +234,11 @@ fn has_argument(stream: Stream<'_>, mut arguments: std::ops::Range<usize>, patte
 }
 
 /// The argument of a number, from 1.
-pub fn argument(part: &Part<'_>, arguments: std::ops::Range<usize>, number: usize) -> Option<std::ops::Range<usize>> {
+pub(crate) fn argument(
+    part: &Part<'_>,
+    arguments: std::ops::Range<usize>,
+    number: usize,
+) -> Option<std::ops::Range<usize>> {
     let (mut begin, mut at, mut current) = (arguments.start, arguments.start, 1);
     while at < arguments.end {
         match part.stream.bytes(at) {

@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// Where brackets close, and which tokens are in loops.
 #[derive(Debug)]
-pub struct Structure {
+pub(crate) struct Structure {
     closes: Vec<u32>,
     opens: Vec<u32>,
     loops: Vec<bool>,
@@ -20,24 +20,24 @@ pub struct Structure {
 impl Structure {
     /// Finds brackets and loops. Alternatives of the preprocessor start with the same brackets open, and the first counts
     /// after them.
-    pub fn new(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Self {
+    pub(crate) fn new(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Self {
         let mut found = brackets(stream, choices);
         found.loops = Loops { stream, structure: &found }.marks();
         found
     }
 
     /// The bracket that closes the one at a place.
-    pub fn close(&self, at: usize) -> Option<usize> {
+    pub(crate) fn close(&self, at: usize) -> Option<usize> {
         self.closes.get(at).filter(|close| **close != NONE).map(|close| *close as usize)
     }
 
     /// The bracket that opens the one at a place.
-    pub fn open(&self, at: usize) -> Option<usize> {
+    pub(crate) fn open(&self, at: usize) -> Option<usize> {
         self.opens.get(at).filter(|open| **open != NONE).map(|open| *open as usize)
     }
 
     /// Whether a token runs again and again with a loop around it.
-    pub fn is_in_loop(&self, at: usize) -> bool {
+    pub(crate) fn is_in_loop(&self, at: usize) -> bool {
         self.loops.get(at).copied().unwrap_or(false)
     }
 }

@@ -36,7 +36,7 @@ pub struct Argument {
 /// A command as the table of advice has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CommandForm {
+pub(crate) struct CommandForm {
     tool: String,
     description: String,
     #[serde(default)]
@@ -50,7 +50,7 @@ pub struct CommandForm {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     /// LLVM name of the architecture that passes of counters must fit.
     pub architecture: String,
     /// The program and its arguments; empty where it is not known.
@@ -77,7 +77,7 @@ impl Command {
 }
 
 /// The commands of a form: one for every pass of counters, or one. A command that its tool would not take is left out.
-pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec<Command> {
+pub(crate) fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec<Command> {
     if !form.counters {
         return command(form, &form.pmc, None, target).into_iter().collect();
     }
@@ -90,7 +90,7 @@ pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec
 
 /// Counters in passes that the hardware can collect. Derived counters are requested by name, so that a pass is the same on
 /// every architecture that has them. `None` of them where nothing is known of the architecture.
-pub fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
+pub(crate) fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
     let facts = CounterBlocks::builtin();
     let definitions = Definitions::builtin();
     let Ok(blocks) = facts.for_architecture(architecture, &BTreeMap::new()) else { return Vec::new() };

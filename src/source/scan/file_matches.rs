@@ -2,7 +2,7 @@
 
 /// A place where a pattern fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// Its place in the order of patterns.
     pub pattern: usize,
     /// Line from 1.
@@ -13,7 +13,7 @@ pub struct Hit {
 
 /// What a place states about a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mention {
+pub(crate) enum Mention {
     /// It stands here.
     Definition,
     /// It is promised here, or instantiated.
@@ -26,7 +26,7 @@ pub enum Mention {
 
 /// A place where a kernel is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelSite {
+pub(crate) struct KernelSite {
     /// Name without namespace and template arguments.
     pub name: String,
     /// Line from 1.
@@ -43,7 +43,7 @@ pub struct KernelSite {
 
 /// What is found in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileMatches {
+pub(crate) struct FileMatches {
     /// Places where patterns fit, in the order of the file.
     pub hits: Vec<Hit>,
     /// Places where kernels are named.
@@ -56,12 +56,12 @@ pub struct FileMatches {
 
 impl FileMatches {
     /// Notes a place.
-    pub fn hit(&mut self, pattern: usize, line: u32, in_loop: bool) {
+    pub(crate) fn hit(&mut self, pattern: usize, line: u32, in_loop: bool) {
         self.hits.push(Hit { pattern, line, in_loop });
     }
 
     /// Counts how the interface's names are spelled.
-    pub fn count_spelling(&mut self, name: &[u8]) {
+    pub(crate) fn count_spelling(&mut self, name: &[u8]) {
         let goes_on = |begin: &[u8]| {
             name.strip_prefix(begin).and_then(<[u8]>::first).is_some_and(|byte| byte.is_ascii_uppercase())
         };

@@ -24,7 +24,7 @@ const SKIPPED_DIRECTORIES: [&str; 14] = [
 
 /// What a file is written in, as its extension tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
+pub(crate) enum Language {
     C,
     /// HIP or CUDA, by their own extensions.
     Gpu,
@@ -35,13 +35,13 @@ pub enum Language {
 }
 
 /// Whether a scan takes a file of this name for source code.
-pub fn is_source(path: &Path) -> bool {
+pub(crate) fn is_source(path: &Path) -> bool {
     Language::from_path(path).is_some()
 }
 
 impl Language {
     /// By the extension of a path; `None` where it is no source.
-    pub fn from_path(path: &Path) -> Option<Self> {
+    pub(crate) fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {
             "hip" | "cu" | "cuh" => Self::Gpu,
@@ -54,7 +54,7 @@ impl Language {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Where it is.
     pub path: PathBuf,
     /// The path below the directory that is scanned.
@@ -67,7 +67,7 @@ pub struct SourceFile {
 
 /// How much is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Files; the first in the order of their paths are taken.
     pub files: usize,
     /// Bytes of a file; larger ones are not read.
@@ -82,7 +82,7 @@ impl Default for Limits {
 
 /// The files below a directory.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// Those that are scanned, in the order of their paths.
     pub files: Vec<SourceFile>,
     /// Source files beyond the limit of files.
@@ -99,7 +99,7 @@ pub struct Listing {
 ///
 /// # Errors
 /// Where the directory itself cannot be read.
-pub fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
+pub(crate) fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
     let root = named.canonicalize()?;
     let mut listing = Listing::default();
     if root.is_file() {
@@ -166,7 +166,7 @@ fn is_skipped(directory: &Path) -> bool {
 }
 
 /// A path as it is shown: with `/`, and without what a terminal would obey.
-pub fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     text.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
 }

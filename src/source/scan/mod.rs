@@ -21,11 +21,11 @@ mod text;
 mod tokens;
 mod tree;
 
-pub use advice::{Priority, Recommendation};
-pub use commands::{Command, Target};
-pub use files::{Limits, is_source, shown};
-pub use summary::{DetectedKernel, DetectedPattern, SourceScan};
-pub use tree::{Observer, TreeScan, scan};
+pub(crate) use advice::{Priority, Recommendation};
+pub(crate) use commands::{Command, Target};
+pub(crate) use files::{Limits, is_source, shown};
+pub(crate) use summary::{DetectedKernel, DetectedPattern, SourceScan};
+pub(crate) use tree::{Observer, TreeScan, scan};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::files::Language;
 use super::summary::FileFound;
 
 /// The programming model, as the first rule that fits tells; `Unknown` where nothing in the source is about a GPU.
-pub fn programming_model(facts: &Facts, files: &[FileFound]) -> &'static str {
+pub(crate) fn programming_model(facts: &Facts, files: &[FileFound]) -> &'static str {
     let hip: usize = files.iter().map(|file| file.found.hip_names).sum();
     let cuda: usize = files.iter().map(|file| file.found.cuda_names).sum();
     let has_language = |language| files.iter().any(|file| file.language == language);

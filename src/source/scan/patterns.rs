@@ -24,7 +24,7 @@ pub enum Severity {
 /// What is found by its form instead of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub(crate) enum Form {
     /// A function with `__global__`.
     KernelDefinition,
     /// A function with `__kernel`.
@@ -44,7 +44,7 @@ pub enum Form {
 /// Where a call has the name of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum KernelName {
+pub(crate) enum KernelName {
     /// It is the argument of this number, from 1.
     Argument(usize),
     /// The argument of this number is a literal with it.
@@ -53,7 +53,7 @@ pub enum KernelName {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Its stable name.
     pub id: String,
     /// What it is, in words.
@@ -104,7 +104,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Whether conclusions about a role are drawn from it.
-    pub fn has_role(&self, role: &str) -> bool {
+    pub(crate) fn has_role(&self, role: &str) -> bool {
         self.roles.iter().any(|own| own == role)
     }
 }
@@ -165,7 +165,7 @@ impl Names {
 
 /// The table, with its names at hand.
 #[derive(Debug, Default)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     all: Vec<Pattern>,
     calls: Names,
     /// Called names that count only with this name and `::` before them.
@@ -179,7 +179,7 @@ pub struct Patterns {
 
 impl Patterns {
     /// Those of `share/source_patterns.toml`; a test reads them, so that none is missing.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Patterns> = OnceLock::new();
         BUILTIN.get_or_init(|| Self::new(toml::from_str(PATTERNS).unwrap_or_default()))
     }
@@ -215,22 +215,22 @@ impl Patterns {
     }
 
     /// All patterns in their order.
-    pub fn all(&self) -> &[Pattern] {
+    pub(crate) fn all(&self) -> &[Pattern] {
         &self.all
     }
 
     /// The pattern at a place of the order.
-    pub fn get(&self, at: usize) -> Option<&Pattern> {
+    pub(crate) fn get(&self, at: usize) -> Option<&Pattern> {
         self.all.get(at)
     }
 
     /// The patterns found by a form.
-    pub fn of_form(&self, form: Form) -> impl Iterator<Item = usize> {
+    pub(crate) fn of_form(&self, form: Form) -> impl Iterator<Item = usize> {
         self.all.iter().enumerate().filter(move |(_, pattern)| pattern.form == Some(form)).map(|(at, _)| at)
     }
 
     /// Patterns of a called name; `outer` is the name before its `::`.
-    pub fn called(&self, name: &[u8], outer: Option<&[u8]>) -> Vec<usize> {
+    pub(crate) fn called(&self, name: &[u8], outer: Option<&[u8]>) -> Vec<usize> {
         let mut found = self.calls.find(name);
         found.retain(|at| {
             let Some(pattern) = self.all.get(*at) else { return false };
@@ -243,26 +243,26 @@ impl Patterns {
     }
 
     /// Patterns of a whole name that is called in Python.
-    pub fn called_path(&self, path: &str) -> Vec<usize> {
+    pub(crate) fn called_path(&self, path: &str) -> Vec<usize> {
         self.paths.find(path.as_bytes())
     }
 
     /// Patterns of a whole name in Python, called or not.
-    pub fn used_path(&self, path: &str) -> Vec<usize> {
+    pub(crate) fn used_path(&self, path: &str) -> Vec<usize> {
         self.uses.find(path.as_bytes())
     }
 
     /// Patterns of what is called on something in Python.
-    pub fn method(&self, name: &str) -> Vec<usize> {
+    pub(crate) fn method(&self, name: &str) -> Vec<usize> {
         self.methods.find(name.as_bytes())
     }
 
-    pub fn included(&self, header: &[u8]) -> Vec<usize> {
+    pub(crate) fn included(&self, header: &[u8]) -> Vec<usize> {
         self.includes.find(header)
     }
 
     /// Patterns of the words after `#pragma`.
-    pub fn pragma(&self, words: &[&[u8]]) -> Vec<usize> {
+    pub(crate) fn pragma(&self, words: &[&[u8]]) -> Vec<usize> {
         let fits = |own: &Vec<String>| {
             own.len() <= words.len() && own.iter().zip(words).all(|(own, word)| own.as_bytes() == *word)
         };

@@ -10,7 +10,7 @@ const TAB: usize = 8;
 
 /// A logical line: it goes on while a bracket is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Column of its first token.
     pub indent: usize,
     pub tokens: std::ops::Range<usize>,
@@ -18,7 +18,7 @@ pub struct Line {
 
 /// The tokens of a file.
 #[derive(Debug, Default)]
-pub struct Lexed {
+pub(crate) struct Lexed {
     /// Tokens in their order.
     pub tokens: Vec<Token>,
     /// Lines that have tokens, in their order.
@@ -26,7 +26,7 @@ pub struct Lexed {
 }
 
 /// Takes a text apart. Every text has tokens: what is not closed goes to the end of its line, or of the text.
-pub fn lex(text: &Text<'_>) -> Lexed {
+pub(crate) fn lex(text: &Text<'_>) -> Lexed {
     let text: &[u8] = &text.bytes;
     let mut lexed = Lexed::default();
     let (mut at, mut line) = (0, 1_u32);

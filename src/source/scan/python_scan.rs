@@ -20,7 +20,7 @@ struct Scan<'a> {
 }
 
 /// Finds the patterns in a file.
-pub fn scan(file: &[u8], patterns: &Patterns) -> FileMatches {
+pub(crate) fn scan(file: &[u8], patterns: &Patterns) -> FileMatches {
     let text = Text::new(file);
     let lexed = lex(&text);
     let stream = Stream { text: &text.bytes, tokens: &lexed.tokens };

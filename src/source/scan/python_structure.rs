@@ -7,7 +7,7 @@ use super::tokens::{Kind, Stream};
 
 /// A name with the names before its dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chain {
+pub(crate) struct Chain {
     /// Its last token.
     pub last: usize,
     /// Its parts in order, the first as imported. Empty where the first part is no name, as after a call; then only
@@ -19,7 +19,7 @@ pub struct Chain {
 
 /// What the blocks of a file tell.
 #[derive(Debug)]
-pub struct Structure {
+pub(crate) struct Structure {
     /// Whether a token runs again and again.
     loops: Vec<bool>,
     /// What imported names stand for.
@@ -30,7 +30,7 @@ pub struct Structure {
 
 impl Structure {
     /// Finds loops and imports.
-    pub fn new(stream: Stream<'_>, lexed: &Lexed) -> Self {
+    pub(crate) fn new(stream: Stream<'_>, lexed: &Lexed) -> Self {
         let mut found = Self { loops: loops(stream, lexed), names: BTreeMap::new(), modules: BTreeSet::new() };
         for line in &lexed.lines {
             found.import(stream, line);
@@ -39,12 +39,12 @@ impl Structure {
     }
 
     /// Whether a token runs again and again with a loop around it.
-    pub fn is_in_loop(&self, at: usize) -> bool {
+    pub(crate) fn is_in_loop(&self, at: usize) -> bool {
         self.loops.get(at).copied().unwrap_or(false)
     }
 
     /// Whether a module, or a part of it, is imported.
-    pub fn imports(&self, module: &str) -> bool {
+    pub(crate) fn imports(&self, module: &str) -> bool {
         self.modules.contains(module)
     }
 
@@ -89,7 +89,7 @@ impl Structure {
     }
 
     /// The names at a place where a chain starts; `None` in its middle and elsewhere.
-    pub fn chain(&self, stream: Stream<'_>, at: usize) -> Option<Chain> {
+    pub(crate) fn chain(&self, stream: Stream<'_>, at: usize) -> Option<Chain> {
         let first = stream.word(at)?;
         let is_after_dot = at.checked_sub(1).is_some_and(|before| stream.is_mark(before, "."));
         if is_after_dot && at.checked_sub(2).is_some_and(|before| stream.kind(before) == Some(Kind::Word)) {
@@ -130,7 +130,7 @@ fn dotted(stream: Stream<'_>, mut at: usize) -> (String, usize) {
 }
 
 /// The token after which the block of a compound statement starts: the first colon outside of brackets.
-pub fn colon(stream: Stream<'_>, line: &Line) -> Option<usize> {
+pub(crate) fn colon(stream: Stream<'_>, line: &Line) -> Option<usize> {
     let (mut open, mut lambdas) = (0_usize, 0_usize);
     for at in line.tokens.clone() {
         match stream.bytes(at) {

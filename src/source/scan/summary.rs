@@ -85,7 +85,7 @@ pub struct SourceScan {
 
 /// What is found in a file of a name.
 #[derive(Debug)]
-pub struct FileFound {
+pub(crate) struct FileFound {
     /// The path below the directory, as it is shown.
     pub name: String,
     /// What it is written in.
@@ -122,7 +122,7 @@ impl Places {
 }
 
 /// Puts what was found together. Files are in the order of their names.
-pub fn summarize(
+pub(crate) fn summarize(
     source_dir: String,
     files: &[FileFound],
     skipped: usize,

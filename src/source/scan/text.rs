@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A text whose lines end with a line feed.
 #[derive(Debug)]
-pub struct Text<'a> {
+pub(crate) struct Text<'a> {
     /// UTF-8 as far as the file was text; other bytes stay as they are.
     pub bytes: Cow<'a, [u8]>,
     /// Places in `bytes` at which a line of the file ended that was joined with the next, ascending.
@@ -13,7 +13,7 @@ pub struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Takes off a byte order mark, decodes UTF-16 that has one, and makes every line end a line feed.
-    pub fn new(file: &'a [u8]) -> Self {
+    pub(crate) fn new(file: &'a [u8]) -> Self {
         let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| -> Vec<u8> {
             let units = bytes.chunks_exact(2).map(|pair| match pair {
                 [first, second] => unit([*first, *second]),
@@ -34,7 +34,7 @@ impl<'a> Text<'a> {
     }
 
     /// Joins lines that end with a backslash with the next, as compilers of C do before anything else.
-    pub fn joined(self) -> Self {
+    pub(crate) fn joined(self) -> Self {
         let bytes = &self.bytes;
         let mut kept: Vec<u8> = Vec::new();
         let mut joins = Vec::new();

@@ -1,7 +1,7 @@
 //! Words of a source text, with comments left out.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A name or keyword.
     Word,
     Number,
@@ -13,7 +13,7 @@ pub enum Kind {
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     pub kind: Kind,
     /// First byte in the text that was lexed.
     pub start: u32,
@@ -25,7 +25,7 @@ pub struct Token {
 
 /// A text and tokens of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     /// The text that was lexed.
     pub text: &'a [u8],
     /// The tokens in their order.
@@ -34,12 +34,12 @@ pub struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// Number of tokens.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// The bytes of a token; empty past the end.
-    pub fn bytes(&self, at: usize) -> &'a [u8] {
+    pub(crate) fn bytes(&self, at: usize) -> &'a [u8] {
         self.tokens
             .get(at)
             .and_then(|token| self.text.get(token.start as usize..token.end as usize))
@@ -47,43 +47,43 @@ impl<'a> Stream<'a> {
     }
 
     /// Whether a token is this punctuation.
-    pub fn is_mark(&self, at: usize, mark: &str) -> bool {
+    pub(crate) fn is_mark(&self, at: usize, mark: &str) -> bool {
         self.kind(at) == Some(Kind::Mark) && self.bytes(at) == mark.as_bytes()
     }
 
     /// The bytes of a name or keyword; `None` for everything else.
-    pub fn word(&self, at: usize) -> Option<&'a [u8]> {
+    pub(crate) fn word(&self, at: usize) -> Option<&'a [u8]> {
         (self.kind(at) == Some(Kind::Word)).then(|| self.bytes(at))
     }
 
     /// Whether a token is this name or keyword.
-    pub fn is_word(&self, at: usize, word: &str) -> bool {
+    pub(crate) fn is_word(&self, at: usize, word: &str) -> bool {
         self.word(at) == Some(word.as_bytes())
     }
 
     /// What a token is; `None` past the end.
-    pub fn kind(&self, at: usize) -> Option<Kind> {
+    pub(crate) fn kind(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
-    pub fn line(&self, at: usize) -> u32 {
+    pub(crate) fn line(&self, at: usize) -> u32 {
         self.tokens.get(at).map_or(0, |token| token.line)
     }
 
     /// Whether nothing stands between a token and the next.
-    pub fn touches_next(&self, at: usize) -> bool {
+    pub(crate) fn touches_next(&self, at: usize) -> bool {
         match (self.tokens.get(at), self.tokens.get(at + 1)) {
             (Some(one), Some(next)) => one.end == next.start,
             _ => false,
         }
     }
 
-    pub fn text(&self, at: usize) -> String {
+    pub(crate) fn text(&self, at: usize) -> String {
         String::from_utf8_lossy(self.bytes(at)).into_owned()
     }
 
     /// What a literal says, without prefix and quotes.
-    pub fn literal(&self, at: usize) -> Option<&'a [u8]> {
+    pub(crate) fn literal(&self, at: usize) -> Option<&'a [u8]> {
         if self.kind(at) != Some(Kind::Text) {
             return None;
         }
@@ -99,11 +99,11 @@ impl<'a> Stream<'a> {
 }
 
 /// Whether a byte starts a name. All bytes above ASCII do.
-pub fn begins_word(byte: u8) -> bool {
+pub(crate) fn begins_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
 /// Whether a byte goes on with a name.
-pub fn continues_word(byte: u8) -> bool {
+pub(crate) fn continues_word(byte: u8) -> bool {
     begins_word(byte) || byte.is_ascii_digit()
 }

@@ -15,7 +15,7 @@ use super::python_scan;
 use super::summary::{FileFound, SourceScan, summarize};
 
 /// Who wants to know how far a scan is.
-pub trait Observer: Sync {
+pub(crate) trait Observer: Sync {
     /// So many files will be read.
     fn begin(&self, _files: usize) {}
     fn read(&self, _file: &Path) {}
@@ -41,7 +41,7 @@ pub struct TreeScan {
 ///
 /// # Errors
 /// Where the directory itself cannot be read.
-pub fn scan(directory: &Path, limits: Limits, target: &Target, observer: &dyn Observer) -> io::Result<TreeScan> {
+pub(crate) fn scan(directory: &Path, limits: Limits, target: &Target, observer: &dyn Observer) -> io::Result<TreeScan> {
     let mut listing = list(directory, limits)?;
     observer.begin(listing.files.len());
     let patterns = Patterns::builtin();
@@ -91,7 +91,7 @@ fn read(file: &SourceFile, limits: Limits) -> io::Result<Vec<u8>> {
 }
 
 /// Finds the patterns in the bytes of a file.
-pub fn scan_bytes(bytes: &[u8], language: Language, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
+pub(crate) fn scan_bytes(bytes: &[u8], language: Language, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
     match language {
         Language::Python => python_scan::scan(bytes, patterns),
         _ => c_scan::scan(bytes, language == Language::OpenCl, macros, patterns),

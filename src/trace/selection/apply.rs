@@ -62,7 +62,7 @@ pub(super) fn acts_on(choice: &Filters, filter: Filter, table: &Table) -> bool {
 }
 
 /// Whether a filter chooses among the rows of a table, by its own columns or through the rows that own them.
-pub fn is_touched(choice: &Filters, filter: Filter, table: &Table) -> bool {
+pub(crate) fn is_touched(choice: &Filters, filter: Filter, table: &Table) -> bool {
     acts_on(choice, filter, table)
         || owners(table.name)
             .iter()
@@ -92,7 +92,7 @@ fn filter_columns(choice: &Filters, table: &'static Table) -> BTreeSet<&'static 
 }
 
 /// Adds to a request the columns that the filters look at, and the tables that own filtered rows.
-pub fn extend_request(choice: &Filters, request: &Request) -> Request {
+pub(crate) fn extend_request(choice: &Filters, request: &Request) -> Request {
     let mut extended = request.clone();
     for name in request.keys() {
         let Some(table) = schema::table(name) else { continue };
@@ -117,7 +117,7 @@ pub fn extend_request(choice: &Filters, request: &Request) -> Request {
 ///
 /// # Errors
 /// When a column has a type that its filter does not expect.
-pub fn apply(
+pub(crate) fn apply(
     choice: &Filters,
     resolved: &Resolved,
     process: &Process,
@@ -323,7 +323,7 @@ fn cut_processes(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
 }
 
 /// The regions cut at the window of a choice that clips, to take self times from.
-pub fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
+pub(crate) fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
     let choice =
         Filters { window: ":".parse().ok(), window_mode: super::window_mode::WindowMode::Clip, ..Filters::default() };
     match schema::table("regions") {

@@ -8,7 +8,7 @@ const PERCENT_SCALE: i64 = 1_000_000_000;
 
 /// Where a window starts or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub(crate) enum Bound {
     /// Billionths of a percent of the process's span.
     Share(i64),
     /// Nanoseconds after the span's start.
@@ -31,7 +31,7 @@ pub struct MarkerName {
 
 impl Bound {
     /// Reads `10%`, `+500ms`, `-500ms`, `63855948165371` or `1.2s`; markers are split off before.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Some(percent) = text.strip_suffix('%') {
             let share = exact_product(percent.trim(), PERCENT_SCALE)
                 .filter(|share| *share <= 100 * PERCENT_SCALE)
@@ -52,7 +52,7 @@ impl Bound {
 
     /// The time on the source's clock in a process with this span; `None` for a marker, or where a relative time
     /// has no span to start from.
-    pub fn time_ns(&self, span: Option<WindowSpan>) -> Option<i64> {
+    pub(crate) fn time_ns(&self, span: Option<WindowSpan>) -> Option<i64> {
         match self {
             Self::Absolute(time_ns) => Some(*time_ns),
             Self::AfterStart(offset_ns) => Some(span?.start_ns.saturating_add(*offset_ns)),
@@ -68,11 +68,11 @@ impl Bound {
     }
 
     /// Whether the time depends on the span of the process.
-    pub fn is_relative(&self) -> bool {
+    pub(crate) fn is_relative(&self) -> bool {
         matches!(self, Self::Share(_) | Self::AfterStart(_) | Self::BeforeEnd(_))
     }
 
-    pub fn marker(&self) -> Option<&MarkerName> {
+    pub(crate) fn marker(&self) -> Option<&MarkerName> {
         match self {
             Self::Marker(name) => Some(name),
             _ => None,

@@ -8,7 +8,7 @@ const UNITS: &[(&str, i64)] =
 ///
 /// # Errors
 /// With what is wrong and what to write.
-pub fn parse_duration_ns(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_duration_ns(text: &str) -> Result<i64, String> {
     let wrong = || format!("{text} is not a duration; write a number with ns, us, ms, s or min, such as 1.5ms");
     let text = text.trim();
     let (number, unit_ns) = UNITS

@@ -155,7 +155,7 @@ impl Filters {
 ///
 /// # Errors
 /// When it is no regular expression.
-pub fn parse_kernel_pattern(text: &str) -> Result<Regex, String> {
+pub(crate) fn parse_kernel_pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| {
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();

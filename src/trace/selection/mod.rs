@@ -6,10 +6,10 @@ mod iteration_set;
 mod number_set;
 mod window;
 
-pub use duration::parse_duration_ns;
-pub use iteration_set::IterationSet;
-pub use number_set::NumberSet;
-pub use window::Window;
+pub(crate) use duration::parse_duration_ns;
+pub(crate) use iteration_set::IterationSet;
+pub(crate) use number_set::NumberSet;
+pub(crate) use window::Window;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) use window::WindowSpan;
 
@@ -25,12 +25,12 @@ cfg_if::cfg_if! {
         mod unmatched;
         mod window_mode;
 
-        pub use apply::{apply, clipped_regions, extend_request, is_touched};
-        pub use condition::Condition;
-        pub use filters::{Filter, Filters, parse_kernel_pattern};
-        pub use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
-        pub use partly::partly_unmatched;
-        pub use resolve::{PARTS, Resolved, resolve, steady_part_of};
+        pub(crate) use apply::{apply, clipped_regions, extend_request, is_touched};
+        pub(crate) use condition::Condition;
+        pub(crate) use filters::{Filter, Filters, parse_kernel_pattern};
+        pub(crate) use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
+        pub(crate) use partly::partly_unmatched;
+        pub(crate) use resolve::{PARTS, Resolved, resolve, steady_part_of};
         pub use window_mode::WindowMode;
     }
 }

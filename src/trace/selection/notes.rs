@@ -22,14 +22,14 @@ fn describes(table: &Table) -> bool {
 }
 
 /// The filters that are set, with what was chosen, as they can be written on the command line.
-pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
+pub(crate) fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
 
 /// Which filters match nothing: those that do so by themselves, and of an answer without rows all together. Unless
 /// `thorough`, only those that are told without reading large tables.
-pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
+pub(crate) fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
         return Ok(Vec::new());
@@ -46,7 +46,7 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
 
 /// The filters that leave no row of any table of events among which they choose, though these have rows. `chosen` are the
 /// source tables that have rows after filtering.
-pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
+pub(crate) fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
     let events = || tables().iter().copied().filter(|table| table.origin == Origin::Source && !describes(table));
     let mut emptying = Vec::new();
     for filter in trace.choice().row_filters() {
@@ -66,14 +66,14 @@ pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Fi
 }
 
 /// The filters that leave a table of events as it is.
-pub fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
+pub(crate) fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
     let events: Vec<&'static Table> = tables.filter_map(table).filter(|table| !describes(table)).collect();
     let leaves = |filter: &Filter| events.iter().any(|table| !is_touched(choice, *filter, table));
     choice.row_filters().filter(leaves).collect()
 }
 
 /// Which filters do not choose among the tables that are read.
-pub fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
     let read: Vec<&'static Table> = names.into_iter().filter_map(table).collect();
     let events = || read.iter().filter(|table| !describes(table));
@@ -92,7 +92,7 @@ pub fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) ->
 }
 
 /// Which ranks have nothing in a window that others have: a marker may be in some of them only.
-pub fn lost_ranks(trace: &Trace) -> Option<String> {
+pub(crate) fn lost_ranks(trace: &Trace) -> Option<String> {
     let (mut known, mut lost) = (BTreeSet::new(), BTreeSet::new());
     for (member, resolved) in trace.members().iter().zip(trace.resolved()) {
         let ranks = if resolved.nothing { &mut lost } else { &mut known };

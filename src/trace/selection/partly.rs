@@ -8,7 +8,7 @@ use super::unmatched::list;
 use crate::trace::Trace;
 
 /// One sentence for every filter by ranks or GPUs of which some numbers match nothing: otherwise a typing error would pass unnoticed.
-pub fn partly_unmatched(trace: &Trace) -> Vec<String> {
+pub(crate) fn partly_unmatched(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let gpus = trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu));
     [

@@ -43,7 +43,7 @@ impl Resolved {
 }
 
 /// Resolves the window and the kernels of a choice in a process.
-pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
+pub(crate) fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     if let Some(window) = &choice.window {
         let span = if window.is_relative() { span(whole)? } else { None };
@@ -112,7 +112,7 @@ fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
 }
 
 /// What the window of the steady part is inferred from.
-pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
+pub(crate) const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
 /// The part of a run that repeats evenly, or works densely where nothing repeats.
 fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
@@ -121,7 +121,7 @@ fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
 }
 
 /// The same of the parts of a process.
-pub fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
+pub(crate) fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
     let kinds = parts.column("kind")?.cast(&DataType::String)?;
     let times = parts.column("start_ns")?.i64()?.iter().zip(parts.column("end_ns")?.i64()?.iter());
     let is_steady = |kind: Option<&str>| matches!(kind, Some("steady" | "dense"));
@@ -166,7 +166,7 @@ fn marker_extent(name: &MarkerName, whole: &UnfilteredTables<'_>) -> Result<Opti
 }
 
 /// A kernel that was dispatched or has a symbol.
-pub struct Kernel {
+pub(crate) struct Kernel {
     pub kernel_id: i64,
     /// Full name.
     pub name: String,
@@ -177,7 +177,7 @@ pub struct Kernel {
 }
 
 /// The kernels of a process: its symbols, and placeholders for what was dispatched without one.
-pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
+pub(crate) fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     let tables = whole.read(&[
         ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),
         ("kernels", &["kernel_id"]),
@@ -222,11 +222,11 @@ fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
 }
 
 /// Whether the name of a kernel, in full or short, is requested.
-pub fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
+pub(crate) fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
     choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
 }
 
 /// Whether the category of a kernel is requested.
-pub fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
+pub(crate) fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
     choice.categories.is_empty() || choice.categories.contains(&kernel.category)
 }

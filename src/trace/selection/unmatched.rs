@@ -15,7 +15,7 @@ const LISTED: usize = 12;
 
 /// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
 /// are told without reading large tables.
-pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
+pub(crate) fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();
     if trace.members().is_empty() {

@@ -55,7 +55,7 @@ struct File {
 
 /// A listed figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     pub value: f64,
     /// Where it is from.
     pub reference: &'static str,
@@ -65,33 +65,33 @@ pub struct Figure {
 
 /// Figures of an architecture or a product, by name; those of a group as `group.name`.
 #[derive(Debug, Default)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// Name of the architecture or product.
     pub name: &'static str,
     pub figures: BTreeMap<String, Figure>,
 }
 
 impl Listed {
-    pub fn get(&self, name: &str) -> Option<Figure> {
+    pub(crate) fn get(&self, name: &str) -> Option<Figure> {
         self.figures.get(name).copied()
     }
 
     /// The figures of a group by their names in it.
-    pub fn group(&self, group: &str) -> impl Iterator<Item = (&str, Figure)> {
+    pub(crate) fn group(&self, group: &str) -> impl Iterator<Item = (&str, Figure)> {
         let figures = self.figures.iter();
         figures.filter_map(move |(name, figure)| Some((name.strip_prefix(group)?.strip_prefix('.')?, *figure)))
     }
 }
 
 #[derive(Debug, Default)]
-pub struct Catalog {
+pub(crate) struct Catalog {
     architectures: Vec<(Listed, &'static [i64])>,
     products: Vec<(Listed, &'static Product)>,
 }
 
 /// How a product was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchedBy {
+pub(crate) enum MatchedBy {
     /// By its PCI device id.
     PciId(i64),
     Name,
@@ -99,7 +99,7 @@ pub enum MatchedBy {
 
 impl Catalog {
     /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
-    pub fn builtin() -> &'static Self {
+    pub(crate) fn builtin() -> &'static Self {
         static FILE: OnceLock<File> = OnceLock::new();
         static BUILTIN: OnceLock<Catalog> = OnceLock::new();
         BUILTIN.get_or_init(|| Self::new(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
@@ -114,14 +114,14 @@ impl Catalog {
     }
 
     /// What all GPUs of an LLVM target share, and how many XCDs an agent has that is a whole GPU.
-    pub fn architecture(&self, name: &str) -> Option<(&Listed, &'static [i64])> {
+    pub(crate) fn architecture(&self, name: &str) -> Option<(&Listed, &'static [i64])> {
         let name = target(name);
         self.architectures.iter().find(|(known, _)| known.name == name).map(|(known, whole)| (known, *whole))
     }
 
     /// Products by a name that people write, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their architectures, in the order
     /// of their names: the one of that name, otherwise those whose names start with a word of it, as `MI300` does.
-    pub fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
         let given = given.to_ascii_uppercase();
         let words: Vec<&str> =
             given.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.starts_with("MI")).collect();
@@ -137,7 +137,7 @@ impl Catalog {
     }
 
     /// The product that an agent is: by PCI device id, otherwise by name if that fits only one. None of another architecture.
-    pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
+    pub(crate) fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
         let by_id = agent.pci_device_id.and_then(|id| {
             let found = self.products.iter().find(|(_, product)| product.pci_ids.contains(&id) && fits(product));
@@ -155,7 +155,7 @@ impl Catalog {
 }
 
 /// The LLVM target without the features that may follow it, as in `gfx942:sramecc+:xnack-`.
-pub fn target(name: &str) -> &str {
+pub(crate) fn target(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 

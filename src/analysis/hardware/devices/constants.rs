@@ -9,7 +9,7 @@ use crate::schema::facts::AgentFacts;
 
 /// A figure of a GPU, and where it is from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constant {
+pub(crate) struct Constant {
     /// Its value; `None` where it is unknown.
     pub value: Option<f64>,
     /// Unit of the value.
@@ -23,11 +23,11 @@ pub struct Constant {
 }
 
 /// Figures by name.
-pub type Constants = BTreeMap<String, Constant>;
+pub(crate) type Constants = BTreeMap<String, Constant>;
 
 /// The constants of an agent: what its record says, otherwise its product by PCI id, then by name, otherwise its architecture. Of a
 /// part of a partitioned GPU the figures are those of the part.
-pub fn constants(agent: &AgentFacts) -> Constants {
+pub(crate) fn constants(agent: &AgentFacts) -> Constants {
     let mut resolver = Resolver::new(agent);
     processors(&mut resolver);
     caches(&mut resolver);

@@ -8,7 +8,7 @@ use crate::schema::process::Process;
 
 /// Architecture and figures of a GPU.
 #[derive(Clone, Debug, Default)]
-pub struct Device {
+pub(crate) struct Device {
     /// LLVM name such as gfx942; empty where unknown.
     pub architecture: String,
     /// Known constants by name.
@@ -16,7 +16,7 @@ pub struct Device {
 }
 
 /// The GPU of a process; without figures where it is not described.
-pub fn device(process: &Process, gpu: Option<i64>) -> Device {
+pub(crate) fn device(process: &Process, gpu: Option<i64>) -> Device {
     let is_it = |agent_id: &i64| process.gpus.get(agent_id).is_some_and(|known| Some(known.gpu) == gpu);
     let agent = process.facts.agents.iter().find(|agent| is_it(&agent.agent_id));
     let Some(agent) = agent else { return Device::default() };

@@ -6,7 +6,7 @@ use crate::analysis::hardware::devices::resolver::Resolver;
 const BYTES_PER_CHANNEL: f64 = 32.0;
 
 /// Chooses `mclk_mhz`, `hbm_channels` and `hbm_peak_gbps`. The record of a part of a GPU has clock and width of the whole.
-pub fn choose(resolver: &mut Resolver<'_>) {
+pub(crate) fn choose(resolver: &mut Resolver<'_>) {
     let agent = resolver.agent;
     let clock = [resolver.recorded(agent.mem_clock_mhz, "mem_clock_mhz"), resolver.product("mclk_mhz")];
     resolver.choose("mclk_mhz", "MHz", clock);

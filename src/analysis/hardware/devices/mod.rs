@@ -7,6 +7,6 @@ mod memory;
 mod resolver;
 mod roofs;
 
-pub use crate::analysis::hardware::devices::catalog::{Catalog, target};
-pub use crate::analysis::hardware::devices::constants::{Constant, constants};
-pub use crate::analysis::hardware::devices::device::{Device, device};
+pub(crate) use crate::analysis::hardware::devices::catalog::{Catalog, target};
+pub(crate) use crate::analysis::hardware::devices::constants::{Constant, constants};
+pub(crate) use crate::analysis::hardware::devices::device::{Device, device};

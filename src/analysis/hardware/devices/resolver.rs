@@ -10,7 +10,7 @@ const UNKNOWN: &str = "unknown";
 
 /// How much of a GPU an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
+pub(crate) enum Share {
     Whole,
     /// Some of its XCDs.
     Part {
@@ -57,7 +57,7 @@ impl Share {
     }
 
     /// Whether figures of the whole GPU are its own.
-    pub fn is_whole(self) -> bool {
+    pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Whole | Self::Assumed)
     }
 
@@ -72,7 +72,7 @@ impl Share {
 }
 
 /// A candidate for a figure.
-pub struct Draft {
+pub(crate) struct Draft {
     value: f64,
     source: String,
     reference: String,
@@ -80,12 +80,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         self.value
     }
 
     /// The same in another unit.
-    pub fn scaled(self, factor: f64) -> Self {
+    pub(crate) fn scaled(self, factor: f64) -> Self {
         Self { value: self.value * factor, ..self }
     }
 
@@ -96,7 +96,7 @@ impl Draft {
 }
 
 /// The figures of an agent as far as they are chosen.
-pub struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     pub agent: &'a AgentFacts,
     /// How much of a GPU it is.
     pub share: Share,
@@ -107,7 +107,7 @@ pub struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// Looks the agent up.
-    pub fn new(agent: &'a AgentFacts) -> Self {
+    pub(crate) fn new(agent: &'a AgentFacts) -> Self {
         let catalog = Catalog::builtin();
         let architecture = catalog.architecture(&agent.name);
         let product = catalog.product(agent);
@@ -117,18 +117,18 @@ impl<'a> Resolver<'a> {
     }
 
     /// What is recorded in a column of `agents`.
-    pub fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
+    pub(crate) fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
         let value = value.filter(|value| *value > 0)? as f64;
         Some(Draft { value, source: RECORDED.to_owned(), reference: format!("agents: {column}"), weak: false })
     }
 
     /// A figure worked out from recorded ones alone.
-    pub fn of_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
+    pub(crate) fn of_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
         Some(Draft { value: value?, source: RECORDED.to_owned(), reference: format!("agents: {how}"), weak: false })
     }
 
     /// A figure of the product that every part of it has alike.
-    pub fn product(&self, name: &str) -> Option<Draft> {
+    pub(crate) fn product(&self, name: &str) -> Option<Draft> {
         let (listed, found) = self.product?;
         let source = match found {
             MatchedBy::PciId(id) => format!("pci id {id:#06x}"),
@@ -138,7 +138,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A figure of the product that its XCDs share evenly.
-    pub fn product_share(&self, name: &str) -> Option<Draft> {
+    pub(crate) fn product_share(&self, name: &str) -> Option<Draft> {
         let (draft, factor) = (self.product(name)?, self.share.factor()?);
         let value = draft.value * factor;
         let draft = if self.share == Share::Whole { draft } else { draft.changed(value, &self.share.words()) };
@@ -146,7 +146,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A figure of the product that counts only for a whole GPU.
-    pub fn product_whole(&self, name: &str) -> Option<Draft> {
+    pub(crate) fn product_whole(&self, name: &str) -> Option<Draft> {
         self.product(name).filter(|_| self.share.is_whole()).map(|draft| self.assumed(draft))
     }
 
@@ -156,31 +156,31 @@ impl<'a> Resolver<'a> {
     }
 
     /// A figure of the architecture.
-    pub fn architecture(&self, name: &str) -> Option<Draft> {
+    pub(crate) fn architecture(&self, name: &str) -> Option<Draft> {
         let listed = self.architecture?;
         Some(draft(listed.get(name)?, format!("architecture {}", listed.name)))
     }
 
     /// A figure of the architecture that is that of one XCD.
-    pub fn architecture_per_xcd(&self, name: &str) -> Option<Draft> {
+    pub(crate) fn architecture_per_xcd(&self, name: &str) -> Option<Draft> {
         let (draft, xcds) = (self.architecture(name)?, self.value("num_xcd")?);
         let value = draft.value * xcds;
         Some(if xcds == 1.0 { draft } else { draft.changed(value, &format!("for each of {xcds} XCDs")) })
     }
 
     /// The figures of a group of the product, by their names in it.
-    pub fn product_group(&self, group: &str) -> Vec<String> {
+    pub(crate) fn product_group(&self, group: &str) -> Vec<String> {
         self.product.map_or_else(Vec::new, |(listed, _)| listed.group(group).map(|(name, _)| name.to_owned()).collect())
     }
 
     /// The figures of a group of the architecture, by their names in it.
-    pub fn architecture_group(&self, group: &str) -> Vec<String> {
+    pub(crate) fn architecture_group(&self, group: &str) -> Vec<String> {
         self.architecture.map_or_else(Vec::new, |listed| listed.group(group).map(|(name, _)| name.to_owned()).collect())
     }
 
     /// What `formula` gives for figures that are chosen already, in the order of `parts`; `words` says it to readers.
     /// A figure of the architecture may be the last.
-    pub fn computed(
+    pub(crate) fn computed(
         &self,
         parts: &[&str],
         of_architecture: Option<&str>,
@@ -207,7 +207,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Takes the first candidate there is, and says otherwise that the figure is unknown.
-    pub fn choose<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
+    pub(crate) fn choose<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
         let chosen = candidates.into_iter().flatten().next();
         let constant = match chosen {
             Some(Draft { value, source, reference, weak }) => {
@@ -219,7 +219,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// As [`Resolver::choose`], but leaves out what is unknown.
-    pub fn choose_listed<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
+    pub(crate) fn choose_listed<const N: usize>(
+        &mut self,
+        name: &str,
+        unit: &'static str,
+        candidates: [Option<Draft>; N],
+    ) {
         if candidates.iter().any(Option::is_some) {
             self.choose(name, unit, candidates);
         }
@@ -236,12 +241,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// A chosen figure.
-    pub fn value(&self, name: &str) -> Option<f64> {
+    pub(crate) fn value(&self, name: &str) -> Option<f64> {
         self.constants.get(name)?.value
     }
 
     /// All that was chosen.
-    pub fn into_constants(self) -> Constants {
+    pub(crate) fn into_constants(self) -> Constants {
         self.constants
     }
 }

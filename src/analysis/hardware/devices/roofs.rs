@@ -6,7 +6,7 @@ use crate::analysis::hardware::devices::resolver::Resolver;
 
 /// Chooses `peak_<unit>_<precision>_gflops` (`_gops` for integers), `peak_l2_gbps`, `peak_l1_gbps`, `peak_lds_gbps`, and
 /// `achievable_<unit>_<precision>_gflops` where it is listed. Precisions that the architecture lacks are left out.
-pub fn choose(resolver: &mut Resolver<'_>) {
+pub(crate) fn choose(resolver: &mut Resolver<'_>) {
     let of_compute_units = |resolver: &Resolver<'_>, figure: &str, words: &str| {
         resolver.computed(&["sclk_mhz", "num_cu"], Some(figure), words, product)
     };

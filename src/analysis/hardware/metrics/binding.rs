@@ -10,7 +10,7 @@ use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
 const DEEPEST: usize = 8;
 
 /// What is known where a metric is to be computed.
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     pub definitions: &'a Definitions,
     /// Architecture of the GPU.
     pub architecture: &'a str,
@@ -21,14 +21,14 @@ pub struct Known<'a> {
 
 /// A metric that can be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Over counters and properties of the dispatch.
     pub ratio: Ratio,
 }
 
 /// Why a metric cannot be computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unbound {
+pub(crate) struct Unbound {
     /// Counters that were not collected.
     pub counters: BTreeSet<String>,
     /// Device constants that are not known.
@@ -37,7 +37,7 @@ pub struct Unbound {
 
 impl Unbound {
     /// In words.
-    pub fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         match (self.counters.is_empty(), self.constants.is_empty()) {
             (false, true) => format!("not collected: {}", list(&self.counters)),
@@ -53,7 +53,11 @@ impl Unbound {
 ///
 /// # Errors
 /// Which counters and constants are missing.
-pub fn bind(formula: &Expression, denominator: Option<&Expression>, known: &Known<'_>) -> Result<Bound, Unbound> {
+pub(crate) fn bind(
+    formula: &Expression,
+    denominator: Option<&Expression>,
+    known: &Known<'_>,
+) -> Result<Bound, Unbound> {
     let mut missing = Unbound::default();
     let bound = put_in(formula.clone(), denominator, known, 0, &mut missing);
     if missing != Unbound::default() {
@@ -66,7 +70,7 @@ pub fn bind(formula: &Expression, denominator: Option<&Expression>, known: &Know
 ///
 /// # Errors
 /// Which constants are missing; nothing is, where it has no finite value or depends on more than constants.
-pub fn constant(expression: &Expression, known: &Known<'_>) -> Result<f64, Unbound> {
+pub(crate) fn constant(expression: &Expression, known: &Known<'_>) -> Result<f64, Unbound> {
     let mut missing = Unbound::default();
     let bound = put_in(expression.clone(), None, known, 0, &mut missing);
     bound.value().ok_or(missing)

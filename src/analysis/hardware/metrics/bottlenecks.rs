@@ -15,7 +15,7 @@ struct RuleFile {
 /// Something that holds a kernel back, and what shows it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bottleneck {
+pub(crate) struct Bottleneck {
     /// Unique name.
     pub id: String,
     /// Name for people.
@@ -33,7 +33,7 @@ pub struct Bottleneck {
 /// A bound on a metric.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     pub metric: String,
     /// Whether its percent of the peak counts, not its value.
     #[serde(default)]
@@ -46,12 +46,12 @@ pub struct Evidence {
 
 impl Evidence {
     /// Whether a value is within the bound.
-    pub fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|greatest| value <= greatest)
     }
 
     /// The bound in words.
-    pub fn bound(&self) -> String {
+    pub(crate) fn bound(&self) -> String {
         let least = self.at_least.map(|least| format!("at least {least}"));
         let greatest = self.at_most.map(|greatest| format!("at most {greatest}"));
         least.into_iter().chain(greatest).collect::<Vec<_>>().join(", ")
@@ -59,7 +59,7 @@ impl Evidence {
 }
 
 /// The rules in the order in which they are tried; a test reads them.
-pub fn bottlenecks() -> &'static [Bottleneck] {
+pub(crate) fn bottlenecks() -> &'static [Bottleneck] {
     static BUILTIN: OnceLock<Vec<Bottleneck>> = OnceLock::new();
     BUILTIN.get_or_init(|| toml::from_str::<RuleFile>(RULES).unwrap_or_default().bottleneck)
 }

@@ -6,7 +6,7 @@ use crate::analysis::hardware::metrics::expression::{Choice, Comparison, Express
 
 /// A bound formula as an expression over a frame with a column for every counter and property of the dispatch that it
 /// names; null where one of them is, and where something is divided by 0.
-pub fn compiled(expression: &Expression) -> Expr {
+pub(crate) fn compiled(expression: &Expression) -> Expr {
     match expression {
         Expression::Number(value) => lit(*value),
         Expression::Constant(name) => col(name.as_str()),

@@ -108,7 +108,7 @@ struct OnForm {
 
 /// What values are counted per.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Normalization {
+pub(crate) enum Normalization {
     /// Per wavefront.
     Wave,
     Cycle,
@@ -118,9 +118,9 @@ pub enum Normalization {
 }
 
 impl Normalization {
-    pub const ALL: [Self; 4] = [Self::Wave, Self::Cycle, Self::Second, Self::Kernel];
+    pub(crate) const ALL: [Self; 4] = [Self::Wave, Self::Cycle, Self::Second, Self::Kernel];
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Wave => "wave",
             Self::Cycle => "cycle",
@@ -130,7 +130,7 @@ impl Normalization {
     }
 
     /// How it stands in a unit.
-    pub fn unit(self) -> &'static str {
+    pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Wave => "wavefront",
             Self::Cycle => "cycle",
@@ -187,7 +187,7 @@ impl OnArchitecture {
     }
 
     /// Whether it is as its source has it, and not something that the source lacks.
-    pub fn from_profiler(&self) -> bool {
+    pub fn is_from_profiler(&self) -> bool {
         !self.corrected.as_ref().is_some_and(|text| text.starts_with(ADDED))
     }
 }
@@ -416,7 +416,7 @@ const ANY: &str = "*";
 const DERIVED_PANEL: i64 = 900;
 
 /// Suffixes by which names of counters say how their instances were taken together.
-pub const SUFFIXES: [(&str, Reduction); 4] =
+pub(crate) const SUFFIXES: [(&str, Reduction); 4] =
     [("_sum", Reduction::Sum), ("_max", Reduction::Max), ("_min", Reduction::Min), ("_avr", Reduction::Mean)];
 
 /// Counters that formulas can use, under all names that they may be recorded by.

@@ -9,15 +9,17 @@ mod parser;
 mod ratio;
 mod roofs;
 
-pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
-pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
-pub use crate::analysis::hardware::metrics::definitions::{Accumulated, Definitions, Metric, Normalization, SUFFIXES};
-pub use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
+pub(crate) use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
+pub(crate) use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
+pub(crate) use crate::analysis::hardware::metrics::definitions::{
+    Accumulated, Definitions, Metric, Normalization, SUFFIXES,
+};
+pub(crate) use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
 #[cfg(any(test, feature = "properties"))]
 pub(crate) use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
 #[cfg(any(test, feature = "properties"))]
 pub(crate) use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
-pub use crate::analysis::hardware::metrics::roofs::measured_roofs;
+pub(crate) use crate::analysis::hardware::metrics::roofs::measured_roofs;
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,6 @@ cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod compiled;
 
-        pub use crate::analysis::hardware::metrics::compiled::compiled;
+        pub(crate) use crate::analysis::hardware::metrics::compiled::compiled;
     }
 }

@@ -13,7 +13,7 @@ const LONGEST: usize = 1_000;
 
 /// What formulas may name besides counters.
 #[derive(Clone, Debug, Default)]
-pub struct Vocabulary {
+pub(crate) struct Vocabulary {
     /// Device constants.
     pub constants: Vec<String>,
     /// What is known of a dispatch without counters.
@@ -118,7 +118,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
 ///
 /// # Errors
 /// When it is no formula, or names what the vocabulary does not have.
-pub fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Expression, FormulaError> {
+pub(crate) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Expression, FormulaError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, vocabulary, depth: 0 };
     let expression = parser.sum()?;

@@ -4,7 +4,7 @@ use crate::analysis::hardware::metrics::expression::{Expression, Operator};
 
 /// A numerator and a denominator; the formula is their quotient wherever it has a value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ratio {
+pub(crate) struct Ratio {
     /// What is divided.
     pub numerator: Expression,
     /// By what; 1 where nothing is divided.
@@ -12,7 +12,7 @@ pub struct Ratio {
 }
 
 /// A formula as one quotient. Functions and choices stay whole, as numerators.
-pub fn ratio(expression: &Expression) -> Ratio {
+pub(crate) fn ratio(expression: &Expression) -> Ratio {
     let Expression::Binary(operator, left, right) = expression else {
         return Ratio { numerator: expression.clone(), denominator: Expression::Number(1.0) };
     };

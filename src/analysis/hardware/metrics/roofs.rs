@@ -15,7 +15,7 @@ struct RoofFile {
 
 /// Why measured roofs cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum RoofError {
+pub(crate) enum RoofError {
     /// No CSV, or none of the columns.
     #[error("{file} holds no measured roofs: {reason}; name the roofline.csv of rocprofiler-compute")]
     Form {
@@ -29,7 +29,7 @@ pub enum RoofError {
 ///
 /// # Errors
 /// When the text is no CSV, or has none of the columns of `share/metrics/measured_roofs.toml`.
-pub fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f64>, RoofError> {
+pub(crate) fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f64>, RoofError> {
     let wrong = |reason: String| RoofError::Form { file: file_label.to_owned(), reason };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();

@@ -11,7 +11,7 @@ const ACCUM_OFFSET: i64 = 4;
 
 /// What a kernel and its launch use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resources {
+pub(crate) struct Resources {
     /// Vector registers of a work-item.
     pub vgpr: i64,
     /// Accumulation registers of a work-item.
@@ -28,7 +28,7 @@ pub struct Resources {
 
 /// What leaves no room for another workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// All wavefront slots are taken.
     None,
     /// The free wavefront slots are fewer than a workgroup has wavefronts.
@@ -43,7 +43,7 @@ pub enum Limit {
 
 impl Limit {
     /// The spelling in tables.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::WorkgroupSize => "workgroup size",
@@ -57,7 +57,7 @@ impl Limit {
 
 /// The smallest saving of the limiting resource with which more wavefronts fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Next {
+pub(crate) struct Next {
     /// Wavefronts per SIMD unit then.
     pub waves_per_simd: f64,
     /// Registers or bytes less.
@@ -66,7 +66,7 @@ pub struct Next {
 
 /// How many wavefronts fit. Wavefronts per SIMD unit are means over the units that a workgroup can use.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Occupancy {
+pub(crate) struct Occupancy {
     /// Wavefronts of a workgroup.
     pub waves_per_workgroup: i64,
     /// Vector registers that a work-item occupies in a file.
@@ -109,7 +109,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// With the reason, where a figure is missing or cannot be.
-    pub fn compute(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
+    pub(crate) fn compute(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
         if used.work_items <= 0 {
             return Err("the workgroup size is not recorded");
         }

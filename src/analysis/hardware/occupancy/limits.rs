@@ -11,7 +11,7 @@ const OCCUPANCY: &str = include_str!("../../../../share/occupancy.toml");
 /// How vector registers are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Registers {
+pub(crate) enum Registers {
     /// There are no accumulation registers.
     Plain,
     /// Both kinds share a file.
@@ -23,7 +23,7 @@ pub enum Registers {
 /// Registers of a SIMD unit for each work-item, or wavefront.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RegisterFile {
+pub(crate) struct RegisterFile {
     pub file: i64,
     /// How many are given out at a time.
     pub granule: i64,
@@ -43,7 +43,7 @@ struct Unit {
 /// How rocprofiler-sdk misread register counts before it knew an architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Encoding {
+pub(crate) struct Encoding {
     /// Granule of the code object.
     pub granule: i64,
     /// What it was taken for.
@@ -74,7 +74,7 @@ struct File {
 
 /// What limits the wavefronts of an architecture.
 #[derive(Debug)]
-pub struct Limits(&'static Architecture);
+pub(crate) struct Limits(&'static Architecture);
 
 fn known() -> &'static [Architecture] {
     static KNOWN: OnceLock<File> = OnceLock::new();
@@ -82,48 +82,48 @@ fn known() -> &'static [Architecture] {
 }
 
 /// The limits of an LLVM target, with or without features.
-pub fn limits(name: &str) -> Option<Limits> {
+pub(crate) fn limits(name: &str) -> Option<Limits> {
     let name = target(name);
     known().iter().find(|known| known.names.iter().any(|other| other == name)).map(Limits)
 }
 
 impl Limits {
     /// SIMD units of what a workgroup lives on, a CU or a WGP.
-    pub fn simds(&self) -> i64 {
+    pub(crate) fn simds(&self) -> i64 {
         self.0.unit.simds
     }
 
-    pub fn lds_bytes(&self) -> i64 {
+    pub(crate) fn lds_bytes(&self) -> i64 {
         self.0.unit.lds_bytes
     }
 
     /// The most LDS that one workgroup can have, in bytes.
-    pub fn workgroup_lds_bytes(&self) -> i64 {
+    pub(crate) fn workgroup_lds_bytes(&self) -> i64 {
         self.0.unit.workgroup_lds_bytes
     }
 
     /// Bytes of LDS that are given out at a time.
-    pub fn lds_granule(&self) -> i64 {
+    pub(crate) fn lds_granule(&self) -> i64 {
         self.0.lds_granule
     }
 
     /// Workgroups of more than one wavefront that there are barriers for.
-    pub fn barriers(&self) -> i64 {
+    pub(crate) fn barriers(&self) -> i64 {
         self.0.unit.barriers
     }
 
     /// Wavefront slots of a SIMD unit.
-    pub fn max_waves(&self) -> i64 {
+    pub(crate) fn max_waves(&self) -> i64 {
         self.0.max_waves
     }
 
     /// How vector registers are kept.
-    pub fn registers(&self) -> Registers {
+    pub(crate) fn registers(&self) -> Registers {
         self.0.registers
     }
 
     /// Vector registers for wavefronts of so many work-items.
-    pub fn vgpr(&self, wave_size: i64) -> Option<RegisterFile> {
+    pub(crate) fn vgpr(&self, wave_size: i64) -> Option<RegisterFile> {
         match wave_size {
             32 => self.0.vgpr_wave32,
             64 => self.0.vgpr_wave64,
@@ -132,17 +132,17 @@ impl Limits {
     }
 
     /// Scalar registers; none where there are enough for all wavefronts.
-    pub fn sgpr(&self) -> Option<RegisterFile> {
+    pub(crate) fn sgpr(&self) -> Option<RegisterFile> {
         self.0.sgpr
     }
 
     /// How register counts may have been misread.
-    pub fn encoding(&self) -> Option<Encoding> {
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
         self.0.encoding
     }
 
     /// The work-items of a wavefront: where both sizes exist, that of the agent, if it is one of them, otherwise 32.
-    pub fn wave_size(&self, of_agent: Option<i64>) -> i64 {
+    pub(crate) fn wave_size(&self, of_agent: Option<i64>) -> i64 {
         match (self.0.vgpr_wave32.is_some(), self.0.vgpr_wave64.is_some()) {
             (true, true) => of_agent.filter(|size| *size == 64).unwrap_or(32),
             (true, false) => 32,

@@ -3,5 +3,5 @@
 mod arithmetic;
 mod limits;
 
-pub use crate::analysis::hardware::occupancy::arithmetic::{Occupancy, Resources};
-pub use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, limits};
+pub(crate) use crate::analysis::hardware::occupancy::arithmetic::{Occupancy, Resources};
+pub(crate) use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, limits};

@@ -14,7 +14,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 
 /// A file as it is found and called.
 #[derive(Clone, Debug)]
-pub struct CsvFile {
+pub(crate) struct CsvFile {
     /// Where it is.
     pub path: PathBuf,
     /// Path as given or found, for messages.
@@ -28,7 +28,7 @@ type Records = Reader<Box<dyn Read>>;
 ///
 /// # Errors
 /// When the file cannot be opened, or its header cannot be read.
-pub fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
+pub(crate) fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
     let mut records = open(&file.path)?;
     let mut header = ByteRecord::new();
     records.read_byte_record(&mut header)?;
@@ -59,7 +59,7 @@ fn content(path: &Path) -> Result<Box<dyn Read>> {
 ///
 /// # Errors
 /// When the file cannot be read that far.
-pub fn line_at(path: &Path, place: u64) -> Result<u64> {
+pub(crate) fn line_at(path: &Path, place: u64) -> Result<u64> {
     let mut bytes = BufReader::with_capacity(BUFFER_BYTES, content(path)?).bytes();
     let mut line = 1;
     for _ in 0..place {

@@ -4,6 +4,6 @@ mod file;
 mod numbers;
 mod rows;
 
-pub use file::{CsvFile, line_at, start};
-pub use numbers::{Parsed, float, integer, plain_integer, trimmed};
-pub use rows::{Flaws, scan};
+pub(crate) use file::{CsvFile, line_at, start};
+pub(crate) use numbers::{Parsed, float, integer, plain_integer, trimmed};
+pub(crate) use rows::{Flaws, scan};

@@ -2,7 +2,7 @@
 
 /// A field of numbers: a value, none, or a text that is no number.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Parsed<T> {
+pub(crate) enum Parsed<T> {
     Value(T),
     /// An empty field, or a word for nothing.
     Missing,
@@ -18,7 +18,7 @@ impl<T> Parsed<T> {
 
 /// An integer: decimal, hexadecimal after `0x` (wrapped above the largest), or a floating point number, whose fraction
 /// is cut.
-pub fn integer(field: &[u8]) -> Parsed<i64> {
+pub(crate) fn integer(field: &[u8]) -> Parsed<i64> {
     if let Some(value) = plain_integer(field) {
         return Parsed::Value(value);
     }
@@ -40,7 +40,7 @@ pub fn integer(field: &[u8]) -> Parsed<i64> {
 }
 
 /// Digits without anything around them, the rule.
-pub fn plain_integer(field: &[u8]) -> Option<i64> {
+pub(crate) fn plain_integer(field: &[u8]) -> Option<i64> {
     if field.is_empty() || field.len() > 18 {
         return None;
     }
@@ -50,7 +50,7 @@ pub fn plain_integer(field: &[u8]) -> Option<i64> {
 }
 
 /// A floating point number; what is not finite is missing.
-pub fn float(field: &[u8]) -> Parsed<f64> {
+pub(crate) fn float(field: &[u8]) -> Parsed<f64> {
     let Some(text) = trimmed(field) else { return Parsed::Missing };
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Parsed::Value(value),
@@ -64,7 +64,7 @@ pub fn float(field: &[u8]) -> Parsed<f64> {
 }
 
 /// The text without blanks and stray quotes; `None` if nothing is left, or a word that stands for nothing.
-pub fn trimmed(field: &[u8]) -> Option<&str> {
+pub(crate) fn trimmed(field: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(field).unwrap_or("?").trim().trim_matches('"').trim();
     let is_nothing =
         text.is_empty() || ["null", "none", "n/a", "na"].iter().any(|word| text.eq_ignore_ascii_case(word));

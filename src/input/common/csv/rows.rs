@@ -8,7 +8,7 @@ use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// What was odd about the rows of a file.
 #[derive(Clone, Debug, Default)]
-pub struct Flaws {
+pub(crate) struct Flaws {
     /// Rows that could be read.
     pub good: u64,
     /// Rows that could not.
@@ -23,7 +23,7 @@ pub struct Flaws {
 
 impl Flaws {
     /// What was lost of a part of the input.
-    pub fn damage(&self, file: &CsvFile, part: &str) -> Vec<Damage> {
+    pub(crate) fn damage(&self, file: &CsvFile, part: &str) -> Vec<Damage> {
         let rows = self.good.saturating_add(self.bad);
         let bad = self.first.as_ref().map(|first| {
             format!("{} of {rows} rows cannot be parsed and are excluded; the first is {first}", self.bad)
@@ -33,7 +33,7 @@ impl Flaws {
     }
 
     /// What is worth knowing.
-    pub fn anomaly(&self, table: &str) -> Option<Anomaly> {
+    pub(crate) fn anomaly(&self, table: &str) -> Option<Anomaly> {
         (self.lossy > 0).then(|| Anomaly {
             check_id: "invalid_utf8",
             severity: Severity::Info,
@@ -46,7 +46,11 @@ impl Flaws {
 }
 
 /// Shows every row of `width` fields to `read`, which says why it cannot be understood.
-pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
+pub(crate) fn scan(
+    file: &CsvFile,
+    width: usize,
+    read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>,
+) -> Result<Flaws> {
     let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
     let mut record = ByteRecord::new();

@@ -14,7 +14,7 @@ use crate::columns::arrow_bridge::series_from_array;
 ///
 /// # Errors
 /// When a value is not of the declared type, or a page is damaged: read carefully then.
-pub fn read(uri: &str, queries: &[String], wanted: &[Wanted]) -> Result<Columns> {
+pub(crate) fn read(uri: &str, queries: &[String], wanted: &[Wanted]) -> Result<Columns> {
     // connectorx decodes the address once before SQLite does.
     let source = SQLiteSource::new(&uri.replace('%', "%25"), queries.len()).context("cannot open the database")?;
     let queries: Vec<CXQuery<String>> = queries.iter().map(CXQuery::naked).collect();

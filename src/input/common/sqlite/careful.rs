@@ -11,7 +11,7 @@ use super::pages::{UnexpectedType, Value, integer_of, real_of, text_of};
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
 /// Rows that can be read before a damaged page are kept; the cause is in [`Columns::damage`].
-pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
+pub(crate) fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     let mut cells: Vec<Cells> = wanted.iter().map(|wanted| Cells::new(*wanted)).collect();
     let mut ids: Vec<i64> = Vec::new();
     let error = step(connection, sql, &mut ids, &mut cells).err();

@@ -7,11 +7,11 @@ use polars::prelude::{
 use super::pages::UnexpectedType;
 
 /// What texts are called that are not UTF-8.
-pub const INVALID_UTF8: &str = "invalid UTF-8";
+pub(crate) const INVALID_UTF8: &str = "invalid UTF-8";
 
 /// What a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Integers; reals and numeric texts are converted and counted.
     Integer,
     /// Reals; integers are converted.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 impl Kind {
     /// What a value is called that is of another kind.
-    pub fn quoted_name(self, odd: UnexpectedType) -> &'static str {
+    pub(crate) fn quoted_name(self, odd: UnexpectedType) -> &'static str {
         match (odd, self) {
             (UnexpectedType::Real, _) => "REAL",
             (UnexpectedType::Text, Self::Text) => INVALID_UTF8,
@@ -35,27 +35,27 @@ impl Kind {
 
 /// A column of the source and what is expected in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Name in the source.
     pub name: &'static str,
     /// Expected content.
     pub kind: Kind,
 }
 
-pub const fn integer(name: &'static str) -> Wanted {
+pub(crate) const fn integer(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Integer }
 }
 
-pub const fn real(name: &'static str) -> Wanted {
+pub(crate) const fn real(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Real }
 }
 
-pub const fn text(name: &'static str) -> Wanted {
+pub(crate) const fn text(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Text }
 }
 
 #[derive(Clone, Debug)]
-pub enum Values {
+pub(crate) enum Values {
     Integer(Int64Chunked),
     Real(Float64Chunked),
     Text(StringChunked),
@@ -63,7 +63,7 @@ pub enum Values {
 
 /// Values that were not of the declared kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypeMismatch {
+pub(crate) struct TypeMismatch {
     /// Name of the column.
     pub column: &'static str,
     /// What was found, such as `REAL`.
@@ -76,7 +76,7 @@ pub struct TypeMismatch {
 
 /// Columns of one table in the order of the row ids.
 #[derive(Clone, Debug, Default)]
-pub struct Columns {
+pub(crate) struct Columns {
     /// Number of rows.
     pub height: usize,
     /// Number of rows that were not chosen, where it was counted.
@@ -91,7 +91,7 @@ pub struct Columns {
 
 impl Columns {
     /// An integer column, nulls where the table lacks it.
-    pub fn integers(&self, name: &str) -> Int64Chunked {
+    pub(crate) fn integers(&self, name: &str) -> Int64Chunked {
         match self.find(name) {
             Some(Values::Integer(values)) => values.clone(),
             _ => Int64Chunked::full_null(name.into(), self.height),
@@ -99,14 +99,14 @@ impl Columns {
     }
 
     /// As [`Columns::integers`], for the last who needs the column: its memory is free when they are done.
-    pub fn take_integers(&mut self, name: &str) -> Int64Chunked {
+    pub(crate) fn take_integers(&mut self, name: &str) -> Int64Chunked {
         let column = self.integers(name);
         self.values.retain(|(kept, _)| *kept != name);
         column
     }
 
     /// A real column, nulls where the table lacks it.
-    pub fn reals(&self, name: &str) -> Float64Chunked {
+    pub(crate) fn reals(&self, name: &str) -> Float64Chunked {
         match self.find(name) {
             Some(Values::Real(values)) => values.clone(),
             _ => Float64Chunked::full_null(name.into(), self.height),
@@ -114,7 +114,7 @@ impl Columns {
     }
 
     /// A text column, nulls where the table lacks it.
-    pub fn texts(&self, name: &str) -> StringChunked {
+    pub(crate) fn texts(&self, name: &str) -> StringChunked {
         match self.find(name) {
             Some(Values::Text(values)) => values.clone(),
             _ => StringChunked::full_null(name.into(), self.height),
@@ -125,7 +125,7 @@ impl Columns {
     ///
     /// # Errors
     /// When the mask has another height, which is a defect.
-    pub fn filter(self, mask: &BooleanChunked) -> PolarsResult<Self> {
+    pub(crate) fn filter(self, mask: &BooleanChunked) -> PolarsResult<Self> {
         let values = self.values.into_iter().map(|(name, values)| {
             Ok((
                 name,

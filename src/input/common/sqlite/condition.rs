@@ -9,19 +9,19 @@ const MAX_LISTED: usize = 20_000;
 
 /// Conditions on the rows of a table that all hold; none for all rows.
 #[derive(Clone, Debug, Default)]
-pub struct Condition {
+pub(crate) struct Condition {
     tests: Vec<RowTest<&'static str>>,
     sql: Vec<String>,
 }
 
 impl Condition {
     /// All rows.
-    pub fn all() -> Self {
+    pub(crate) fn all() -> Self {
         Self::default()
     }
 
     /// With one more test.
-    pub fn and(mut self, mut test: RowTest<&'static str>) -> Self {
+    pub(crate) fn and(mut self, mut test: RowTest<&'static str>) -> Self {
         if let RowTest::OneOf(_, ids) | RowTest::OneOfOrNull(_, ids) | RowTest::NoneOf(_, ids) = &mut test {
             ids.sort_unstable();
         }
@@ -30,7 +30,7 @@ impl Condition {
     }
 
     /// With one more condition in SQL, if it is not empty.
-    pub fn and_sql(mut self, sql: impl Into<String>) -> Self {
+    pub(crate) fn and_sql(mut self, sql: impl Into<String>) -> Self {
         let sql = sql.into();
         if !sql.is_empty() {
             self.sql.push(sql);
@@ -39,14 +39,14 @@ impl Condition {
     }
 
     /// With all of another one.
-    pub fn and_all(mut self, other: Self) -> Self {
+    pub(crate) fn and_all(mut self, other: Self) -> Self {
         self.tests.extend(other.tests);
         self.sql.extend(other.sql);
         self
     }
 
     /// With what a query need not see of a table with a start and an end.
-    pub fn and_times(self, hint: &ScanHint) -> Self {
+    pub(crate) fn and_times(self, hint: &ScanHint) -> Self {
         let tests = [
             hint.latest_start_ns.map(|latest| RowTest::AtMost("start", latest)),
             hint.earliest_end_ns.map(|earliest| RowTest::AtLeast("end", earliest)),
@@ -56,12 +56,12 @@ impl Condition {
     }
 
     /// The tests, unless there are conditions that only SQLite knows.
-    pub fn tests(&self) -> Option<&[RowTest<&'static str>]> {
+    pub(crate) fn tests(&self) -> Option<&[RowTest<&'static str>]> {
         self.sql.is_empty().then_some(self.tests.as_slice())
     }
 
     /// All of it in SQL; empty for all rows.
-    pub fn to_sql(&self) -> String {
+    pub(crate) fn to_sql(&self) -> String {
         let given = self.sql.iter().map(|sql| format!("({sql})"));
         self.tests.iter().map(sql_of).chain(given).collect::<Vec<String>>().join(" AND ")
     }
@@ -109,7 +109,7 @@ fn sql_of(test: &RowTest<&'static str>) -> String {
 }
 
 /// Ids as a list in SQL.
-pub fn listed(ids: &[i64]) -> String {
+pub(crate) fn listed(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<String>>().join(", ")
 }
 

@@ -14,7 +14,7 @@ use super::uri::read_only_uri;
 ///
 /// # Errors
 /// When the file is no SQLite database that can be opened.
-pub fn open(path: &Path) -> Result<Connection> {
+pub(crate) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(read_only_uri(path)?, flags)
         .with_context(|| format!("cannot open {} as a SQLite database", path.display()))?;
@@ -25,7 +25,7 @@ pub fn open(path: &Path) -> Result<Connection> {
 
 /// A physical table.
 #[derive(Clone, Debug, Default)]
-pub struct TableShape {
+pub(crate) struct TableShape {
     pub name: String,
     /// Columns with the upper-case declared type.
     pub columns: Arc<BTreeMap<String, String>>,
@@ -35,7 +35,7 @@ pub struct TableShape {
 
 impl TableShape {
     /// Whether the table has that column.
-    pub fn has(&self, column: &str) -> bool {
+    pub(crate) fn has(&self, column: &str) -> bool {
         self.columns.contains_key(column)
     }
 }
@@ -44,7 +44,7 @@ impl TableShape {
 ///
 /// # Errors
 /// When the schema cannot be read.
-pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
+pub(crate) fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(include_str!("sql/declarations.sql"))?;
     let tables =
         statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default())))?;
@@ -52,7 +52,7 @@ pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
 }
 
 /// The columns of a table.
-pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
+pub(crate) fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
     let declared = statement.query_map([name], |row| {
         Ok(Declared {
@@ -115,19 +115,19 @@ fn is_real(declared_type: &str) -> bool {
 }
 
 /// Tags and values of a table of metadata, as far as they are texts.
-pub fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<String, String>> {
+pub(crate) fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<String, String>> {
     let mut statement = connection.prepare(&format!(include_str!("sql/metadata.sql"), table = quoted(&table.name)))?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     Ok(rows.filter_map(Result::ok).collect())
 }
 
 /// Whether a table has any row for which a condition holds that starts with `WHERE`, or any at all if it is empty.
-pub fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
+pub(crate) fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
     let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name), condition = condition);
     connection.query_row(&sql, [], |_| Ok(())).is_ok()
 }
 
 /// A name as SQL identifier.
-pub fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

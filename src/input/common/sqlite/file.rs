@@ -16,7 +16,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// A database that SQLite can open. A copy is removed with the last of its readers.
 #[derive(Debug)]
-pub struct DatabaseFile {
+pub(crate) struct DatabaseFile {
     path: PathBuf,
     damage: Option<String>,
     log: Option<Log>,
@@ -29,7 +29,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When the copy cannot be written.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let in_place = |log| Self { path: path.to_owned(), damage: None, log, _copy: None };
         let Some(ending) = pending_log(path) else { return Ok(in_place(None)) };
         let (folder, copy) = copied(path)?;
@@ -47,7 +47,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
-    pub fn decompressed(path: &Path) -> Result<Self> {
+    pub(crate) fn decompressed(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let folder = TemporaryFolder::new()?;
         let copy = folder.path().join("copy.db");
@@ -66,17 +66,17 @@ impl DatabaseFile {
     }
 
     /// Where SQLite finds it.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Why the end of a compressed file is missing.
-    pub fn cut(&self) -> Option<&str> {
+    pub(crate) fn cut(&self) -> Option<&str> {
         self.damage.as_deref()
     }
 
     /// Why rows of the file may be missing.
-    pub fn damage(&self, shown: &str) -> Vec<Damage> {
+    pub(crate) fn damage(&self, shown: &str) -> Vec<Damage> {
         let of_log = self.log.as_ref().and_then(|log| {
             let failure = log.failure.as_ref()?;
             Some(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
@@ -86,7 +86,7 @@ impl DatabaseFile {
     }
 
     /// Reports that changes lay in a log next to the database: the profiler has not finished the file.
-    pub fn note(&self, shown: &str) -> Option<Anomaly> {
+    pub(crate) fn note(&self, shown: &str) -> Option<Anomaly> {
         let log = self.log.as_ref()?;
         let (severity, what) = match log.failure {
             None => (Severity::Info, "a copy of the database with its changes applied was read"),

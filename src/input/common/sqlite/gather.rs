@@ -7,7 +7,7 @@ use super::column::{TypeMismatch, Wanted};
 use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, UnreadablePage};
 
 /// What remains of a chunk without the room it filled.
-pub struct Part {
+pub(crate) struct Part {
     /// Number of rows.
     pub rows: usize,
     valid: Vec<Vec<bool>>,
@@ -20,7 +20,7 @@ pub struct Part {
 
 impl Part {
     /// Drops the room.
-    pub fn new(chunk: Chunk<'_>) -> Self {
+    pub(crate) fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
             valid: Vec::with_capacity(chunk.columns.len()),
@@ -42,7 +42,7 @@ impl Part {
 }
 
 /// Moves the values of each part behind those of the part before, where parts have fewer rows than room.
-pub fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) {
+pub(crate) fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) {
     let (mut from, mut to) = (0, 0);
     for (room, rows) in room.iter().zip(rows) {
         if from != to && from + rows <= values.len() {
@@ -58,7 +58,7 @@ pub fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) 
 }
 
 /// Which rows of a column have a value; `None` where all have one.
-pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> {
+pub(crate) fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> {
     let of = |part: &Part| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
     if !parts.iter().any(of) {
         return None;
@@ -73,7 +73,7 @@ pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> 
     Some(bits.into())
 }
 
-pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
+pub(crate) fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
     let mut builder = StringChunkedBuilder::new(name, height);
     for part in parts {
         let Some(texts) = part.texts.get(column) else { continue };
@@ -87,7 +87,7 @@ pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> 
 }
 
 /// Values of another kind than expected in a column.
-pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator<Item = TypeMismatch> {
+pub(crate) fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator<Item = TypeMismatch> {
     let (column, kind) = (wanted.name, wanted.kind);
     [UnexpectedType::Real, UnexpectedType::Text, UnexpectedType::Blob]
         .into_iter()
@@ -99,7 +99,7 @@ pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator
 }
 
 /// What is lost in words, which are the same whichever rows of the table were requested.
-pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
+pub(crate) fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);
     Some(match count {

@@ -8,7 +8,7 @@ const LONGEST: u64 = 256 << 20;
 
 /// The text in a blob: an LZ4 frame is decompressed, anything else is taken for the text itself. `None` where a frame is
 /// damaged.
-pub fn text_of_blob(bytes: &[u8]) -> Option<String> {
+pub(crate) fn text_of_blob(bytes: &[u8]) -> Option<String> {
     if !bytes.starts_with(&LZ4_FRAME) {
         return Some(String::from_utf8_lossy(bytes).into_owned());
     }

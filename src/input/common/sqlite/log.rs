@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 3;
 
 /// A log next to the input and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Log {
+pub(crate) struct Log {
     /// `-wal` or `-journal`.
     pub ending: &'static str,
     /// Why its changes could not be applied, if so.
@@ -26,7 +26,7 @@ pub struct Log {
 
 /// Ending of the log with changes that the database lacks: a write-ahead log with content, or a rollback journal whose
 /// header has not been cleared.
-pub fn pending_log(path: &Path) -> Option<&'static str> {
+pub(crate) fn pending_log(path: &Path) -> Option<&'static str> {
     let path = target(path);
     LOGS.iter().copied().find(|ending| {
         let Ok(mut log) = File::open(sibling(&path, ending)) else { return false };
@@ -51,7 +51,7 @@ fn sibling(path: &Path, ending: &str) -> PathBuf {
 ///
 /// # Errors
 /// When it cannot be written, or the database is being written.
-pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
+pub(crate) fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
     let source = target(path);
     for _ in 0..ATTEMPTS {
         let before = stamps(&source);
@@ -98,7 +98,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When SQLite cannot.
-pub fn settle(copy: &Path) -> Result<()> {
+pub(crate) fn settle(copy: &Path) -> Result<()> {
     let connection = Connection::open(copy)?;
     connection.execute_batch(include_str!("sql/settle.sql"))?;
     connection.close().map_err(|(_, error)| error)?;

@@ -3,10 +3,10 @@
 mod json_text;
 mod pages;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod uri;
 
-pub use json_text::text_of_blob;
+pub(crate) use json_text::text_of_blob;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -26,14 +26,15 @@ cfg_if::cfg_if! {
         mod store;
         mod table;
 
-        pub use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
-        pub use condition::{Condition, listed};
-        pub use database::{TableShape, declarations, exists, metadata, open, quoted, shape};
-        pub use file::DatabaseFile;
-        pub use opening::OpeningDatabase;
-        pub use pages::RowTest;
-        pub use report::{damage, type_mismatches};
-        pub use store::{Reader, Store};
-        pub use table::{Selection, count, has_any, read, verify};
+        pub(crate) use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
+        pub(crate) use condition::{Condition, listed};
+        pub(crate) use database::{TableShape, declarations, exists, metadata, open, quoted, shape};
+        pub(crate) use file::DatabaseFile;
+        pub(crate) use opening::OpeningDatabase;
+        pub(crate) use pages::RowTest;
+        pub(crate) use report::{damage, type_mismatches};
+        pub(crate) use store::Store;
+pub use store::Reader;
+        pub(crate) use table::{Selection, count, has_any, read, verify};
     }
 }

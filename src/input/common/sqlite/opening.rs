@@ -24,10 +24,10 @@ use crate::ablation::{Optimization, is_on};
 const MOST_KNOWN: usize = 1_024;
 
 /// A table and the statement that declares it.
-pub type Declaration = (String, String);
+pub(crate) type Declaration = (String, String);
 
 /// A database that is being opened.
-pub struct OpeningDatabase {
+pub(crate) struct OpeningDatabase {
     /// The file.
     pub file: Arc<DatabaseFile>,
     /// How its rows are read.
@@ -41,7 +41,7 @@ impl OpeningDatabase {
     ///
     /// # Errors
     /// When the list cannot be read.
-    pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
+    pub(crate) fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
         let store = Arc::new(Store::new(file.path(), reader));
         // SQLite is addressed by texts.
         let pages = file.path().to_str().and_then(|_| store.pages());
@@ -63,17 +63,17 @@ impl OpeningDatabase {
     }
 
     /// Names of all tables and the statements that declare them, by name.
-    pub fn declarations(&self) -> &[Declaration] {
+    pub(crate) fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
 
     /// Whether there is a table of that name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.declarations.iter().any(|(table, _)| table == name)
     }
 
     /// Whether the name of a table begins like this.
-    pub fn has_any(&self, prefix: &str) -> bool {
+    pub(crate) fn has_any(&self, prefix: &str) -> bool {
         self.declarations.iter().any(|(table, _)| table.starts_with(prefix))
     }
 
@@ -81,7 +81,7 @@ impl OpeningDatabase {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn connection(&self) -> Result<&Connection> {
+    pub(crate) fn connection(&self) -> Result<&Connection> {
         if self.connection.get().is_none() {
             let _ = self.connection.set(open(self.store.path())?);
         }
@@ -92,7 +92,7 @@ impl OpeningDatabase {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn shape(&self, name: &str, declaration: &str) -> Result<TableShape> {
+    pub(crate) fn shape(&self, name: &str, declaration: &str) -> Result<TableShape> {
         let lock = || SHAPES.lock();
         if let Some(known) = lock().get(declaration) {
             return Ok(TableShape { name: name.to_owned(), ..known.clone() });
@@ -107,7 +107,7 @@ impl OpeningDatabase {
     }
 
     /// Columns of a whole table without a value that is odd; `None` if only SQLite can read them.
-    pub fn plain_columns(&self, table: &TableShape, wanted: &[Wanted]) -> Option<Columns> {
+    pub(crate) fn plain_columns(&self, table: &TableShape, wanted: &[Wanted]) -> Option<Columns> {
         let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
         let selection = Selection { table, key: "id", condition: &Condition::all() };
         let columns = self.store.pages()?.read(selection, &present, 1).ok()?;
@@ -115,7 +115,7 @@ impl OpeningDatabase {
     }
 
     /// Whether pages tell that a table has no rows.
-    pub fn is_empty(&self, table: &TableShape) -> bool {
+    pub(crate) fn is_empty(&self, table: &TableShape) -> bool {
         let selection = Selection { table, key: "id", condition: &Condition::all() };
         self.store.pages().and_then(|pages| pages.has_rows(selection)) == Some(false)
     }
@@ -124,7 +124,7 @@ impl OpeningDatabase {
     ///
     /// # Errors
     /// When the table cannot be read.
-    pub fn metadata(&self, table: &TableShape) -> Result<BTreeMap<String, String>> {
+    pub(crate) fn metadata(&self, table: &TableShape) -> Result<BTreeMap<String, String>> {
         let Some(columns) = self.plain_columns(table, &[text("tag"), text("value")]) else {
             return metadata(self.connection()?, table);
         };

@@ -28,7 +28,7 @@ const ROW_ID: &str = "rowid";
 
 /// A database file in memory.
 #[derive(Debug)]
-pub struct PageFile {
+pub(crate) struct PageFile {
     map: Mmap,
     roots: BTreeMap<String, u32>,
     /// The leaves of tables by their roots: many are read for several columns at different times.
@@ -51,7 +51,7 @@ impl PageFile {
     ///
     /// # Errors
     /// When it is none whose pages can be read without SQLite.
-    pub fn map(file: &File) -> Result<Self> {
+    pub(crate) fn map(file: &File) -> Result<Self> {
         // SAFETY: the map is for reading only, and what is read of it is checked every time, so that bytes which another
         // program changes meanwhile make answers wrong but nothing else. A file that is cut meanwhile ends the program,
         // as it does when SQLite maps it.
@@ -64,7 +64,7 @@ impl PageFile {
     }
 
     /// The list of tables; `None` if any of it is damaged or odd, or a root is not on a page of its own.
-    pub fn schema(&self) -> Option<Vec<SchemaEntry>> {
+    pub(crate) fn schema(&self) -> Option<Vec<SchemaEntry>> {
         let pages = Pages::new(&self.map).ok()?;
         let entries = declared_entries(pages)?;
         let mut roots: Vec<i64> = entries.iter().map(|entry| entry.root).filter(|root| *root != 0).collect();
@@ -78,7 +78,7 @@ impl PageFile {
     ///
     /// # Errors
     /// When only SQLite can.
-    pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
+    pub(crate) fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let columns: Vec<Stored> = wanted
@@ -166,7 +166,7 @@ impl PageFile {
     }
 
     /// Whether a table has rows; `None` where the pages do not tell, or where some are damaged.
-    pub fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
+    pub(crate) fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
         stored(selection).ok()?;
         let pages = Pages::new(&self.map).ok()?;
         let root = *self.roots.get(&selection.table.name)?;
@@ -186,7 +186,7 @@ impl PageFile {
     ///
     /// # Errors
     /// When only SQLite can tell.
-    pub fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
+    pub(crate) fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
         let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let plan = plan(selection, stored, &[])?;
@@ -205,7 +205,7 @@ impl PageFile {
     ///
     /// # Errors
     /// When only SQLite can tell.
-    pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
+    pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
         let pages = Pages::new(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
         let plan = plan(selection, stored(selection)?, &[])?;

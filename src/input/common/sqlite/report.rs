@@ -6,7 +6,7 @@ use crate::trace::source::ReadContext;
 
 /// Values of other types than declared, in columns of the source's table `source` read for the canonical table
 /// `table_name`.
-pub fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
+pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
     columns.type_mismatches.iter().map(move |type_mismatch| {
         let (check_id, detail) = if type_mismatch.found == INVALID_UTF8 {
             let detail = "contains invalid UTF-8, shown as U+FFFD";
@@ -30,6 +30,6 @@ pub fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> imp
 }
 
 /// A source table that can be read in part only.
-pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
+pub(crate) fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
     Damage { path: context.process.facts.path.clone(), part: source.to_owned(), cause: cause.to_owned() }
 }

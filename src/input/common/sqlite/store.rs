@@ -21,7 +21,7 @@ pub enum Reader {
 
 /// A database file, mapped when first needed.
 #[derive(Debug)]
-pub struct Store {
+pub(crate) struct Store {
     path: PathBuf,
     reader: Reader,
     pages: OnceLock<Option<PageFile>>,
@@ -29,7 +29,7 @@ pub struct Store {
 
 impl Store {
     /// The file at `path`, which must stay there.
-    pub fn new(path: &Path, reader: Reader) -> Self {
+    pub(crate) fn new(path: &Path, reader: Reader) -> Self {
         Self { path: path.to_owned(), reader, pages: OnceLock::new() }
     }
 
@@ -37,7 +37,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::check`].
-    pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
+    pub(crate) fn checked(path: &Path, reader: Reader) -> Result<Self> {
         let store = Self::new(path, reader);
         store.check()?;
         Ok(store)
@@ -47,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// When the reader of pages was chosen and cannot.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.reader == Reader::Pages
             && self.pages().is_none()
             && let Err(error) = map(&self.path)
@@ -58,12 +58,12 @@ impl Store {
     }
 
     /// Where the file is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The pages, where they are to be read without SQLite and can be.
-    pub fn pages(&self) -> Option<&PageFile> {
+    pub(crate) fn pages(&self) -> Option<&PageFile> {
         if self.reader == Reader::Sqlite {
             return None;
         }

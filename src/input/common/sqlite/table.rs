@@ -17,7 +17,7 @@ const BULK_ROWS: i64 = 4_096;
 
 /// Which rows of which table.
 #[derive(Clone, Copy, Debug)]
-pub struct Selection<'a> {
+pub(crate) struct Selection<'a> {
     pub table: &'a TableShape,
     /// Its integer key, by which rows are ordered and shared out among threads; it is read as `id`.
     pub key: &'a str,
@@ -26,7 +26,7 @@ pub struct Selection<'a> {
 }
 
 /// Reads the key and the `wanted` columns; those the table lacks stay absent.
-pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
+pub(crate) fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
     // Of no rows none are chosen, whatever is said in SQL.
@@ -55,7 +55,7 @@ pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads:
 }
 
 /// Number of rows. Of a damaged table those that can be read are counted, and the cause is given.
-pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
+pub(crate) fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
     if is_empty(store, selection) {
         return Ok((0, None));
     }
@@ -73,7 +73,7 @@ pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<
 }
 
 /// What is damaged of the pages of a table and, to look `closely`, of its rows.
-pub fn verify(store: &Store, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
+pub(crate) fn verify(store: &Store, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
     if let Some(found) = store.pages().and_then(|pages| pages.verify(table, closely, threads).ok()) {
         return found;
     }
@@ -90,7 +90,7 @@ fn is_empty(store: &Store, selection: Selection<'_>) -> bool {
 }
 
 /// Whether any row is chosen, as far as the file can be read up to the first.
-pub fn has_any(store: &Store, selection: Selection<'_>) -> bool {
+pub(crate) fn has_any(store: &Store, selection: Selection<'_>) -> bool {
     match store.pages().and_then(|pages| pages.has_rows(selection)) {
         Some(false) => return false,
         Some(true) if selection.condition.tests().is_some_and(<[_]>::is_empty) => return true,

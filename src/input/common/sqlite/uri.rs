@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 ///
 /// # Errors
 /// When the path is not absolute and the current directory is unknown, or it is not UTF-8.
-pub fn read_only_uri(path: &Path) -> Result<String> {
+pub(crate) fn read_only_uri(path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).with_context(|| format!("cannot resolve {}", path.display()))?;
     let text = absolute.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
     Ok(format!("file:{}?mode=ro&immutable=1", percent_encoded(text)))
 }
 
 /// Escapes what has a meaning in an address.
-pub fn percent_encoded(text: &str) -> String {
+pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

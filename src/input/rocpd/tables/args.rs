@@ -14,7 +14,7 @@ use crate::input::rocpd::owners::{OWNERS, Owners};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the arguments of regions, kernels and copies.
-pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted = vec![integer("event_id")];
     let is_counting = !assembly.wants(&["position", "type", "name", "value"]);
     if !is_counting {
@@ -79,7 +79,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
 
 /// Whether an argument belongs to a region: the first of them tells in most files, and at once. Of damaged ones only reading
 /// tells, and what is damaged.
-pub fn has_any(database: &Database, threads: usize) -> bool {
+pub(crate) fn has_any(database: &Database, threads: usize) -> bool {
     let Ok(arguments) = database.read("arg", &[integer("event_id")], threads) else { return false };
     let first = arguments.integers("event_id").iter().next().flatten();
     let is_whole = arguments.damage.is_none() && arguments.type_mismatches.is_empty();

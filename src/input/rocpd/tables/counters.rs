@@ -118,7 +118,7 @@ fn note_orphans(
 }
 
 /// Notes values of counters in a partition of which no dispatch has any, as when the dispatches were lost.
-pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
+pub(crate) fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if assembly.context.process.facts.has_counters {
         return Ok(());
     }
@@ -137,13 +137,13 @@ fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counter_instances(assembly, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-pub fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counters(assembly, frame)
 }

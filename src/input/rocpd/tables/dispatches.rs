@@ -52,13 +52,13 @@ const COPIED: &[(&str, &str, bool)] = &[
 ];
 
 /// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first of each.
-pub fn first_runs(database: &Database) -> Condition {
+pub(crate) fn first_runs(database: &Database) -> Condition {
     let replayed = database.partition().table("kernel_dispatch").is_some_and(|table| table.has("replay_pass"));
     if replayed { Condition::all().and(RowTest::AtMost("replay_pass", 0)) } else { Condition::all() }
 }
 
 /// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
-pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
+pub(crate) fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
     if pass.is_some() {
         wanted.push(integer("replay_pass"));
@@ -108,7 +108,7 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
 }
 
 /// Number of the pass of a dispatch among those of its rank.
-pub fn pass_of(first: i64, replay: Option<i64>) -> i64 {
+pub(crate) fn pass_of(first: i64, replay: Option<i64>) -> i64 {
     first.saturating_add(replay.unwrap_or(0).max(0))
 }
 
@@ -136,7 +136,7 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
 }
 
 /// Adds the internal and the external correlation id of the events. Internal id 0 stands for none.
-pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
+pub(crate) fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
     let needed = assembly.sources(&[
         (&["correlation_id"], "stack_id"),
         (&["parent_correlation_id"], "parent_stack_id"),
@@ -153,7 +153,7 @@ pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, id
 }
 
 /// Adds those of the three correlation columns that are wanted.
-pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked) {
+pub(crate) fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked) {
     let sources = [
         ("correlation_id", "stack_id"),
         ("parent_correlation_id", "parent_stack_id"),
@@ -171,7 +171,12 @@ pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &I
 }
 
 /// Notes rows whose event is missing.
-pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked, ids: &Int64Chunked) {
+pub(crate) fn note_missing_events(
+    assembly: &mut Assembly<'_>,
+    events: &Events,
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) {
     let event_ids = I64Values::new(event_ids);
     let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.contain(id)));
     let (count, first) = count_first(orphans, ids);

@@ -20,18 +20,22 @@ const UNKNOWN: &str = "unknown";
 const SOUGHT_EVENTS: usize = 100_000;
 
 /// Canonical columns that come from the event of a row.
-pub const EVENT_COLUMNS: &[&str] =
+pub(crate) const EVENT_COLUMNS: &[&str] =
     &["domain", "category", "message", "call_stack", "correlation_id", "parent_correlation_id", "external_id"];
 
 /// The strings with one more at the end for what is unknown.
-pub fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
+pub(crate) fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
     let mut dictionary = strings.values().to_vec();
     dictionary.push(Some(UNKNOWN.to_owned()));
     (dictionary, strings.values().len())
 }
 
 /// Adds domain, category, message, call stack and correlation of the events of the rows.
-pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
+pub(crate) fn put_event_columns(
+    assembly: &mut Assembly<'_>,
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) -> Result<()> {
     let needed = assembly.sources(&[
         (&["domain", "category"], "category_id"),
         (&["correlation_id"], "stack_id"),
@@ -72,7 +76,7 @@ fn of_events(event_ids: &Int64Chunked) -> Condition {
 }
 
 /// Condition for these events, unless they are too many to be looked for one by one.
-pub fn sought(event_ids: &Int64Chunked) -> Option<Condition> {
+pub(crate) fn sought(event_ids: &Int64Chunked) -> Option<Condition> {
     if event_ids.len() > SOUGHT_EVENTS {
         return None;
     }
@@ -99,14 +103,14 @@ fn put_category(
 }
 
 /// JSON columns of the event table, only where they say something.
-pub struct EventDetails {
+pub(crate) struct EventDetails {
     index: IdIndex,
     columns: Columns,
 }
 
 impl EventDetails {
     /// Reads columns of the events that fulfil a condition.
-    pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
+    pub(crate) fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
         let table = assembly.database.partition().table("event");
         let known: Vec<&'static str> =
             names.iter().copied().filter(|name| table.is_some_and(|table| table.has(name))).collect();
@@ -121,12 +125,12 @@ impl EventDetails {
         Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 
-    pub fn position(&self, event_id: Option<i64>) -> Option<usize> {
+    pub(crate) fn position(&self, event_id: Option<i64>) -> Option<usize> {
         self.index.position(event_id?)
     }
 
     /// The texts of a column by position.
-    pub fn texts(&self, name: &str) -> StringChunked {
+    pub(crate) fn texts(&self, name: &str) -> StringChunked {
         self.columns.texts(name)
     }
 

@@ -7,7 +7,7 @@ use crate::input::rocpd::assembly::Assembly;
 const LISTED_KERNELS: usize = 2_000;
 
 /// Which rows of a table to read: those of `own`, and of a table with a start and an end those that somebody will look at.
-pub fn condition(assembly: &Assembly<'_>, base: &str, own: Condition) -> Condition {
+pub(crate) fn condition(assembly: &Assembly<'_>, base: &str, own: Condition) -> Condition {
     // SQLite takes the name of a column that is not there for a text.
     let has = |name: &str| assembly.database.partition().table(base).is_some_and(|table| table.has(name));
     let Some(hint) = assembly.context.hint else { return own };

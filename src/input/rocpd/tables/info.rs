@@ -9,7 +9,7 @@ use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::rocpd::assembly::Assembly;
 
 /// Assembles `queues` or `streams`.
-pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) -> Result<()> {
+pub(crate) fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) -> Result<()> {
     let columns = read(assembly, base, &[text("name")])?;
     assembly.put(key, columns.integers("id").into_series());
     assembly.put("name", columns.texts("name").into_series());
@@ -17,7 +17,7 @@ pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) ->
 }
 
 /// Assembles `threads`; the key is the thread id of the operating system.
-pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "info_thread", &[integer("tid"), text("name"), integer("start"), integer("end")])?;
     let tids = or_else(&columns.integers("tid"), &columns.integers("id"));
     assembly.put("tid", tids.into_series());
@@ -28,7 +28,7 @@ pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// Assembles `code_objects`.
-pub fn read_code_objects(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_code_objects(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted = [integer("agent_id"), text("uri"), integer("load_base"), integer("load_size")];
     let columns = read(assembly, "info_code_object", &wanted)?;
     assembly.put("code_object_id", columns.integers("id").into_series());
@@ -47,7 +47,7 @@ fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[crate::input::common:
 }
 
 /// Assembles `kernel_symbols`.
-pub fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
     let symbols = assembly.symbols.get(assembly.database)?;
     let columns = &symbols.columns;
     assembly.absorb("info_kernel_symbol", columns);

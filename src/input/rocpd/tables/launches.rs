@@ -13,7 +13,7 @@ use crate::input::rocpd::assembly::Assembly;
 const OPERATIONS: &[&str] = &["operation", "name", "type"];
 
 /// Assembles the graph launches.
-pub fn read_graph_launches(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_graph_launches(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "graph_launch", &["graph_exec_id", "kernel_dispatch_count"], &[])?;
     assembly.put("graph_launch_id", columns.integers("id").into_series());
     assembly.put("graph_exec_id", columns.integers("graph_exec_id").into_series());
@@ -22,7 +22,7 @@ pub fn read_graph_launches(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// Assembles the records and waits of HIP events.
-pub fn read_hip_events(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_hip_events(assembly: &mut Assembly<'_>) -> Result<()> {
     let numbers = ["name_id", "operation_id", "hip_event_handle", "event_handle", "source_queue_id"];
     let columns = read(assembly, "hip_event", &numbers, OPERATIONS)?;
     assembly.put("hip_event_id", columns.integers("id").into_series());

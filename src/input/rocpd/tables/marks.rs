@@ -13,7 +13,7 @@ use crate::input::rocpd::assembly::Assembly;
 
 /// Assembles the records without length: samples on tracks that hold no value and no program counter, then regions that
 /// end when they start. They are numbered from 1 in this order.
-pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let strings = assembly.lookups.strings(assembly.database, threads)?;
     let samples = read_samples(assembly)?;

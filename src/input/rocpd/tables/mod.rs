@@ -1,14 +1,14 @@
 //! The canonical tables, a file each, or one for tables from the same rows.
 
-pub mod args;
-pub mod counters;
-pub mod dispatches;
-pub mod event_columns;
-pub mod hint;
-pub mod info;
-pub mod launches;
-pub mod marks;
-pub mod pc_samples;
-pub mod regions;
-pub mod samples;
-pub mod transfers;
+pub(crate) mod args;
+pub(crate) mod counters;
+pub(crate) mod dispatches;
+pub(crate) mod event_columns;
+pub(crate) mod hint;
+pub(crate) mod info;
+pub(crate) mod launches;
+pub(crate) mod marks;
+pub(crate) mod pc_samples;
+pub(crate) mod regions;
+pub(crate) mod samples;
+pub(crate) mod transfers;

@@ -56,7 +56,7 @@ fn is_pc_sample(details: Option<&str>) -> bool {
 }
 
 /// Row ids of the program counter samples.
-pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
+pub(crate) fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
     let columns = candidates(assembly, &[text("extdata")], condition)?;
     let details = columns.texts("extdata");
@@ -119,7 +119,7 @@ fn integer_of(value: &Value) -> Option<i64> {
 }
 
 /// Assembles the samples.
-pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let recorded = recorded(assembly)?;
     assembly.set_height(recorded.len());
     let numbers =
@@ -183,7 +183,7 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
 }
 
 /// Condition for exactly the program counter samples; `None` where SQL alone cannot tell.
-pub fn countable(database: &Database) -> Option<&'static str> {
+pub(crate) fn countable(database: &Database) -> Option<&'static str> {
     match database.partition().compression {
         Some(_) => None,
         None => Some(condition(database).unwrap_or("0")),

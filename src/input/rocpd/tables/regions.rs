@@ -12,12 +12,12 @@ use crate::input::rocpd::assembly::Assembly;
 use crate::schema::anomaly::Severity;
 
 /// Condition for the rows of `regions`.
-pub fn with_length() -> Condition {
+pub(crate) fn with_length() -> Condition {
     Condition::all().and(RowTest::Different("start", "end"))
 }
 
 /// Condition for the rows of rocpd_region that are `marks`.
-pub fn without_length() -> Condition {
+pub(crate) fn without_length() -> Condition {
     Condition::all().and(RowTest::Same("start", "end"))
 }
 
@@ -29,7 +29,7 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the regions that have a length.
-pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
     if assembly.wants(EVENT_COLUMNS) {
         wanted.push(integer("event_id"));

@@ -20,7 +20,7 @@ const STREAMED: &str = "spm";
 const UNKNOWN: &str = "unknown";
 
 /// Whether each row of rocpd_sample carries values.
-pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
+pub(crate) fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
     if samples.height == 0 {
         return Ok(Vec::new());
     }
@@ -49,7 +49,7 @@ fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
 }
 
 /// Assembles the samples, one for every value.
-pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let mut wanted = vec![integer("event_id"), integer("sample_id"), integer("pmc_id"), real("value")];
     wanted.extend(PLACES.iter().map(|(column, _)| integer(column)));

@@ -25,7 +25,7 @@ const COPY_SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the copies.
-pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
     let condition = hint::condition(assembly, "memory_copy", Condition::all());
     let columns = assembly.database.read_where("memory_copy", &wanted, condition, assembly.context.threads)?;
@@ -67,7 +67,7 @@ const ALLOCATION_SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the allocations, frees and scratch operations.
-pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(ALLOCATION_SOURCES).into_iter().map(integer).collect();
     for (canonical, source) in [("operation", "type"), ("level", "level"), ("flags", "extdata")] {
         if assembly.wants(&[canonical]) {

@@ -6,7 +6,7 @@ const WORDS: &[&str] =
 
 /// The text with every such word outside of strings replaced by an empty string of the same length, which reads as
 /// missing; `None` if there is none.
-pub fn quiet(text: &str) -> Option<String> {
+pub(crate) fn quiet(text: &str) -> Option<String> {
     let mut quieted = String::new();
     let mut copied = 0;
     let (mut in_string, mut escaped) = (false, false);

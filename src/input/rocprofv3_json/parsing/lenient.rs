@@ -12,7 +12,7 @@ use super::records::{Arg, Correlation};
 use super::values::Text;
 
 /// An object that may be something else.
-pub trait Lenient<'de>: Deserialize<'de> + Default {
+pub(crate) trait Lenient<'de>: Deserialize<'de> + Default {
     /// What a number in its place means; nothing unless told otherwise.
     fn of_number(_: i64) -> Self {
         Self::default()
@@ -29,11 +29,11 @@ impl<'de: 'a, 'a> Lenient<'de> for Arg<'a> {}
 
 /// Arguments of a call: a list of objects, or an object of values by name.
 #[derive(Clone, Debug, Default)]
-pub struct Args<'a>(pub Vec<Arg<'a>>);
+pub(crate) struct Args<'a>(pub Vec<Arg<'a>>);
 
 /// Arguments of which nothing is kept: what refuses a call with its arguments refuses it without.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CheckedArgs;
+pub(crate) struct CheckedArgs;
 
 impl<'de> Deserialize<'de> for CheckedArgs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for CheckedArgs {
 ///
 /// # Errors
 /// When the text is no JSON, or the object repeats a key.
-pub fn loosely<'de, D: Deserializer<'de>, T: Lenient<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn loosely<'de, D: Deserializer<'de>, T: Lenient<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(LenientVisitor(PhantomData))
 }
 

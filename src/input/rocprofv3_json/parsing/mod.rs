@@ -1,8 +1,8 @@
 //! Reads single records, however they are spelled.
 
-pub mod bare_words;
-pub mod call_with_args;
-pub mod lenient;
-pub mod records;
-pub mod surrogates;
-pub mod values;
+pub(crate) mod bare_words;
+pub(crate) mod call_with_args;
+pub(crate) mod lenient;
+pub(crate) mod records;
+pub(crate) mod surrogates;
+pub(crate) mod values;

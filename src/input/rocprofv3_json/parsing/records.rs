@@ -8,7 +8,7 @@ use super::values::{Int, Length, Real, Text, or_default};
 /// `correlation_id` of a record; a bare number is the internal one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Correlation {
+pub(crate) struct Correlation {
     pub internal: Int,
     pub external: Int,
     pub ancestor: Int,
@@ -17,7 +17,7 @@ pub struct Correlation {
 /// Sizes in three dimensions.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Dimensions {
+pub(crate) struct Dimensions {
     pub x: Int,
     pub y: Int,
     pub z: Int,
@@ -26,7 +26,7 @@ pub struct Dimensions {
 /// What every kind of activity has: an API call has no more than this.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Activity {
+pub(crate) struct Activity {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
@@ -54,17 +54,17 @@ pub struct Activity {
 
 impl Activity {
     /// Start, which is the time of a record that has but one.
-    pub fn start(&self) -> Option<i64> {
+    pub(crate) fn start(&self) -> Option<i64> {
         self.start_timestamp.0.or(self.timestamp.0)
     }
 
     /// End, which is the time of a record that has but one.
-    pub fn end(&self) -> Option<i64> {
+    pub(crate) fn end(&self) -> Option<i64> {
         self.end_timestamp.0.or(self.timestamp.0)
     }
 
     /// Whether it has a length, so that it is a region and no mark.
-    pub fn has_length(&self) -> bool {
+    pub(crate) fn has_length(&self) -> bool {
         match (self.start(), self.end()) {
             (Some(start), Some(end)) => start != end,
             _ => true,
@@ -75,7 +75,7 @@ impl Activity {
 /// `dispatch_info` of a record.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct DispatchInfo {
+pub(crate) struct DispatchInfo {
     pub agent_id: Int,
     pub queue_id: Int,
     pub kernel_id: Int,
@@ -91,7 +91,7 @@ pub struct DispatchInfo {
 /// A dispatch, in `kernel_dispatch` or as `dispatch_data` of a counter record.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Dispatch {
+pub(crate) struct Dispatch {
     pub thread_id: Int,
     #[serde(deserialize_with = "loosely")]
     pub correlation_id: Correlation,
@@ -107,7 +107,7 @@ pub struct Dispatch {
 /// A dispatch with counters, without the values.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CountedDispatch {
+pub(crate) struct CountedDispatch {
     pub thread_id: Int,
     #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
@@ -129,7 +129,7 @@ impl From<CountedDispatch> for Dispatch {
 /// A dispatch with the values of its counters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CounterRecord {
+pub(crate) struct CounterRecord {
     #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
     #[serde(deserialize_with = "or_default")]
@@ -139,7 +139,7 @@ pub struct CounterRecord {
 /// One value of a counter: of one hardware instance, or of one moment of it.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CounterValue {
+pub(crate) struct CounterValue {
     pub counter_id: Int,
     pub value: Real,
     pub instance_id: Int,
@@ -148,7 +148,7 @@ pub struct CounterValue {
 
 /// An argument of a call.
 #[derive(Clone, Debug, Default)]
-pub struct Arg<'a> {
+pub(crate) struct Arg<'a> {
     pub type_name: Text<'a>,
     pub name: Text<'a>,
     pub value: Text<'a>,
@@ -157,7 +157,7 @@ pub struct Arg<'a> {
 /// A call with its arguments. It is understood if and only if the call alone is, because regions are numbered by those
 /// that are.
 #[derive(Clone, Debug, Default)]
-pub struct CallWithArgs<'a> {
+pub(crate) struct CallWithArgs<'a> {
     pub call: Activity,
     pub args: Args<'a>,
 }
@@ -165,7 +165,7 @@ pub struct CallWithArgs<'a> {
 /// What the census of threads, queues, streams, regions and marks needs of any record.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Surveyed {
+pub(crate) struct Surveyed {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
@@ -186,7 +186,7 @@ pub struct Surveyed {
 /// A program counter sample.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct PcSample<'a> {
+pub(crate) struct PcSample<'a> {
     #[serde(borrow, deserialize_with = "or_default")]
     pub record: PcRecord<'a>,
     pub inst_index: Int,
@@ -195,7 +195,7 @@ pub struct PcSample<'a> {
 /// `record` of a program counter sample.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct PcRecord<'a> {
+pub(crate) struct PcRecord<'a> {
     #[serde(deserialize_with = "or_default")]
     pub hw_id: HardwareId,
     #[serde(deserialize_with = "or_default")]
@@ -213,7 +213,7 @@ pub struct PcRecord<'a> {
 /// `hw_id` of a program counter sample.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct HardwareId {
+pub(crate) struct HardwareId {
     pub chiplet: Int,
     pub wave_id: Int,
     pub simd_id: Int,
@@ -224,7 +224,7 @@ pub struct HardwareId {
 /// `pc` of a program counter sample.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ProgramCounter {
+pub(crate) struct ProgramCounter {
     pub code_object_id: Int,
     pub code_object_offset: Int,
 }
@@ -232,7 +232,7 @@ pub struct ProgramCounter {
 /// `snapshot` of a stochastic sample.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Snapshot<'a> {
+pub(crate) struct Snapshot<'a> {
     #[serde(borrow)]
     pub stall_reason: Text<'a>,
 }
@@ -240,7 +240,7 @@ pub struct Snapshot<'a> {
 /// A loaded code object.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CodeObject<'a> {
+pub(crate) struct CodeObject<'a> {
     pub code_object_id: Int,
     pub agent_id: Int,
     #[serde(borrow)]
@@ -251,7 +251,7 @@ pub struct CodeObject<'a> {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct KernelSymbol<'a> {
+pub(crate) struct KernelSymbol<'a> {
     pub kernel_id: Int,
     pub code_object_id: Int,
     #[serde(borrow)]
@@ -273,7 +273,7 @@ pub struct KernelSymbol<'a> {
 /// A counter an agent has.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Counter<'a> {
+pub(crate) struct Counter<'a> {
     pub id: Int,
     #[serde(borrow)]
     pub name: Text<'a>,
@@ -284,7 +284,7 @@ pub struct Counter<'a> {
 /// A hardware instance of a counter.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CounterInstance<'a> {
+pub(crate) struct CounterInstance<'a> {
     pub instance_id: Int,
     #[serde(borrow, deserialize_with = "or_default")]
     pub dimensions: Vec<CounterDimension<'a>>,
@@ -293,7 +293,7 @@ pub struct CounterInstance<'a> {
 /// Place of an instance in one dimension.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CounterDimension<'a> {
+pub(crate) struct CounterDimension<'a> {
     #[serde(borrow)]
     pub dimension_name: Text<'a>,
     pub index: Int,
@@ -302,7 +302,7 @@ pub struct CounterDimension<'a> {
 /// A kind and its operations; the place in the list is the number that records use.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Kind<'a> {
+pub(crate) struct Kind<'a> {
     #[serde(borrow)]
     pub kind: Text<'a>,
     #[serde(borrow, deserialize_with = "or_default")]
@@ -312,7 +312,7 @@ pub struct Kind<'a> {
 /// A text by its number.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct KeyedText<'a> {
+pub(crate) struct KeyedText<'a> {
     pub key: Int,
     #[serde(borrow)]
     pub value: Text<'a>,

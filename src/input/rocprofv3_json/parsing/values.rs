@@ -10,38 +10,38 @@ use serde_json::{Map, Value};
 /// An integer, if it is one: a number, a text of one (decimal or hexadecimal), or an object with a `handle`. Those
 /// above 2^63 keep their bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Int(pub Option<i64>);
+pub(crate) struct Int(pub Option<i64>);
 
 /// A number, if it is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Real(pub Option<f64>);
+pub(crate) struct Real(pub Option<f64>);
 
 /// A text; numbers are spelled out, anything else is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text<'a>(pub Option<Cow<'a, str>>);
+pub(crate) struct Text<'a>(pub Option<Cow<'a, str>>);
 
 /// Number of elements of an array or members of an object, whatever they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Length(pub usize);
+pub(crate) struct Length(pub usize);
 
 /// What an agent states about itself, without the lists that are most of it and that nobody requests. It has no members if it
 /// is no object.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct AgentRecord(pub Map<String, Value>);
+pub(crate) struct AgentRecord(pub Map<String, Value>);
 
 /// Lists of a hundred kilobytes for every agent.
 const LONG_LISTS: &[&str] = &["caches", "io_links"];
 
 impl Int {
     /// The value unless it is 0, which stands for none in ids.
-    pub fn nonzero(self) -> Option<i64> {
+    pub(crate) fn nonzero(self) -> Option<i64> {
         self.0.filter(|value| *value != 0)
     }
 }
 
 impl Text<'_> {
     /// The text, unless it is empty or missing.
-    pub fn filled(&self) -> Option<&str> {
+    pub(crate) fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 }
@@ -50,7 +50,9 @@ impl Text<'_> {
 ///
 /// # Errors
 /// When the value is neither null nor of this type.
-pub fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 

@@ -7,7 +7,7 @@ const SEARCHED: usize = 256;
 
 /// Kind of a bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bracket {
+pub(crate) enum Bracket {
     /// `{` and `}`.
     Object,
     /// `[` and `]`.
@@ -16,19 +16,19 @@ pub enum Bracket {
 
 /// A stack of open brackets whose memory is bounded.
 #[derive(Debug, Default)]
-pub struct Brackets {
+pub(crate) struct Brackets {
     open: Vec<Bracket>,
     deeper: usize,
 }
 
 impl Brackets {
     /// Number of open brackets.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.open.len().saturating_add(self.deeper)
     }
 
     /// Opens a bracket.
-    pub fn push(&mut self, bracket: Bracket) {
+    pub(crate) fn push(&mut self, bracket: Bracket) {
         if self.open.len() < REMEMBERED {
             self.open.push(bracket);
         } else {
@@ -37,13 +37,13 @@ impl Brackets {
     }
 
     /// As [`Brackets::push`]; always done.
-    pub fn open(&mut self, bracket: Bracket) -> bool {
+    pub(crate) fn open(&mut self, bracket: Bracket) -> bool {
         self.push(bracket);
         true
     }
 
     /// Closes the last open bracket if it is of this kind and more than `floor` brackets stay open; shows whether it did.
-    pub fn close_fitting(&mut self, bracket: Bracket, floor: usize) -> bool {
+    pub(crate) fn close_fitting(&mut self, bracket: Bracket, floor: usize) -> bool {
         let fits = self.deeper == 0 && self.open.last() == Some(&bracket) && self.open.len() > floor.saturating_add(1);
         if fits {
             self.open.pop();
@@ -53,7 +53,7 @@ impl Brackets {
 
     /// Closes the nearest open bracket of this kind, but none below the position `outermost`. Returns how many others
     /// were closed with it, `None` if there is no such bracket and nothing was closed.
-    pub fn pop(&mut self, bracket: Bracket, outermost: usize) -> Option<usize> {
+    pub(crate) fn pop(&mut self, bracket: Bracket, outermost: usize) -> Option<usize> {
         if self.deeper > 0 {
             self.deeper -= 1;
             return Some(0);

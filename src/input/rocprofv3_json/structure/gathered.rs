@@ -9,7 +9,7 @@ use crate::input::rocprofv3_json::template::Packed;
 
 /// Which records are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub(crate) enum Keep {
     Every,
     /// Those whose start and end differ, or that lack one of them.
     WithLength,
@@ -19,7 +19,7 @@ pub enum Keep {
 
 impl Keep {
     /// Whether a record with this start and end is kept.
-    pub fn accepts(self, times: impl FnOnce() -> (Option<i64>, Option<i64>)) -> bool {
+    pub(crate) fn accepts(self, times: impl FnOnce() -> (Option<i64>, Option<i64>)) -> bool {
         if self == Self::Every {
             return true;
         }
@@ -32,7 +32,7 @@ impl Keep {
 }
 
 /// Columns of records that follow each other.
-pub struct RecordBatch {
+pub(crate) struct RecordBatch {
     /// Name of the section.
     pub section: String,
     /// Names of the columns.
@@ -47,17 +47,23 @@ pub struct RecordBatch {
 
 /// Intervals by the offset of their first record. Each is given away once.
 #[derive(Default)]
-pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
+pub(crate) struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 
 impl Gathered {
     /// Keeps an interval that starts at `offset`.
-    pub fn add(&self, offset: u64, stretch: RecordBatch) {
+    pub(crate) fn add(&self, offset: u64, stretch: RecordBatch) {
         self.0.lock().insert(offset, stretch);
     }
 
     /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
     /// the same records, and the number of these parts.
-    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
+    pub(crate) fn take(
+        &self,
+        parts: &[Part],
+        section: &str,
+        names: &[&str],
+        keep: Keep,
+    ) -> Option<(Vec<Packed>, usize)> {
         let start = parts.first()?.start;
         let mut stretches = self.0.lock();
         let stretch = stretches.get(&start)?;

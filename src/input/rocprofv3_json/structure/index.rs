@@ -2,7 +2,7 @@
 
 /// Everything that was found in a file.
 #[derive(Debug, Default)]
-pub struct FileIndex {
+pub(crate) struct FileIndex {
     /// The processes in file order.
     pub processes: Vec<ProcessIndex>,
     /// Whether the file ends inside a value.
@@ -17,7 +17,7 @@ pub struct FileIndex {
 
 /// What stands behind the end of a document; nothing of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrailingData {
+pub(crate) enum TrailingData {
     /// Another document.
     Document,
     /// Bytes that are no part of one.
@@ -26,7 +26,7 @@ pub enum TrailingData {
 
 /// A place whose structure is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SyntaxFault {
+pub(crate) struct SyntaxFault {
     /// Offset.
     pub at: u64,
     /// What is wrong there.
@@ -35,25 +35,25 @@ pub struct SyntaxFault {
 
 /// The sections of one process in file order.
 #[derive(Debug, Default)]
-pub struct ProcessIndex {
+pub(crate) struct ProcessIndex {
     /// Sections; names may repeat.
     pub sections: Vec<Section>,
 }
 
 impl ProcessIndex {
-    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Section> {
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Section> {
         self.sections.iter().filter(move |section| section.name == name)
     }
 
     /// Records in the sections of that name.
-    pub fn rows(&self, name: &str) -> u64 {
+    pub(crate) fn rows(&self, name: &str) -> u64 {
         self.named(name).map(|section| section.rows).sum()
     }
 }
 
 /// An array or object that is read as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub(crate) struct Section {
     /// Keys from the process down, joined by dots.
     pub name: String,
     /// Whether it is an array of records; other sections are objects.
@@ -70,7 +70,7 @@ pub struct Section {
 
 /// Start of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
+pub(crate) struct Split {
     /// Offset of its first byte.
     pub offset: u64,
     /// Its number from 0.
@@ -79,7 +79,7 @@ pub struct Split {
 
 /// A part of a section: whole records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// First byte.
     pub start: u64,
     /// Behind the last byte; a comma may precede it.
@@ -92,12 +92,12 @@ pub struct Part {
 
 impl Section {
     /// An empty section.
-    pub fn new(name: String, is_array: bool, start: u64) -> Self {
+    pub(crate) fn new(name: String, is_array: bool, start: u64) -> Self {
         Self { name, is_array, start, end: start, rows: 0, splits: Vec::new() }
     }
 
     /// Offers a place to split, which is taken if it is `distance` bytes from the last.
-    pub fn split_at(&mut self, split: Split, distance: u64) {
+    pub(crate) fn split_at(&mut self, split: Split, distance: u64) {
         let far = |last: &Split| split.offset > last.offset && split.offset - last.offset >= distance;
         if self.splits.last().is_none_or(far) {
             self.splits.push(split);
@@ -105,7 +105,7 @@ impl Section {
     }
 
     /// The parts of the section in order.
-    pub fn parts(&self) -> Vec<Part> {
+    pub(crate) fn parts(&self) -> Vec<Part> {
         let ends = self.splits.iter().skip(1).map(|split| (split.offset, split.row)).chain([(self.end, self.rows)]);
         self.splits
             .iter()

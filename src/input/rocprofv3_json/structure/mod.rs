@@ -1,9 +1,9 @@
 //! Where the sections and records of a file are.
 
-pub mod brackets;
-pub mod gathered;
-pub mod index;
-pub mod roles;
-pub mod scanner;
-pub mod structural_scan;
-pub mod sweep;
+pub(crate) mod brackets;
+pub(crate) mod gathered;
+pub(crate) mod index;
+pub(crate) mod roles;
+pub(crate) mod scanner;
+pub(crate) mod structural_scan;
+pub(crate) mod sweep;

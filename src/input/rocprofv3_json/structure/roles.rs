@@ -8,7 +8,7 @@ use super::index::{ProcessIndex, Section};
 use crate::input::rocprofv3_json::file::InputFile;
 
 /// Sections of calls that are known, in the order in which their records are numbered; others follow by name.
-pub const CALLS: &[&str] = &[
+pub(crate) const CALLS: &[&str] = &[
     "hip_api",
     "hsa_api",
     "marker_api",
@@ -21,28 +21,28 @@ pub const CALLS: &[&str] = &[
     "kfd",
 ];
 /// Section of dispatches.
-pub const DISPATCHES: &str = "buffer_records.kernel_dispatch";
+pub(crate) const DISPATCHES: &str = "buffer_records.kernel_dispatch";
 /// Section of copies.
-pub const COPIES: &str = "buffer_records.memory_copy";
+pub(crate) const COPIES: &str = "buffer_records.memory_copy";
 /// Sections of allocations, in the order in which their records are numbered.
-pub const ALLOCATIONS: &[&str] = &["buffer_records.memory_allocation", "buffer_records.scratch_memory"];
+pub(crate) const ALLOCATIONS: &[&str] = &["buffer_records.memory_allocation", "buffer_records.scratch_memory"];
 /// Sections of graph launches.
-pub const GRAPH_LAUNCHES: &[&str] = &["buffer_records.hip_graph", "buffer_records.graph_launch"];
+pub(crate) const GRAPH_LAUNCHES: &[&str] = &["buffer_records.hip_graph", "buffer_records.graph_launch"];
 /// Section of HIP events.
-pub const HIP_EVENTS: &str = "buffer_records.hip_event";
+pub(crate) const HIP_EVENTS: &str = "buffer_records.hip_event";
 /// Sections of program counter samples.
-pub const PC_SAMPLES: &[&str] = &["buffer_records.pc_sample_host_trap", "buffer_records.pc_sample_stochastic"];
+pub(crate) const PC_SAMPLES: &[&str] = &["buffer_records.pc_sample_host_trap", "buffer_records.pc_sample_stochastic"];
 /// Section of dispatches with counters.
-pub const COUNTERS: &str = "callback_records.counter_collection";
+pub(crate) const COUNTERS: &str = "callback_records.counter_collection";
 /// Section of streamed counters.
-pub const STREAMED_COUNTERS: &str = "callback_records.spm_counter_collection";
+pub(crate) const STREAMED_COUNTERS: &str = "callback_records.spm_counter_collection";
 
 /// Longest record that is looked at to see what a section holds.
 const LONGEST_SAMPLE: u64 = 1 << 20;
 
 /// The sections that were distinguished by their records.
 #[derive(Debug, Default)]
-pub struct Roles {
+pub(crate) struct Roles {
     /// Names of sections of calls, in the order in which their records are numbered.
     pub calls: Vec<String>,
     /// Names of sections that are not known, with the number of their records.
@@ -51,7 +51,7 @@ pub struct Roles {
 
 impl Roles {
     /// Looks at the sections of a process; of those with an unknown name at the first record.
-    pub fn new(process: &ProcessIndex, file: &InputFile) -> Self {
+    pub(crate) fn new(process: &ProcessIndex, file: &InputFile) -> Self {
         let mut roles = Self::default();
         let mut names: Vec<&str> = process.sections.iter().map(|section| section.name.as_str()).collect();
         names.sort_by_key(|name| (call_order(name), *name));

@@ -9,7 +9,7 @@ use super::index::{FileIndex, ProcessIndex, Section, Split, SyntaxFault, Trailin
 use super::structural_scan::{BLOCK, leap};
 
 /// Key of the root object that holds the processes.
-pub const ROOT_KEY: &str = "rocprofiler-sdk-tool";
+pub(crate) const ROOT_KEY: &str = "rocprofiler-sdk-tool";
 
 /// Objects whose members are sections of their own, named `<object>.<member>`.
 const GROUPS: &[&str] =
@@ -52,7 +52,7 @@ struct Leaf {
 }
 
 /// The pass; feed it the file block by block.
-pub struct Scanner {
+pub(crate) struct Scanner {
     at: u64,
     text: Text,
     brackets: Brackets,
@@ -68,7 +68,7 @@ pub struct Scanner {
 
 impl Scanner {
     /// A scanner at the start of a file that offers places to split sections about every `split_every` bytes.
-    pub fn new(split_every: u64) -> Self {
+    pub(crate) fn new(split_every: u64) -> Self {
         Self {
             at: 0,
             text: Text::Outside,
@@ -85,13 +85,13 @@ impl Scanner {
     }
 
     /// Takes the next bytes.
-    pub fn feed(&mut self, block: &[u8]) {
+    pub(crate) fn feed(&mut self, block: &[u8]) {
         self.feed_until_record(block, u64::MAX);
     }
 
     /// Takes the next bytes up to a comma between two records of a section that comes at the offset `from` or behind;
     /// shows how many were taken. See [`Scanner::section`].
-    pub fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
+    pub(crate) fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
         loop {
             rest = self.leap_ahead(rest);
@@ -117,12 +117,12 @@ impl Scanner {
     }
 
     /// Bytes taken so far.
-    pub fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
     /// The section of a process that the scanner is in, behind the comma between two of its records.
-    pub fn section(&self) -> Option<&Section> {
+    pub(crate) fn section(&self) -> Option<&Section> {
         let leaf = self.leaf.as_ref().filter(|leaf| leaf.is_array && leaf.record.is_none() && leaf.started > 0)?;
         let between = leaf.depth == self.brackets.depth() && self.text == Text::Outside;
         leaf.section.as_ref().filter(|section| between && section.rows == leaf.started)
@@ -131,7 +131,7 @@ impl Scanner {
     /// Passes over whole records that somebody else has read, as if they had been fed: `start` is the first byte of the
     /// first of them, `behind_comma` the place behind the comma after the last. There is a split at the first, and at
     /// the record behind them, if `apart`.
-    pub fn pass(&mut self, start: u64, records: u64, behind_comma: u64, apart: bool) {
+    pub(crate) fn pass(&mut self, start: u64, records: u64, behind_comma: u64, apart: bool) {
         let every = if apart { 0 } else { self.split_every };
         if let Some(leaf) = self.leaf.as_mut().filter(|_| records > 0) {
             let row = leaf.started;
@@ -164,7 +164,7 @@ impl Scanner {
     }
 
     /// What was found, at the end of the file.
-    pub fn finish(mut self) -> FileIndex {
+    pub(crate) fn finish(mut self) -> FileIndex {
         let at = self.at;
         self.index.truncated = self.text != Text::Outside || self.brackets.depth() > 0;
         if let Some(leaf) = self.leaf.take() {

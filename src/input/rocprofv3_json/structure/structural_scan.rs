@@ -7,7 +7,7 @@
 use super::brackets::{Bracket, Brackets};
 
 /// Bytes of a block.
-pub const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 /// A one in every byte of a word.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// All bits but the highest of every byte.
@@ -17,7 +17,7 @@ const GATHER: u64 = 0x0102_0408_1020_4080;
 
 /// How far a leap went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScanPosition {
+pub(crate) struct ScanPosition {
     /// Bytes passed.
     pub bytes: usize,
     /// Whether a string is open behind them.
@@ -26,7 +26,7 @@ pub struct ScanPosition {
 
 /// Passes over bytes and keeps `brackets` up to date, until a bracket would close what lies above `floor`, does not fit
 /// the one it closes, or something comes that only the slower way knows. That byte is not passed.
-pub fn leap(bytes: &[u8], in_string: bool, floor: usize, brackets: &mut Brackets) -> ScanPosition {
+pub(crate) fn leap(bytes: &[u8], in_string: bool, floor: usize, brackets: &mut Brackets) -> ScanPosition {
     let mut leap = ScanPosition { bytes: 0, in_string };
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     for block in blocks {

@@ -53,7 +53,7 @@ const PACE: ChunkSizes = ChunkSizes {
 };
 
 /// What to gather from the records of some sections.
-pub struct Gather<'a> {
+pub(crate) struct Gather<'a> {
     /// Names of the sections.
     pub sections: Vec<String>,
     /// Names of the columns.
@@ -65,7 +65,7 @@ pub struct Gather<'a> {
 }
 
 /// Finds the sections, and gathers columns of some.
-pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
+pub(crate) fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
     scan_at(file, gathers, &PACE)
 }
 

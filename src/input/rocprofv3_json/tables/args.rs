@@ -48,7 +48,7 @@ impl Sink for Args {
 }
 
 /// Assembles the arguments of calls that have a length.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Args::default();
     for name in &capture.roles.calls {

@@ -20,7 +20,7 @@ const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"
 const NAMES: &[&str] = &["domain", "category", "name", "message"];
 
 /// The fields of a call.
-pub const LAYOUT: Layout<Activity> = Layout {
+pub(crate) const LAYOUT: Layout<Activity> = Layout {
     fields: &[
         Field::new("kind", NAMES, &["kind"], |r| r.kind.0),
         Field::new("operation", NAMES, &["operation"], |r| r.operation.0),
@@ -72,7 +72,7 @@ fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
 }
 
 /// Assembles the calls that have a length.
-pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let mut calls = calls(reading, Keep::WithLength)?;
     reading.builder.set_height(calls.rows.height);
     let ids = ordinals(calls.rows.height);
@@ -86,7 +86,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls without length.
-pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);
     reading.put("mark_id", ordinals(calls.rows.height));

@@ -167,19 +167,19 @@ fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counter_instances(&mut reading.builder, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counters(&mut reading.builder, frame)
 }
 
 /// Assembles the samples of streamed counters.
-pub fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let values = Values::read(capture, STREAMED_COUNTERS, &mut reading.findings)?;
     let registry = Registry::read(capture, &mut reading.findings)?;

@@ -21,7 +21,7 @@ const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
 
 /// The fields of a dispatch.
-pub const LAYOUT: Layout<Dispatch> = Layout {
+pub(crate) const LAYOUT: Layout<Dispatch> = Layout {
     fields: &[
         Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
         Field::new(
@@ -95,7 +95,7 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Sect
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
-pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let capture = reading.capture;
     let mut rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
     if pass.is_some() {
@@ -156,7 +156,7 @@ fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<I
 }
 
 /// How many dispatches there are; of those of a pass the first of each id.
-pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
+pub(crate) fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
     if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
         return Ok(reading.capture.process.rows(DISPATCHES));
     }
@@ -194,7 +194,7 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64
 }
 
 /// A text by its number.
-pub struct Keyed(pub i64, pub String);
+pub(crate) struct Keyed(pub i64, pub String);
 
 impl FromRecord for Keyed {
     type Record<'de> = KeyedText<'de>;

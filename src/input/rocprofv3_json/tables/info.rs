@@ -13,7 +13,7 @@ use crate::input::rocprofv3_json::reading::Reading;
 use crate::input::rocprofv3_json::symbols::Symbols;
 
 /// Assembles `queues` or `streams`: ids that records name.
-pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
+pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
     let ids = if key == "queue_id" { &census.queues } else { &census.streams };
@@ -23,7 +23,7 @@ pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
 }
 
 /// Assembles `threads`: those that records name, with the names that the program gave them.
-pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
     reading.builder.set_height(census.threads.len());
@@ -55,7 +55,7 @@ impl FromRecord for Row {
 }
 
 /// Assembles `code_objects` without the placeholder that the list starts with.
-pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let mut rows: Vec<Row> = reading.capture.gather("code_objects", &mut reading.findings)?;
     let is_placeholder = |row: &Row| row.uri.is_none() && row.numbers.iter().all(|number| number.unwrap_or(0) == 0);
     rows.retain(|row| !is_placeholder(row));
@@ -77,7 +77,7 @@ pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `kernel_symbols`.
-pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
     reading.builder.set_height(symbols.ids.len());

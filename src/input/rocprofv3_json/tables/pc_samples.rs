@@ -135,7 +135,7 @@ impl FromRecord for Line {
 }
 
 /// Assembles the samples of both kinds, those by host traps first.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Samples::new();
     for section in PC_SAMPLES.iter().flat_map(|name| capture.process.named(name)) {

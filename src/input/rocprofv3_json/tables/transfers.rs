@@ -105,7 +105,7 @@ fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<
 }
 
 /// Assembles the copies.
-pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[COPIES])?;
     let ids = ordinals(rows.height);
     reading.put("bytes", rows.get("bytes"));
@@ -128,7 +128,7 @@ pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the allocations, frees and scratch operations.
-pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     let (rows, plain) = rows_of_two(reading, ALLOCATIONS)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);
@@ -161,7 +161,7 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the graph launches.
-pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, GRAPH_LAUNCHES)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);
@@ -170,7 +170,7 @@ pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the HIP events.
-pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[HIP_EVENTS])?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);

@@ -2,7 +2,7 @@
 
 /// Integers, some of which may be missing. What is missing everywhere takes no room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IntColumn {
+pub(crate) struct IntColumn {
     values: Vec<i64>,
     /// A bit for every row from the lowest of the first byte on, set where there is a value; empty while all have one.
     present: Vec<u8>,
@@ -11,18 +11,18 @@ pub struct IntColumn {
 
 impl IntColumn {
     /// Rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length
     }
 
     /// No rows, and room for that many.
-    pub fn with_capacity(rows: usize) -> Self {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
         Self { values: Vec::with_capacity(rows), ..Self::default() }
     }
 
     /// Adds rows; `marks` has a bit for every one that has a value, as [`IntColumn::into_parts`] gives them, or is empty
     /// if all have one.
-    pub fn extend(&mut self, values: impl ExactSizeIterator<Item = i64>, marks: &[u8]) {
+    pub(crate) fn extend(&mut self, values: impl ExactSizeIterator<Item = i64>, marks: &[u8]) {
         if marks.is_empty() && self.present.is_empty() && self.values.len() == self.length {
             self.length += values.len();
             self.values.extend(values);
@@ -35,7 +35,7 @@ impl IntColumn {
     }
 
     /// Adds rows without value.
-    pub fn extend_missing(&mut self, rows: usize) {
+    pub(crate) fn extend_missing(&mut self, rows: usize) {
         if self.values.is_empty() {
             self.length += rows;
             return;
@@ -45,7 +45,7 @@ impl IntColumn {
 
     /// Adds a row.
     #[inline]
-    pub fn push(&mut self, value: Option<i64>) {
+    pub(crate) fn push(&mut self, value: Option<i64>) {
         match value {
             Some(value) if self.present.is_empty() && self.values.len() == self.length => self.values.push(value),
             other => self.push_unusual(other),
@@ -75,18 +75,18 @@ impl IntColumn {
     }
 
     /// The values, and the bits of those that are there unless all are; no values if none is.
-    pub fn into_parts(self) -> (Vec<i64>, Option<Vec<u8>>) {
+    pub(crate) fn into_parts(self) -> (Vec<i64>, Option<Vec<u8>>) {
         let present = (!self.present.is_empty()).then_some(self.present);
         (self.values, present)
     }
 
     /// The rows in order.
-    pub fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         (0..self.length).map(|row| self.row(row))
     }
 
     /// As [`IntColumn::rows`], of a column that is not needed any more.
-    pub fn into_rows(self) -> impl Iterator<Item = Option<i64>> {
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = Option<i64>> {
         (0..self.length).map(move |row| self.row(row))
     }
 

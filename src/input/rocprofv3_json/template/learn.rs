@@ -11,7 +11,7 @@ const MAX_LEAVES: usize = 256;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Integer,
     /// A number with a fraction.
     Real,
@@ -35,7 +35,7 @@ impl Kind {
 
 /// A member of the record or of an object in it.
 #[derive(Clone, Debug)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// Keys joined by dots.
     pub path: String,
     /// What its value is.
@@ -44,7 +44,7 @@ pub struct Leaf {
 
 /// What records of a section have in common: texts that stay, and between them values that vary.
 #[derive(Clone, Debug)]
-pub struct LearnedShape {
+pub(crate) struct LearnedShape {
     /// The text before every value that varies, and at last that behind the last of them.
     pub literals: Vec<Vec<u8>>,
     /// Members in the order of the text; those that vary belong to the literals in this order.
@@ -61,7 +61,7 @@ struct Learner<'a> {
 
 /// Learns from the record at the start of a text; gives its length too. `None` for a record that is no object, or has
 /// something that only the general parser judges.
-pub fn learn(bytes: &[u8]) -> Option<(LearnedShape, usize)> {
+pub(crate) fn learn(bytes: &[u8]) -> Option<(LearnedShape, usize)> {
     let learnt = LearnedShape { literals: Vec::new(), leaves: Vec::new() };
     let mut learner = Learner { bytes, at: 0, literal_from: 0, path: Vec::new(), learnt };
     learner.object()?;
@@ -166,7 +166,7 @@ impl LearnedShape {
 
     /// For every wanted value the position of its leaf, `None` where it is missing; nothing if the records are to be left
     /// to the general parser.
-    pub fn places(&self, shape: &Shape<'_>) -> Option<Vec<Option<usize>>> {
+    pub(crate) fn places(&self, shape: &Shape<'_>) -> Option<Vec<Option<usize>>> {
         let is_object = |path: &&str| self.find(path).is_none_or(|(_, kind)| matches!(kind, Kind::Object | Kind::Null));
         if !shape.objects.iter().all(is_object) {
             return None;

@@ -39,7 +39,7 @@ struct Step {
 
 /// A template for the wanted values of a shape.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub(crate) struct Template {
     steps: Arc<[Step]>,
     /// For every wanted value its place among the integers that are read, and whether 0 stands for none.
     sources: Arc<[(Option<usize>, bool)]>,
@@ -64,7 +64,7 @@ fn words(literal: &[u8]) -> Vec<Word> {
 impl Template {
     /// Learns from the record at the start of a text, if it is one that templates are for and the general parser
     /// understands.
-    pub fn learn(bytes: &[u8], shape: &Shape<'_>) -> Option<Self> {
+    pub(crate) fn learn(bytes: &[u8], shape: &Shape<'_>) -> Option<Self> {
         let (learnt, length) = learn(bytes)?;
         let mut values = vec![None; shape.wanted.len()];
         if (shape.general)(bytes, &mut values)? != length {
@@ -112,7 +112,7 @@ impl Template {
     /// Reads the record at the start of a text, which zeros have to follow, and gives its length; `None` if it does not
     /// fit.
     #[inline]
-    pub fn read(&mut self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
+    pub(crate) fn read(&mut self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
         let mut rest = bytes;
         for step in self.steps.iter() {
             for word in &step.literal {

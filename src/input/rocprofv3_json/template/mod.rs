@@ -9,19 +9,19 @@ mod matching;
 mod numbers;
 mod packed;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod run;
 mod shape;
 mod skip;
 
-pub use columns::IntColumn;
-pub use packed::Packed;
-pub use run::{Run, Runner, Stop};
-pub use shape::{General, Shape, Wanted};
-pub use skip::skip_value;
+pub(crate) use columns::IntColumn;
+pub(crate) use packed::Packed;
+pub(crate) use run::{Run, Runner, Stop};
+pub(crate) use shape::{General, Shape, Wanted};
+pub(crate) use skip::skip_value;
 
 /// Zero bytes that have to follow a text, so that whole words can be loaded near its end.
-pub const PADDING: usize = 32;
+pub(crate) const PADDING: usize = 32;
 
 #[cfg(test)]
 mod tests;

@@ -33,7 +33,7 @@ fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
 /// The integer at the start of a text and its length; numbers above 2^63 keep their bits. `None` for what is not spelled
 /// as JSON does, or has more than 19 digits.
 #[inline]
-pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
+pub(crate) fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
     let digits = leading_digits(word);
     if is_usual(word, digits) { Some((value_of(word, digits) as i64, digits)) } else { unusual(bytes, word, digits) }
@@ -41,7 +41,7 @@ pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
 
 /// As [`integer`], without the value.
 #[inline]
-pub fn skip_integer(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn skip_integer(bytes: &[u8]) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
     let digits = leading_digits(word);
     if is_usual(word, digits) { Some(digits) } else { Some(unusual(bytes, word, digits)?.1) }

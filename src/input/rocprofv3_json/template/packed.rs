@@ -34,7 +34,7 @@ impl Block {
 /// A column in the order of its rows: times that lie close to each other take half the room of an [`IntColumn`], ids
 /// that count on almost none.
 #[derive(Clone, Debug, Default)]
-pub struct Packed {
+pub(crate) struct Packed {
     blocks: Vec<Block>,
     /// Offsets and marks of one block after another.
     bytes: Vec<u8>,
@@ -83,18 +83,18 @@ fn pack(values: &[i64], bytes: &mut Vec<u8>) -> (i64, Form) {
 
 impl Packed {
     /// Rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
     /// Makes room for so many more rows at least. Room that stays empty takes no memory, and large room goes back to the
     /// system when it is not needed any more, as what grew piece by piece may not.
-    pub fn reserve(&mut self, rows: usize) {
+    pub(crate) fn reserve(&mut self, rows: usize) {
         self.bytes.reserve(rows.saturating_mul(size_of::<i64>()));
     }
 
     /// Adds the rows of another column.
-    pub fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: Self) {
         if self.rows == 0 && self.bytes.capacity() < other.bytes.len() {
             *self = other;
             return;
@@ -105,14 +105,14 @@ impl Packed {
     }
 
     /// All rows.
-    pub fn unpacked(&self) -> IntColumn {
+    pub(crate) fn unpacked(&self) -> IntColumn {
         let mut all = IntColumn::with_capacity(self.rows);
         self.each(|block, values, marks| unpack(block, values, marks, &mut all));
         all
     }
 
     /// The rows in pieces. Columns whose rows were read together have pieces of the same lengths.
-    pub fn pieces(&self) -> impl Iterator<Item = IntColumn> + '_ {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = IntColumn> + '_ {
         let mut rest = self.bytes.as_slice();
         self.blocks.iter().map(move |block| {
             let (values, marks, behind) = parts(block, rest);
@@ -124,7 +124,7 @@ impl Packed {
     }
 
     /// The rows in order.
-    pub fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         self.pieces().flat_map(IntColumn::into_rows)
     }
 

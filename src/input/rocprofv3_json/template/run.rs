@@ -12,7 +12,7 @@ const FARTHEST_GUESS: usize = 1 << 16;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// The next record starts where the run had to end, or behind.
     Limit,
     /// Behind the last record of the run there is no comma; it is not counted in the run.
@@ -23,7 +23,7 @@ pub enum Stop {
 
 /// What was read in a run.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// One for each wanted value.
     pub columns: Vec<IntColumn>,
     /// Records, kept or not.
@@ -38,7 +38,7 @@ pub struct Run {
 
 /// Reads records by templates, and by the general parser where none fits.
 #[derive(Clone)]
-pub struct Runner<'a> {
+pub(crate) struct Runner<'a> {
     shape: Shape<'a>,
     templates: Vec<Template>,
     values: Vec<Option<i64>>,
@@ -47,14 +47,14 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// A runner that learns from the record at the start of a text, which zeros have to follow; `None` if there is
     /// nothing to learn.
-    pub fn new(shape: Shape<'a>, record: &[u8]) -> Option<Self> {
+    pub(crate) fn new(shape: Shape<'a>, record: &[u8]) -> Option<Self> {
         let template = Template::learn(record, &shape)?;
         Some(Self { shape, templates: vec![template], values: vec![None; shape.wanted.len()] })
     }
 
     /// Lets another general parser decide from now on.
     #[cfg(test)]
-    pub fn forbid_general(&mut self, general: super::shape::General<'a>) {
+    pub(crate) fn forbid_general(&mut self, general: super::shape::General<'a>) {
         self.shape.general = general;
     }
 
@@ -80,7 +80,7 @@ impl<'a> Runner<'a> {
 
     /// Reads the records from `start` on that start before `limit` and that a comma follows. Zeros have to follow the
     /// text.
-    pub fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
+    pub(crate) fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
         let columns = vec![IntColumn::default(); self.shape.wanted.len()];
         let mut run = Run { columns, records: 0, end: start, behind_comma: start, stop: Stop::Limit };
         while run.end < limit {
@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
 
     /// Adds the last record of a text of `length` bytes, behind which there is no comma, to a run; `None` if there is
     /// more behind it.
-    pub fn last(&mut self, bytes: &[u8], length: usize, run: &mut Run) -> Option<()> {
+    pub(crate) fn last(&mut self, bytes: &[u8], length: usize, run: &mut Run) -> Option<()> {
         let last = run.end + self.record(bytes.get(run.end..)?)?;
         let end = last + blanks(bytes.get(last..)?);
         if last > length || end < length {
@@ -126,7 +126,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Where a record may start, at `from` or behind: there is a comma before it, one behind it, and it fits a template.
-    pub fn guess(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+    pub(crate) fn guess(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
         let head = self.templates.first()?.head.clone();
         let first = *head.first()?;
         let text = bytes.get(..from.saturating_add(FARTHEST_GUESS).min(bytes.len()))?;

@@ -2,7 +2,7 @@
 
 /// An integer of a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Where it may stand, in order of preference: keys joined by `.`. A `?` instead of the last dot stands behind a
     /// member that counts as empty when it is no object; a `!` at the end allows a bare number only, not an object with
     /// a handle.
@@ -15,11 +15,11 @@ pub struct Wanted {
 
 /// Reads one record at the start of a text by the general parser: fills in the wanted values and gives its length;
 /// `None` if it is not understood, or not plain UTF-8.
-pub type General<'a> = &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync);
+pub(crate) type General<'a> = &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync);
 
 /// What is wanted of the records of a section, and the general parser that decides in doubt.
 #[derive(Clone, Copy)]
-pub struct Shape<'a> {
+pub(crate) struct Shape<'a> {
     /// Columns.
     pub wanted: &'a [Wanted],
     /// Members that the general parser takes as objects, or null, only.
@@ -33,7 +33,7 @@ pub struct Shape<'a> {
 impl Shape<'_> {
     /// Whether a record with these values is kept. One without times has a length.
     #[inline]
-    pub fn keeps(&self, values: &[Option<i64>]) -> bool {
+    pub(crate) fn keeps(&self, values: &[Option<i64>]) -> bool {
         let Some((start, end, with_length)) = self.times else { return true };
         let time = |column: usize| values.get(column).copied().flatten();
         let has_length = match (time(start), time(end)) {

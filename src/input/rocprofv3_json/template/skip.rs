@@ -11,18 +11,18 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// Length of the value at the start of a text. `None` if it is no value, or one that only the general parser judges:
 /// with characters beyond ASCII, `\u` escapes, exponents, or great depth.
-pub fn skip_value(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn skip_value(bytes: &[u8]) -> Option<usize> {
     skip(bytes, DEEPEST)
 }
 
 /// Number of elements of the array at the start of a text, and its length; see [`skip_value`].
-pub fn count_elements(bytes: &[u8]) -> Option<(usize, usize)> {
+pub(crate) fn count_elements(bytes: &[u8]) -> Option<(usize, usize)> {
     let element = |rest: &[u8]| skip(rest, DEEPEST.checked_sub(1)?);
     members(bytes, b']', DEEPEST, element).filter(|_| bytes.first() == Some(&b'['))
 }
 
 /// Length of white space.
-pub fn blanks(bytes: &[u8]) -> usize {
+pub(crate) fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
 }
 
@@ -65,7 +65,7 @@ fn members(bytes: &[u8], end: u8, depth: usize, member: impl Fn(&[u8]) -> Option
 }
 
 /// Length of a number: an integer, or one with a fraction but without exponent.
-pub fn skip_number(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn skip_number(bytes: &[u8]) -> Option<usize> {
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += skip_integer(bytes.get(at..)?).filter(|_| bytes.get(at) != Some(&b'-'))?;
     if bytes.get(at) == Some(&b'.') {
@@ -77,7 +77,7 @@ pub fn skip_number(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Length of the rest of a text behind its opening quote, with the closing one.
-pub fn skip_text(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn skip_text(bytes: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
         let rest = bytes.get(at..)?;

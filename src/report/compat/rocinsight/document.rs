@@ -21,7 +21,7 @@ const NO_TIME: &str = "1970-01-01T00:00:00";
 /// has a place for.
 ///
 /// Without a trace it is one of source code alone.
-pub fn value(
+pub(crate) fn value(
     analysis: &Analysis,
     trace: Option<&Trace>,
     version: Option<SchemaVersion>,

@@ -27,7 +27,7 @@ fn kernels() -> QueryRequest {
 }
 
 /// What is requested a document, next to what an analysis asks.
-pub fn questions() -> Vec<QueryRequest> {
+pub(crate) fn questions() -> Vec<QueryRequest> {
     let named = ["kernel_summary", "copy_summary", "counter_summary", "kernel_by_category", "att_hotspots"];
     let mut questions: Vec<QueryRequest> = named.into_iter().map(QueryRequest::new).collect();
     questions.push(time());
@@ -37,7 +37,7 @@ pub fn questions() -> Vec<QueryRequest> {
 
 /// How the GPUs spent their spans, which are added up over processes and GPUs: shares of several stay shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub(crate) struct Times {
     /// First start to last end.
     pub runtime_ns: i64,
     /// Durations of kernels.
@@ -54,7 +54,7 @@ pub struct Times {
 
 impl Times {
     /// Of an analysis.
-    pub fn new(answers: &Answers) -> Self {
+    pub(crate) fn new(answers: &Answers) -> Self {
         let (time, copies) = (time(), QueryRequest::new("copy_summary"));
         let (time, copies) = (Rows::over(answers.get(&time)), Rows::over(answers.get(&copies)));
         let sum = |column: &str| time.sum(time.places(), column);
@@ -69,17 +69,17 @@ impl Times {
     }
 
     /// A share of the runtime in percent, with two decimals and never above 100, which the schema forbids.
-    pub fn pct(&self, ns: i64) -> f64 {
+    pub(crate) fn pct(&self, ns: i64) -> f64 {
         if self.runtime_ns <= 0 { 0.0 } else { rounded(ns as f64 / self.runtime_ns as f64 * 100.0).min(100.0) }
     }
 
     /// What kernels and copies leave of the runtime.
-    pub fn overhead_ns(&self) -> i64 {
+    pub(crate) fn overhead_ns(&self) -> i64 {
         self.runtime_ns.saturating_sub(self.kernels_ns).saturating_sub(self.copies_ns).max(0)
     }
 
     /// The breakdown: what it calls overhead of the API is all that kernels and copies leave, and idle time what is left then.
-    pub fn breakdown(&self) -> Value {
+    pub(crate) fn breakdown(&self) -> Value {
         let overhead_ns = self.overhead_ns();
         let rest = self.runtime_ns.saturating_sub(self.kernels_ns).saturating_sub(self.copies_ns);
         let idle_ns = rest.saturating_sub(overhead_ns).max(0);
@@ -97,7 +97,7 @@ impl Times {
     }
 
     /// The timeline: covered time, so that its parts add up.
-    pub fn timeline(&self) -> Value {
+    pub(crate) fn timeline(&self) -> Value {
         json!({
             "total_wall_ns": self.runtime_ns,
             "true_compute_ns": self.compute_ns,
@@ -115,7 +115,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// The kernels with the most time.
-pub fn hotspots(answers: &Answers, most: usize) -> Vec<Value> {
+pub(crate) fn hotspots(answers: &Answers, most: usize) -> Vec<Value> {
     let question = kernels();
     let rows = Rows::over(answers.get(&question));
     let most = if most == 0 { usize::MAX } else { most };
@@ -135,7 +135,7 @@ pub fn hotspots(answers: &Answers, most: usize) -> Vec<Value> {
 }
 
 /// Copies by direction.
-pub fn copies(answers: &Answers) -> Value {
+pub(crate) fn copies(answers: &Answers) -> Value {
     let question = QueryRequest::new("copy_summary");
     let rows = Rows::over(answers.get(&question));
     let mut by_direction: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -163,7 +163,7 @@ pub fn copies(answers: &Answers) -> Value {
 }
 
 /// Counters, and what follows from the common ones. Wavefronts are those that were launched per dispatch, and no occupancy.
-pub fn counters(answers: &Answers) -> Value {
+pub(crate) fn counters(answers: &Answers) -> Value {
     let question = QueryRequest::new("counter_summary");
     let rows = Rows::over(answers.get(&question));
     if rows.is_empty() {
@@ -200,7 +200,7 @@ pub fn counters(answers: &Answers) -> Value {
 }
 
 /// Kernel time by its categories; ours that it has no name for are one.
-pub fn categories(answers: &Answers, times: &Times) -> Vec<Value> {
+pub(crate) fn categories(answers: &Answers, times: &Times) -> Vec<Value> {
     let question = QueryRequest::new("kernel_by_category");
     let rows = Rows::over(answers.get(&question));
     let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
@@ -228,7 +228,7 @@ pub fn categories(answers: &Answers, times: &Times) -> Vec<Value> {
 }
 
 /// Kernels that take less than ten microseconds.
-pub fn short_kernels(answers: &Answers) -> Value {
+pub(crate) fn short_kernels(answers: &Answers) -> Value {
     let all = kernels();
     let all = Rows::over(answers.get(&all));
     let (total, total_ns) = (all.sum(all.places(), "calls"), all.sum(all.places(), "total_ns"));

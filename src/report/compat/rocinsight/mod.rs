@@ -8,9 +8,9 @@ mod source;
 mod thread_trace;
 mod version;
 
-pub use document::value;
-pub use measures::questions;
-pub use version::SchemaVersion;
+pub(crate) use document::value;
+pub(crate) use measures::questions;
+pub(crate) use version::SchemaVersion;
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ const BUILTIN: &str = include_str!("../../../../share/compat/rocinsight.toml");
 /// Names of rocinsight by ours.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Names {
+pub(crate) struct Names {
     kernel_categories: BTreeMap<String, String>,
     directions: BTreeMap<String, String>,
     stalls: BTreeMap<String, String>,
@@ -27,17 +27,17 @@ struct Named {
 }
 
 impl Names {
-    pub fn kernel_category(&self, ours: &str) -> &str {
+    pub(crate) fn kernel_category(&self, ours: &str) -> &str {
         self.kernel_categories.get(ours).map_or("Other", String::as_str)
     }
 
     /// Direction of copies.
-    pub fn direction(&self, ours: &str) -> &str {
+    pub(crate) fn direction(&self, ours: &str) -> &str {
         self.directions.get(ours).map_or("Unknown", String::as_str)
     }
 
     /// Category of a recommendation and its id without the number, by the rule; of a rule that is not known its own category.
-    pub fn recommendation(&self, rule: &str, category: &str) -> (String, String) {
+    pub(crate) fn recommendation(&self, rule: &str, category: &str) -> (String, String) {
         let named = self.recommendations.iter().find(|named| named.rules.iter().any(|known| known == rule));
         named.map_or_else(
             || (category.to_owned(), made_id(category)),
@@ -46,7 +46,7 @@ impl Names {
     }
 
     /// Category of a recommendation about stalls, and its id.
-    pub fn stall(&self, category: &str) -> Option<(String, String)> {
+    pub(crate) fn stall(&self, category: &str) -> Option<(String, String)> {
         let named = format!("ATT {}", self.stalls.get(category)?);
         Some((named.clone(), made_id(&named)))
     }
@@ -59,7 +59,7 @@ fn made_id(category: &str) -> String {
 }
 
 /// The names; none where the file were wrong, which the tests exclude.
-pub fn names() -> &'static Names {
+pub(crate) fn names() -> &'static Names {
     static NAMES: LazyLock<Names> = LazyLock::new(|| toml::from_str(BUILTIN).unwrap_or_default());
     &NAMES
 }

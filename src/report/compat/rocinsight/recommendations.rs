@@ -15,7 +15,7 @@ const TOOLS: [&str; 5] =
     ["rocprofv3", "rocprof-sys-sample", "rocprof-sys-instrument", "rocprof-sys-run", "rocprof-compute"];
 
 /// Findings as recommendations, in their order. What only the source suggests is in a place of its own where there is a trace.
-pub fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
+pub(crate) fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let recommendation = |finding: &Finding| {
         let (category, base) = named(finding, answers);

@@ -9,17 +9,17 @@ use crate::source::scan::SourceScan;
 const IDS: &str = "ROCPD-T0-";
 
 /// Whether only source code suggests a finding.
-pub fn is_of_source(finding: &Finding) -> bool {
+pub(crate) fn is_of_source(finding: &Finding) -> bool {
     finding.id.starts_with(IDS)
 }
 
 /// What source code suggests, as recommendations.
-pub fn source_recommendations(scan: &SourceScan) -> Value {
+pub(crate) fn source_recommendations(scan: &SourceScan) -> Value {
     json!(scan.recommendations)
 }
 
 /// What source code tells.
-pub fn source_tier(scan: &SourceScan, timestamp: &str) -> Value {
+pub(crate) fn source_tier(scan: &SourceScan, timestamp: &str) -> Value {
     let mut tier = json!(scan);
     if let Some(fields) = tier.as_object_mut() {
         fields.insert("analysis_timestamp".to_owned(), json!(timestamp));

@@ -19,13 +19,13 @@ const CATEGORIES: [(&[&str], &str); 4] = [
 ];
 
 /// Whether there is a thread trace.
-pub fn has_thread_trace(answers: &Answers) -> bool {
+pub(crate) fn has_thread_trace(answers: &Answers) -> bool {
     answers.get(&QueryRequest::new("att_hotspots")).is_some()
 }
 
 /// The kernels of thread traces by their stalled cycles; null where there are none. Stalls are sums over all executions already;
 /// the field that is called weighted multiplies them by the executions once more, as in the original.
-pub fn thread_trace(answers: &Answers) -> Value {
+pub(crate) fn thread_trace(answers: &Answers) -> Value {
     let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));
     let mut by_kernel: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub fn thread_trace(answers: &Answers) -> Value {
 }
 
 /// What a kernel stalls for, by its instruction with the most stalled cycles; `None` where it has no thread trace.
-pub fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
+pub(crate) fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
     let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == kernel);

@@ -1,7 +1,7 @@
 //! Versions of the schema.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SchemaVersion {
+pub(crate) enum SchemaVersion {
     /// Times, hotspots, copies, counters, recommendations.
     V010,
     /// Adds source scans.
@@ -14,7 +14,7 @@ pub enum SchemaVersion {
 
 impl SchemaVersion {
     /// As documents name it.
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::V010 => "0.1.0",
             Self::V020 => "0.2.0",

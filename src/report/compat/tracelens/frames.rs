@@ -19,7 +19,7 @@ const KERNELS: &str = "kernels";
 ///
 /// # Errors
 /// When what is built in is wrong, which the tests exclude.
-pub fn sheet_names() -> Result<Vec<String>> {
+pub(crate) fn sheet_names() -> Result<Vec<String>> {
     Ok(SheetLayouts::builtin()?.sheets.into_iter().map(|sheet| sheet.name).collect())
 }
 
@@ -28,7 +28,7 @@ pub fn sheet_names() -> Result<Vec<String>> {
 ///
 /// # Errors
 /// When an answer lacks a column that a sheet shows.
-pub fn tables(analysis: &Analysis, options: &TraceLensOptions) -> Result<Vec<FullTable>> {
+pub(crate) fn tables(analysis: &Analysis, options: &TraceLensOptions) -> Result<Vec<FullTable>> {
     let layouts = SheetLayouts::builtin()?;
     let wanted = layouts.sheets.iter().filter(|sheet| options.want(&sheet.query));
     let mut tables =

@@ -1,10 +1,10 @@
 //! Histograms as numpy makes them.
 
 /// A bin: from, to, and how many values are in it.
-pub type Bin = (f64, f64, i64);
+pub(crate) type Bin = (f64, f64, i64);
 
 /// Bins of equal width from the smallest to the largest value; only the last includes its end. None of no values.
-pub fn histogram(values: &[i64], bins: usize) -> Vec<Bin> {
+pub(crate) fn histogram(values: &[i64], bins: usize) -> Vec<Bin> {
     let (Some(least), Some(greatest)) = (values.iter().min(), values.iter().max()) else { return Vec::new() };
     let (mut low, mut high) = (*least as f64, *greatest as f64);
     if least == greatest {

@@ -8,7 +8,7 @@ const BUILTIN: &str = include_str!("../../../../share/tracelens.toml");
 /// All sheets, and the categories of kernels.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetLayouts {
+pub(crate) struct SheetLayouts {
     /// The sheets in order.
     #[serde(rename = "sheet")]
     pub sheets: Vec<SheetLayout>,
@@ -19,7 +19,7 @@ pub struct SheetLayouts {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetLayout {
+pub(crate) struct SheetLayout {
     pub name: String,
     /// The query that it is made of.
     pub query: String,
@@ -31,7 +31,7 @@ pub struct SheetLayout {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColumnLayout {
+pub(crate) struct ColumnLayout {
     pub heading: String,
     /// The column of the answer.
     pub of: String,
@@ -49,7 +49,7 @@ pub struct ColumnLayout {
 /// A category of TraceLens.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Category {
+pub(crate) struct Category {
     pub name: String,
     /// Parts of names, in small letters, of which one suffices.
     pub parts: Vec<String>,
@@ -60,12 +60,12 @@ impl SheetLayouts {
     ///
     /// # Errors
     /// When they are wrong, which the tests exclude.
-    pub fn builtin() -> Result<Self> {
+    pub(crate) fn builtin() -> Result<Self> {
         toml::from_str(BUILTIN).context("internal: the sheets of TraceLens are wrong")
     }
 
     /// The category that TraceLens gives a kernel.
-    pub fn category(&self, kernel: &str) -> &str {
+    pub(crate) fn category(&self, kernel: &str) -> &str {
         let kernel = kernel.to_lowercase();
         let fits = |category: &&Category| category.parts.iter().any(|part| kernel.contains(part.as_str()));
         self.categories.iter().find(fits).map_or("", |category| &category.name)

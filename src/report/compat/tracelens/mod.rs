@@ -6,5 +6,5 @@ mod layout;
 mod options;
 mod original;
 
-pub use frames::{sheet_names, tables};
-pub use options::{TraceLensOptions, questions};
+pub(crate) use frames::{sheet_names, tables};
+pub(crate) use options::{TraceLensOptions, questions};

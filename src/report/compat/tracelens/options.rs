@@ -5,7 +5,7 @@ use crate::findings::QueryRequest;
 
 /// Which sheets are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceLensOptions {
+pub(crate) struct TraceLensOptions {
     /// Kernels, and their categories.
     pub kernel_summary: bool,
     /// Every dispatch.
@@ -55,7 +55,7 @@ impl TraceLensOptions {
 }
 
 /// The questions that the sheets ask.
-pub fn questions(options: &TraceLensOptions) -> Vec<QueryRequest> {
+pub(crate) fn questions(options: &TraceLensOptions) -> Vec<QueryRequest> {
     let mut queries = vec!["gpu_timeline"];
     if options.kernel_summary {
         queries.push("kernel_summary");

@@ -28,7 +28,7 @@ impl Group {
 ///
 /// # Errors
 /// When an answer lacks a column, which cannot be.
-pub fn original(
+pub(crate) fn original(
     query: &str,
     answers: &Answers,
     options: &TraceLensOptions,

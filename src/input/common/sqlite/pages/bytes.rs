@@ -1,18 +1,18 @@
 //! Numbers in bytes that may end anywhere.
 
 /// Big-endian number of two bytes.
-pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at.checked_add(2)?)?.try_into().ok().map(u16::from_be_bytes)
 }
 
 /// Big-endian number of four bytes.
-pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_be_bytes)
 }
 
 /// Big-endian number of eight bytes, of which those behind the end count as zero.
 #[inline]
-pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let whole = at.checked_add(8).and_then(|end| bytes.get(at..end)).and_then(|eight| eight.try_into().ok());
     whole.map_or_else(|| ending_u64(bytes, at), u64::from_be_bytes)
 }
@@ -25,7 +25,7 @@ fn ending_u64(bytes: &[u8], at: usize) -> u64 {
 
 /// A variable-length number and how many bytes it takes, 1 to 9.
 #[inline]
-pub fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
     if first < 0x80 {
         return Some((u64::from(first), 1));

@@ -10,7 +10,7 @@ const MAX_ZEROS: usize = 8;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Its row id.
     pub id: i64,
     /// Bytes of the record.
@@ -25,7 +25,7 @@ pub struct Cell {
 
 /// The cell `index` of a leaf page that starts and ends there in the file.
 #[inline]
-pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: usize) -> Result<Cell, Fault> {
+pub(crate) fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: usize) -> Result<Cell, Fault> {
     let file = pages.file;
     let pointer = begin + header_at(leaf.page) + 8 + 2 * index;
     let at = begin + usize::from(u16_at(file, pointer).ok_or(Fault::CellOutside)?);
@@ -47,7 +47,7 @@ pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: 
 ///
 /// # Errors
 /// When an overflow page is missing.
-pub fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mut Vec<u8>) -> Result<(), Fault> {
+pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mut Vec<u8>) -> Result<(), Fault> {
     record.clear();
     record.extend_from_slice(pages.file.get(cell.start..cell.end).ok_or(Fault::CellOutside)?);
     let wanted = wanted.min(cell.total);

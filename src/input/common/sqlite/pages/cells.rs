@@ -4,7 +4,7 @@ use super::value::{UnexpectedType, Value, integer_of, real_of};
 
 /// Values of a column that were of another type than expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TypeMismatches {
+pub(crate) struct TypeMismatches {
     /// Number and first row id of reals, texts and blobs.
     pub found: [Option<(i64, i64)>; 3],
 }
@@ -21,7 +21,7 @@ impl TypeMismatches {
     }
 
     /// Adds those of later rows.
-    pub fn add(&mut self, later: &Self) {
+    pub(crate) fn add(&mut self, later: &Self) {
         for (own, later) in self.found.iter_mut().zip(&later.found) {
             if let Some((count, first)) = later {
                 own.get_or_insert((0, *first)).0 += count;
@@ -32,7 +32,7 @@ impl TypeMismatches {
 
 /// Numbers of some rows, with room for as many as there may be.
 #[derive(Debug)]
-pub struct Numbers<'a, T> {
+pub(crate) struct Numbers<'a, T> {
     values: &'a mut [T],
     /// Whether each row has a value; empty as long as all have one.
     pub valid: Vec<bool>,
@@ -42,7 +42,7 @@ pub struct Numbers<'a, T> {
 
 impl<'a, T: Copy + Default> Numbers<'a, T> {
     /// Nothing yet.
-    pub fn new(values: &'a mut [T]) -> Self {
+    pub(crate) fn new(values: &'a mut [T]) -> Self {
         Self { values, valid: Vec::new(), type_mismatches: TypeMismatches::default() }
     }
 
@@ -77,7 +77,7 @@ impl<'a, T: Copy + Default> Numbers<'a, T> {
 
 /// Texts of some rows.
 #[derive(Debug, Default)]
-pub struct Texts {
+pub(crate) struct Texts {
     /// One after the other, all UTF-8.
     pub bytes: String,
     /// Where the text of each row ends.
@@ -101,13 +101,13 @@ impl Texts {
     }
 
     /// The texts, empty where there is none.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| self.bytes.get(begin..*end).unwrap_or_default())
     }
 
     /// The texts, or that there is none.
-    pub fn optional_texts(&self) -> impl Iterator<Item = Option<&str>> {
+    pub(crate) fn optional_texts(&self) -> impl Iterator<Item = Option<&str>> {
         let is_valid = |row: usize| self.valid.is_empty() || self.valid.get(row) == Some(&true);
         self.texts().enumerate().map(move |(row, text)| is_valid(row).then_some(text))
     }
@@ -128,7 +128,7 @@ impl Texts {
 
 /// Values of a column for some rows.
 #[derive(Debug)]
-pub enum Cells<'a> {
+pub(crate) enum Cells<'a> {
     Integer(Numbers<'a, i64>),
     Real(Numbers<'a, f64>),
     Text(Texts),
@@ -137,7 +137,7 @@ pub enum Cells<'a> {
 impl Cells<'_> {
     /// Adds an integer.
     #[inline]
-    pub fn put_integer(&mut self, row: usize, id: i64, integer: i64) {
+    pub(crate) fn put_integer(&mut self, row: usize, id: i64, integer: i64) {
         match self {
             Self::Integer(numbers) => numbers.put(row, integer),
             Self::Real(numbers) => numbers.put(row, integer as f64),
@@ -146,7 +146,13 @@ impl Cells<'_> {
     }
 
     /// Adds whatever it is.
-    pub fn put_value(&mut self, row: usize, id: i64, value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) {
+    pub(crate) fn put_value(
+        &mut self,
+        row: usize,
+        id: i64,
+        value: Value<'_>,
+        text_of_blob: fn(&[u8]) -> Option<String>,
+    ) {
         match self {
             Self::Integer(numbers) => numbers.put_unexpected(row, id, integer_of(value)),
             Self::Real(numbers) => numbers.put_unexpected(row, id, real_of(value)),
@@ -155,7 +161,7 @@ impl Cells<'_> {
     }
 
     /// Values of other types than expected.
-    pub fn type_mismatches(&self) -> &TypeMismatches {
+    pub(crate) fn type_mismatches(&self) -> &TypeMismatches {
         match self {
             Self::Integer(numbers) => &numbers.type_mismatches,
             Self::Real(numbers) => &numbers.type_mismatches,

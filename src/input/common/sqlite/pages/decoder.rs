@@ -15,7 +15,7 @@ const CACHE_LINE_BYTES: usize = 64;
 
 /// Where a column of a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub(crate) enum Stored {
     RowId,
     /// In the records.
     Field {
@@ -42,7 +42,7 @@ enum Place {
 
 /// What to take of every row of a table.
 #[derive(Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     positions: Vec<usize>,
     fields: Vec<Field>,
     columns: Vec<Place>,
@@ -56,7 +56,11 @@ pub struct Plan {
 
 impl Plan {
     /// Takes `columns` of the rows that pass all tests. `text_of_blob` tells the text in bytes, if there is one.
-    pub fn new(columns: &[Stored], tests: &[RowTest<Stored>], text_of_blob: fn(&[u8]) -> Option<String>) -> Self {
+    pub(crate) fn new(
+        columns: &[Stored],
+        tests: &[RowTest<Stored>],
+        text_of_blob: fn(&[u8]) -> Option<String>,
+    ) -> Self {
         let used = columns.iter().chain(tests.iter().flat_map(RowTest::columns));
         let mut fields: Vec<(usize, Field)> = used
             .filter_map(|stored| match *stored {
@@ -83,14 +87,14 @@ impl Plan {
 
     /// The same, which finds what is missing of any record.
     #[must_use]
-    pub fn with_whole_records(self) -> Self {
+    pub(crate) fn with_whole_records(self) -> Self {
         Self { whole_records: true, ..self }
     }
 }
 
 /// Columns of some rows.
 #[derive(Debug)]
-pub struct Chunk<'a> {
+pub(crate) struct Chunk<'a> {
     /// Number of rows.
     pub rows: usize,
     /// Their row ids, with room for as many as there may be, or none where nobody requests them.
@@ -103,7 +107,7 @@ pub struct Chunk<'a> {
 
 /// Decodes leaf pages.
 #[derive(Debug)]
-pub struct Decoder<'a> {
+pub(crate) struct Decoder<'a> {
     pages: Pages<'a>,
     plan: &'a Plan,
     slots: Slots,
@@ -112,7 +116,7 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Decodes pages of a file as planned.
-    pub fn new(pages: Pages<'a>, plan: &'a Plan) -> Self {
+    pub(crate) fn new(pages: Pages<'a>, plan: &'a Plan) -> Self {
         Self { pages, plan, slots: Slots::default(), record: Vec::new() }
     }
 
@@ -120,7 +124,7 @@ impl<'a> Decoder<'a> {
     ///
     /// # Errors
     /// When what to make of a value only SQLite knows.
-    pub fn decode(&mut self, leaves: &[Leaf], chunk: &mut Chunk<'_>) -> Result<(), &'static str> {
+    pub(crate) fn decode(&mut self, leaves: &[Leaf], chunk: &mut Chunk<'_>) -> Result<(), &'static str> {
         for leaf in leaves.iter().filter(|leaf| leaf.rows > 0) {
             match self.leaf(leaf, chunk) {
                 Ok(()) => {}

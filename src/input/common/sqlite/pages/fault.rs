@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Why a page, or the rest of it, cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// The file ends before.
     #[error("is beyond the end of the file")]
     BehindEnd,
@@ -33,7 +33,7 @@ pub enum Fault {
 
 /// A page that cannot be read, or only up to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnreadablePage {
+pub(crate) struct UnreadablePage {
     /// Number of the page, from 1.
     pub page: u32,
     /// Why.
@@ -42,7 +42,7 @@ pub struct UnreadablePage {
 
 /// Why decoding of a page ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// The rest of the page cannot be read.
     Fault(Fault),
     /// The page is fine, but what to make of a value only SQLite knows.

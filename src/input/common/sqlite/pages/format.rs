@@ -6,12 +6,12 @@ use super::bytes::{u16_at, u32_at};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// The header of the file in front of the first page's own.
-pub const FILE_HEADER_BYTES: usize = 100;
+pub(crate) const FILE_HEADER_BYTES: usize = 100;
 const UTF_8: u32 = 1;
 
 /// Why a file cannot be read here, though SQLite might.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unsupported {
+pub(crate) enum Unsupported {
     /// Another magic number, or less than a header.
     #[error("it is not a SQLite database")]
     NotSqlite,
@@ -28,7 +28,7 @@ pub enum Unsupported {
 
 /// Sizes that a file states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub(crate) struct Format {
     pub page_bytes: usize,
     /// Bytes of a page without those reserved at its end.
     pub usable_bytes: usize,
@@ -39,7 +39,7 @@ impl Format {
     ///
     /// # Errors
     /// When the file is none that can be read here.
-    pub fn parse(file: &[u8]) -> Result<Self, Unsupported> {
+    pub(crate) fn parse(file: &[u8]) -> Result<Self, Unsupported> {
         let header = file.get(..FILE_HEADER_BYTES).ok_or(Unsupported::NotSqlite)?;
         if !header.starts_with(MAGIC) {
             return Err(Unsupported::NotSqlite);
@@ -67,7 +67,7 @@ impl Format {
 
     /// Bytes of a record of `total` bytes that lie in the leaf page; the others lie in pages of their own.
     #[inline]
-    pub fn local_bytes(self, total: usize) -> usize {
+    pub(crate) fn local_bytes(self, total: usize) -> usize {
         let usable = self.usable_bytes;
         let most = usable - 35;
         if total <= most {
@@ -81,7 +81,7 @@ impl Format {
 
 /// The pages of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Pages<'a> {
+pub(crate) struct Pages<'a> {
     /// All bytes of the file.
     pub file: &'a [u8],
     /// Sizes.
@@ -90,18 +90,18 @@ pub struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// The pages of a file in memory.
-    pub fn new(file: &'a [u8]) -> Result<Self, Unsupported> {
+    pub(crate) fn new(file: &'a [u8]) -> Result<Self, Unsupported> {
         Ok(Self { file, format: Format::parse(file)? })
     }
 
     /// Number of pages, of which the last may be cut.
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.file.len().div_ceil(self.format.page_bytes)
     }
 
     /// Where the usable bytes of a page start and end in the file, which may be cut within the page.
     #[inline]
-    pub fn range(self, page: u32) -> Option<(usize, usize)> {
+    pub(crate) fn range(self, page: u32) -> Option<(usize, usize)> {
         let begin = (page as usize).checked_sub(1)?.checked_mul(self.format.page_bytes)?;
         let end = begin.checked_add(self.format.usable_bytes)?.min(self.file.len());
         (begin < end).then_some((begin, end))
@@ -109,7 +109,7 @@ impl<'a> Pages<'a> {
 
     /// The usable bytes of a page as far as the file has them.
     #[inline]
-    pub fn page(self, page: u32) -> Option<&'a [u8]> {
+    pub(crate) fn page(self, page: u32) -> Option<&'a [u8]> {
         let (begin, end) = self.range(page)?;
         self.file.get(begin..end)
     }

@@ -10,18 +10,18 @@ mod decoder;
 mod fault;
 mod format;
 #[cfg(any(test, feature = "properties"))]
-pub mod properties;
+pub(crate) mod properties;
 mod record;
 mod row_test;
 mod schema;
 mod tree;
 mod value;
 
-pub use cells::{Cells, Numbers, Texts, TypeMismatches};
-pub use decoder::{Chunk, Decoder, Plan, Stored};
-pub use fault::UnreadablePage;
-pub use format::Pages;
-pub use row_test::RowTest;
-pub use schema::{SchemaEntry, declared_entries, named_entries};
-pub use tree::{Leaf, measure, walk};
-pub use value::{UnexpectedType, Value, integer_of, real_of, text_of};
+pub(crate) use cells::{Cells, Numbers, Texts, TypeMismatches};
+pub(crate) use decoder::{Chunk, Decoder, Plan, Stored};
+pub(crate) use fault::UnreadablePage;
+pub(crate) use format::Pages;
+pub(crate) use row_test::RowTest;
+pub(crate) use schema::{SchemaEntry, declared_entries, named_entries};
+pub(crate) use tree::{Leaf, measure, walk};
+pub(crate) use value::{UnexpectedType, Value, integer_of, real_of, text_of};

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::value::Value;
 
 /// Stands for a field behind the last of a record: the column was added to the table later.
-pub const ABSENT: u64 = u64::MAX;
+pub(crate) const ABSENT: u64 = u64::MAX;
 
 /// Bytes that a field takes, by a type of one byte.
 const BYTES: [u8; 256] = bytes_by_type();
@@ -35,7 +35,7 @@ const fn bytes_by_type() -> [u8; 256] {
 
 /// A field: its type and where it starts, counted from the start of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Type as stored.
     pub serial: u64,
     /// First byte.
@@ -44,7 +44,7 @@ pub struct Slot {
 
 /// Fields of a record, found by their positions.
 #[derive(Clone, Debug, Default)]
-pub struct Slots {
+pub(crate) struct Slots {
     /// In the order of the positions.
     pub slots: Vec<Slot>,
     /// Behind the last of them.
@@ -54,7 +54,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    pub fn header_bytes(record: &[u8]) -> Option<usize> {
+    pub(crate) fn header_bytes(record: &[u8]) -> Option<usize> {
         varint(record, 0).and_then(|(bytes, _)| usize::try_from(bytes).ok())
     }
 
@@ -63,7 +63,7 @@ impl Slots {
     /// # Errors
     /// When the header contradicts itself, or is longer than `record`.
     #[inline]
-    pub fn find(&mut self, record: &[u8], positions: &[usize]) -> Result<(), Fault> {
+    pub(crate) fn find(&mut self, record: &[u8], positions: &[usize]) -> Result<(), Fault> {
         if !self.begin.is_empty() && record.starts_with(&self.begin) {
             return Ok(());
         }
@@ -118,7 +118,7 @@ fn field_bytes(serial: u64) -> Option<usize> {
 
 /// An integer of a record that starts at `start` of `bytes`; `None` where the field holds something else.
 #[inline]
-pub fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
+pub(crate) fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
     match slot.serial {
         1..=6 => {
             let shift = SHIFTS.get(slot.serial as usize).copied().unwrap_or(0);
@@ -131,7 +131,7 @@ pub fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
 }
 
 /// The value of a field of a record that starts at `start` of `bytes`.
-pub fn value(bytes: &[u8], start: usize, slot: Slot) -> Value<'_> {
+pub(crate) fn value(bytes: &[u8], start: usize, slot: Slot) -> Value<'_> {
     if let Some(integer) = integer(bytes, start, slot) {
         return Value::Integer(integer);
     }

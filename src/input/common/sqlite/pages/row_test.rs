@@ -5,7 +5,7 @@ use super::value::Value;
 /// A test of a row; `C` states how columns are named, and ids are listed in rising order. Where a value is of a type that a test was not made for, only SQLite
 /// knows the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowTest<C> {
+pub(crate) enum RowTest<C> {
     /// Two columns are the same; not where one is null.
     Same(C, C),
     /// Two columns differ, or one is null.
@@ -28,7 +28,7 @@ pub enum RowTest<C> {
 
 impl<C> RowTest<C> {
     /// The columns it looks at.
-    pub fn columns(&self) -> Vec<&C> {
+    pub(crate) fn columns(&self) -> Vec<&C> {
         match self {
             Self::Same(one, other) | Self::Different(one, other) | Self::LastsAtLeast(one, other, _) => {
                 vec![one, other]
@@ -43,7 +43,7 @@ impl<C> RowTest<C> {
     }
 
     /// The same test of columns that are named otherwise.
-    pub fn map<D>(&self, name: impl Fn(&C) -> D) -> RowTest<D> {
+    pub(crate) fn map<D>(&self, name: impl Fn(&C) -> D) -> RowTest<D> {
         match self {
             Self::Same(one, other) => RowTest::Same(name(one), name(other)),
             Self::Different(one, other) => RowTest::Different(name(one), name(other)),
@@ -58,7 +58,7 @@ impl<C> RowTest<C> {
     }
 
     /// Whether a row passes; `None` where only SQLite knows.
-    pub fn holds<'v>(&self, value: impl Fn(&C) -> Value<'v>) -> Option<bool> {
+    pub(crate) fn holds<'v>(&self, value: impl Fn(&C) -> Value<'v>) -> Option<bool> {
         let integer = |column: &C| match value(column) {
             Value::Null => Some(None),
             Value::Integer(integer) => Some(Some(integer)),

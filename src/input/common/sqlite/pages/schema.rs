@@ -10,7 +10,7 @@ const TABLE: &str = "table";
 
 /// An entry of the list: a table, an index, a view or a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaEntry {
+pub(crate) struct SchemaEntry {
     /// Which of these.
     pub kind: String,
     /// Its name.
@@ -25,23 +25,23 @@ pub struct SchemaEntry {
 
 impl SchemaEntry {
     /// Whether it is a table.
-    pub fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         self.kind == TABLE
     }
 
     /// The page of the root of a table.
-    pub fn table_root(&self) -> Option<u32> {
+    pub(crate) fn table_root(&self) -> Option<u32> {
         u32::try_from(self.root).ok().filter(|page| self.is_table() && *page > 0)
     }
 }
 
 /// Names and roots of all entries by the first page of a file, which has the root of the list; `None` if that is damaged.
-pub fn named_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+pub(crate) fn named_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
     entries(pages, 4).map(|(entries, _)| entries)
 }
 
 /// All entries with their statements; `None` if any part of the list is damaged or of another type than it should be.
-pub fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+pub(crate) fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
     entries(pages, 5).filter(|(_, is_plain)| *is_plain).map(|(entries, _)| entries)
 }
 

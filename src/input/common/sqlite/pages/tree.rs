@@ -11,7 +11,7 @@ const DEEPEST: usize = 20;
 
 /// A leaf page, or what should be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// Number of the page, from 1.
     pub page: u32,
     /// Number of its rows; 0 until [`measure`] has looked.
@@ -24,7 +24,7 @@ pub struct Leaf {
 
 /// The leaves of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// Leaves that the pages above lead to. Whether they are leaves [`measure`] tells.
     pub leaves: Vec<Leaf>,
     /// Pages on the way that cannot be read, with everything below.
@@ -40,7 +40,7 @@ enum Level {
 
 /// Lists the leaves of the table whose root is `root`. Leaves themselves are not looked at, except a root and the first
 /// below each page that leads to them.
-pub fn walk(pages: Pages<'_>, root: u32) -> Tree {
+pub(crate) fn walk(pages: Pages<'_>, root: u32) -> Tree {
     let mut walk = Walk { pages, seen: vec![false; pages.count() + 1], tree: Tree::default() };
     match level(pages, root) {
         Ok(Level::Leaf) => walk.tree.leaves.push(Leaf { page: root, rows: 0, above: None, up_to: None }),
@@ -142,7 +142,7 @@ fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>)
 }
 
 /// Where the header of a page starts.
-pub fn header_at(page: u32) -> usize {
+pub(crate) fn header_at(page: u32) -> usize {
     if page == 1 { FILE_HEADER_BYTES } else { 0 }
 }
 
@@ -156,7 +156,7 @@ fn level(pages: Pages<'_>, page: u32) -> Result<Level, Fault> {
 }
 
 /// Looks up the number of rows of each leaf; those that are none have none, and are returned.
-pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
+pub(crate) fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
     let mut lost = Vec::new();
     for leaf in leaves {
         let found = level(pages, leaf.page).and_then(|level| match level {

@@ -2,7 +2,7 @@
 
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// Nothing.
     Null,
     Integer(i64),
@@ -15,7 +15,7 @@ pub enum Value<'a> {
 
 /// Type of a value that was not expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnexpectedType {
+pub(crate) enum UnexpectedType {
     Real,
     /// A text; where a text was expected, one that is not UTF-8.
     Text,
@@ -24,7 +24,7 @@ pub enum UnexpectedType {
 }
 
 /// What stands for a value where an integer is expected, and what it was instead.
-pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
+pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer), None),
@@ -35,7 +35,7 @@ pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
 }
 
 /// What stands for a value where a real is expected, and what it was instead. Integers are as good as reals.
-pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
+pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer as f64), None),
@@ -47,7 +47,7 @@ pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
 
 /// What stands for a value where a text is expected, and what it was instead. Numbers are printed; `text_of_blob` tells
 /// the text in bytes, if there is one.
-pub fn text_of(
+pub(crate) fn text_of(
     value: Value<'_>,
     text_of_blob: fn(&[u8]) -> Option<String>,
 ) -> (Option<String>, Option<UnexpectedType>) {
