@@ -496,3 +496,60 @@ fn runs_of_a_batch_are_found_through_links_and_missed_ones_fail() {
     assert_eq!(some.code, 6, "{}", some.stderr);
     assert!(some.stderr.contains("broken"), "{}", some.stderr);
 }
+
+/// The good rank with a changed list of tables.
+fn with_changed_list(name: &str, place: &Place, change: &str) {
+    place.write(name, fs::read(GOOD).unwrap());
+    let connection = Connection::open(place.at(name)).unwrap();
+    connection.execute_batch(&format!("PRAGMA writable_schema = ON; {change}")).unwrap();
+}
+
+#[test]
+fn a_damaged_list_of_tables_is_reported_whatever_is_read_with_it() {
+    let swapped = "UPDATE sqlite_master SET sql = (
+            SELECT other.sql FROM sqlite_master AS other WHERE other.type = 'table' AND other.name <> sqlite_master.name
+                AND (other.name LIKE 'rocpd_event_%' OR other.name LIKE 'rocpd_region_%'))
+        WHERE type = 'table' AND (name LIKE 'rocpd_event_%' OR name LIKE 'rocpd_region_%')";
+    let changes = [
+        "UPDATE sqlite_master SET rootpage = 1 WHERE type = 'table' AND name LIKE 'rocpd_kernel_dispatch_%'",
+        "UPDATE sqlite_master SET rootpage = NULL WHERE type = 'table' AND name LIKE 'rocpd_kernel_dispatch_%'",
+        swapped,
+    ];
+    for change in changes {
+        let damaged = "rocpd_kernel_dispatch";
+        let damaged = if change == swapped { "rocpd_event" } else { damaged };
+        // Alone, before and after healthy ones, and with them at the same time.
+        for (others, threads) in [(&[][..], "1"), (&["a.db"], "1"), (&["z.db"], "1"), (&["a.db", "b.db", "z.db"], "4")]
+        {
+            let place = Place::empty();
+            with_changed_list("m.db", &place, change);
+            others.iter().for_each(|name| place.write(name, fs::read(OTHER).unwrap()));
+            let run = run(&["info", "--threads", threads, &place.input()]);
+            assert_eq!(run.code, 5, "{change} with {others:?}: {}", run.stderr);
+            assert!(run.stderr.contains(damaged), "{change} with {others:?}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn readers_agree_on_values_of_other_types() {
+    let place = Place::empty();
+    place.write("m.db", fs::read(GOOD).unwrap());
+    let connection = Connection::open(place.at("m.db")).unwrap();
+    let find = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_info_node_%'";
+    let table: String = connection.query_row(find, [], |row| row.get(0)).unwrap();
+    let untyped = format!(
+        "PRAGMA writable_schema = ON;
+        UPDATE sqlite_master SET sql = replace(sql, 'hostname TEXT', 'hostname') WHERE name = '{table}';"
+    );
+    connection.execute_batch(&untyped).unwrap();
+    drop(connection);
+    let connection = Connection::open(place.at("m.db")).unwrap();
+    connection.execute_batch(&format!("UPDATE {table} SET hostname = 3.75")).unwrap();
+    drop(connection);
+    let hostname = |reader: &str| {
+        succeed(&["sql", "SELECT hostname FROM processes", "-f", "csv", "--reader", reader, &place.input()])
+    };
+    assert_eq!(hostname("sqlite"), hostname("pages"));
+    assert!(hostname("pages").contains("3.75"));
+}

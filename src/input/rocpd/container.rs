@@ -47,7 +47,7 @@ impl Partition {
 pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
     let tables = database.declarations();
     let suffixes: BTreeSet<&str> = tables.iter().filter_map(|(name, _)| suffix_of(name)).collect();
-    suffixes
+    let partitions: Result<Vec<Arc<Partition>>> = suffixes
         .into_iter()
         .map(|suffix| {
             let mut of_partition = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition
                 let Some(base) = base else { continue };
                 // All ranks of a run declare the same tables but for the suffix, and the guid that stands in for a missing one.
                 let declaration = sql.replace(suffix, "").replace(&guid, "");
-                let shape = database.shape(name, &declaration)?;
+                let shape = database.shape(name, &format!("{base}\0{declaration}"))?;
                 if shape.columns.is_empty() {
                     unreadable.push(format!("rocpd_{base}"));
                 } else {
@@ -80,7 +80,11 @@ pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition
             partition.compression = metadata.get("compression").cloned();
             Ok(Arc::new(partition))
         })
-        .collect()
+        .collect();
+    if partitions.is_ok() {
+        database.remember();
+    }
+    partitions
 }
 
 /// What the table names of a partition end in, by the name of its metadata table.

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 
 use super::database::KEY;
 use crate::input::common::sqlite::{
-    Columns, Kind, OpeningDatabase, TableShape, Values, Wanted, integer, quoted, text_of_blob,
+    Columns, Kind, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted,
 };
 
 /// A row: the columns that its table has, as far as they have values.
@@ -99,7 +99,7 @@ fn by_sqlite(database: &OpeningDatabase, table: &TableShape, wanted: &[Wanted]) 
             let value = row.get_ref(position).ok()?;
             let cell = match wanted.kind {
                 Kind::Integer | Kind::Real => Cell::Integer(integer_of(value)?),
-                Kind::Text => Cell::Text(text_of(value)?),
+                Kind::Text => Cell::Text(printed(value)?),
             };
             Some((wanted.name, cell))
         });
@@ -114,14 +114,5 @@ fn integer_of(value: ValueRef<'_>) -> Option<i64> {
         ValueRef::Real(real) => Some(real as i64),
         ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok()?.trim().parse().ok(),
         ValueRef::Null | ValueRef::Blob(_) => None,
-    }
-}
-
-fn text_of(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Integer(integer) => Some(integer.to_string()),
-        ValueRef::Blob(bytes) => text_of_blob(bytes),
-        ValueRef::Real(_) | ValueRef::Null => None,
     }
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
+use super::json_text::text_of_blob;
 use super::pages::Stored;
 use super::uri::read_only_uri;
 
@@ -114,11 +116,22 @@ fn is_real(declared_type: &str) -> bool {
     !has(&["INT", "CHAR", "CLOB", "TEXT", "BLOB"]) && has(&["REAL", "FLOA", "DOUB"])
 }
 
-/// Tags and values of a table of metadata, as far as they are texts.
+/// Tags and values of a table of metadata.
 pub(crate) fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<String, String>> {
     let mut statement = connection.prepare(&format!(include_str!("sql/metadata.sql"), table = quoted(&table.name)))?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    Ok(rows.filter_map(Result::ok).collect())
+    let rows = statement.query_map([], |row| Ok(printed(row.get_ref(0)?).zip(printed(row.get_ref(1)?))))?;
+    Ok(rows.filter_map(Result::ok).flatten().collect())
+}
+
+/// A value as text, as the reader of pages prints it.
+pub(crate) fn printed(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(integer) => Some(integer.to_string()),
+        ValueRef::Real(real) => Some(real.to_string()),
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => text_of_blob(bytes),
+    }
 }
 
 /// Whether a table has any row for which a condition holds that starts with `WHERE`, or any at all if it is empty.

@@ -6,8 +6,6 @@ mod pages;
 pub(crate) mod properties;
 mod uri;
 
-pub(crate) use json_text::text_of_blob;
-
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         #[cfg(test)]
@@ -28,7 +26,7 @@ cfg_if::cfg_if! {
 
         pub(crate) use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
         pub(crate) use condition::{Condition, listed};
-        pub(crate) use database::{TableShape, declarations, exists, metadata, open, quoted, shape};
+        pub(crate) use database::{TableShape, declarations, exists, metadata, open, printed, quoted, shape};
         pub(crate) use file::DatabaseFile;
         pub(crate) use opening::OpeningDatabase;
         pub(crate) use pages::RowTest;

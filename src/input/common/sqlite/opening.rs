@@ -1,8 +1,8 @@
-//! A database while it is recognised and opened. Pages tell what is in a healthy one; SQLite, which takes longer to open a
-//! small database than all of it takes to read, is opened only when they do not.
+//! A database while it is recognized and opened. Its pages show what is in a healthy one; SQLite, which takes longer to open a
+//! small database than all of it takes to read, is opened only if they do not.
 
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use anyhow::{Context, Result};
@@ -20,8 +20,17 @@ use super::store::{Reader, Store};
 use super::table::Selection;
 use crate::ablation::{Optimization, is_on};
 
-/// Lists and declarations that are remembered: many more than there are dialects.
-const MOST_KNOWN: usize = 1_024;
+/// Lists of tables that are remembered: many more than there are dialects.
+const MAX_KNOWN: usize = 256;
+/// Longer lists are left to SQLite.
+const MAX_LIST_BYTES: usize = 1 << 20;
+
+/// Columns of tables by their names and declarations without the guid of the capture.
+type Shapes = BTreeMap<String, TableShape>;
+
+/// Lists of tables that SQLite understands, as texts without guids, and the columns of their tables. All ranks of a run have the
+/// same list but for the guids in it. SQLite compiles every view of a database before it lists a table.
+static KNOWN: Mutex<BTreeMap<String, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
 
 /// A table and the statement that declares it.
 pub(crate) type Declaration = (String, String);
@@ -34,6 +43,12 @@ pub(crate) struct OpeningDatabase {
     pub store: Arc<Store>,
     declarations: Vec<Declaration>,
     connection: OnceCell<Connection>,
+    /// The list of tables without guids, if pages have all of it.
+    list: Option<String>,
+    /// What SQLite said of the tables of an equal list.
+    known: Option<Arc<Shapes>>,
+    /// What SQLite says of the tables of this one.
+    learned: RefCell<Shapes>,
 }
 
 impl OpeningDatabase {
@@ -45,21 +60,20 @@ impl OpeningDatabase {
         let store = Arc::new(Store::new(file.path(), reader));
         // SQLite is addressed by texts.
         let pages = file.path().to_str().and_then(|_| store.pages());
-        let schema = pages.and_then(PageFile::schema).map(|entries| (without_guids(&entries), entries));
-        let opening =
-            |declarations| Self { file, store: Arc::clone(&store), declarations, connection: OnceCell::new() };
-        match schema {
-            Some((key, entries)) if is_on(Optimization::Pages) && ACCEPTED.knows(&key) => {
-                Ok(opening(tables_of(entries)))
+        let entries = pages.and_then(PageFile::schema).filter(|_| is_on(Optimization::Pages));
+        let list = entries.as_deref().and_then(without_guids);
+        let known = list.as_ref().and_then(|list| KNOWN.lock().get(list).cloned());
+        let connection = OnceCell::new();
+        let declarations = match entries.filter(|_| known.is_some()) {
+            Some(entries) => tables_of(entries),
+            None => {
+                let opened = open(store.path())?;
+                let declarations = declarations(&opened)?;
+                let _ = connection.set(opened);
+                declarations
             }
-            schema => {
-                let connection = open(store.path())?;
-                let opened = opening(declarations(&connection)?);
-                let _ = opened.connection.set(connection);
-                schema.into_iter().for_each(|(key, _)| ACCEPTED.add(key));
-                Ok(opened)
-            }
-        }
+        };
+        Ok(Self { file, store, declarations, connection, list, known, learned: RefCell::default() })
     }
 
     /// Names of all tables and the statements that declare them, by name.
@@ -88,22 +102,25 @@ impl OpeningDatabase {
         self.connection.get().context("the database is not open, which is a defect")
     }
 
-    /// The columns of a table, looked up once for all tables that are declared alike but for the guid of the capture.
-    ///
-    /// # Errors
-    /// When they cannot be read.
-    pub(crate) fn shape(&self, name: &str, declaration: &str) -> Result<TableShape> {
-        let lock = || SHAPES.lock();
-        if let Some(known) = lock().get(declaration) {
+    /// The columns of a table, which SQLite is asked for unless it was asked for those of an equal list of tables. `key` is the
+    /// name and declaration of the table without the guid of the capture.
+    pub(crate) fn shape(&self, name: &str, key: &str) -> Result<TableShape> {
+        if let Some(known) = self.known.as_ref().and_then(|known| known.get(key)) {
             return Ok(TableShape { name: name.to_owned(), ..known.clone() });
         }
         let shape = shape(self.connection()?, name)?;
-        let mut known = lock();
-        // What SQLite does not understand may be due to another entry of the list.
-        if !shape.columns.is_empty() && known.len() < MOST_KNOWN {
-            known.insert(declaration.to_owned(), shape.clone());
-        }
+        self.learned.borrow_mut().insert(key.to_owned(), shape.clone());
         Ok(shape)
+    }
+
+    /// Remembers the columns of all tables for files with an equal list, unless SQLite does not understand some of them.
+    pub(crate) fn remember(&self) {
+        let Some(list) = self.list.as_ref().filter(|_| self.known.is_none()) else { return };
+        let learned = self.learned.take();
+        let mut known = KNOWN.lock();
+        if learned.values().all(|shape| !shape.columns.is_empty()) && known.len() < MAX_KNOWN {
+            known.insert(list.clone(), Arc::new(learned));
+        }
     }
 
     /// Columns of a whole table without a value that is odd; `None` if only SQLite can read them.
@@ -120,7 +137,7 @@ impl OpeningDatabase {
         self.store.pages().and_then(|pages| pages.has_rows(selection)) == Some(false)
     }
 
-    /// Tags and values of a table of metadata, as far as they are texts.
+    /// Tags and values of a table of metadata.
     ///
     /// # Errors
     /// When the table cannot be read.
@@ -134,27 +151,6 @@ impl OpeningDatabase {
     }
 }
 
-/// Columns of tables by their declarations. SQLite compiles every view of a database before it lists a table.
-static SHAPES: Mutex<BTreeMap<String, TableShape>> = Mutex::new(BTreeMap::new());
-
-/// Lists of tables that SQLite understands. All ranks of a run have the same list but for the guids in it.
-static ACCEPTED: AcceptedSchemas = AcceptedSchemas(Mutex::new(BTreeSet::new()));
-
-struct AcceptedSchemas(Mutex<BTreeSet<String>>);
-
-impl AcceptedSchemas {
-    fn knows(&self, key: &str) -> bool {
-        self.0.lock().contains(key)
-    }
-
-    fn add(&self, key: String) {
-        let mut known = self.0.lock();
-        if known.len() < MOST_KNOWN {
-            known.insert(key);
-        }
-    }
-}
-
 fn tables_of(entries: Vec<SchemaEntry>) -> Vec<Declaration> {
     let tables = entries.into_iter().filter(SchemaEntry::is_table);
     let mut tables: Vec<Declaration> = tables.map(|entry| (entry.name, entry.sql.unwrap_or_default())).collect();
@@ -162,27 +158,28 @@ fn tables_of(entries: Vec<SchemaEntry>) -> Vec<Declaration> {
     tables
 }
 
-/// A list of tables as a text in which each guid is replaced by its place among those of the list.
-fn without_guids(entries: &[SchemaEntry]) -> String {
+/// A list of tables as a text in which each guid is replaced by its place among those of the list; `None` if it is very long.
+fn without_guids(entries: &[SchemaEntry]) -> Option<String> {
     let mut text = String::new();
     for SchemaEntry { kind, name, table, sql, .. } in entries {
         for part in [Some(kind), Some(name), Some(table), sql.as_ref()] {
             text.push_str(part.map_or("\u{1}", String::as_str));
             text.push('\0');
         }
-    }
-    let Some(guid) = GUID.as_ref() else { return text };
-    let mut seen: Vec<String> = Vec::new();
-    let place = |found: &Captures<'_>| {
-        let digits = found.get(0).map_or("", |guid| guid.as_str()).replace(['-', '_'], "");
-        let known = seen.iter().position(|known| *known == digits);
-        let place = known.unwrap_or(seen.len());
-        if known.is_none() {
-            seen.push(digits);
+        if text.len() > MAX_LIST_BYTES {
+            return None;
         }
-        format!("\u{2}{place}")
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let place = |found: &Captures<'_>| {
+        let guid = found.get(0).map_or("", |guid| guid.as_str());
+        let digits = guid.replace(['-', '_'], "");
+        let next = seen.len();
+        // Names of tables and defaults spell a guid in two ways, which SQLite keeps apart.
+        let spelling = guid.get(8..9).filter(|mark| matches!(*mark, "-" | "_")).unwrap_or_default();
+        format!("\u{2}{}{spelling}", *seen.entry(digits).or_insert(next))
     };
-    guid.replace_all(&text, place).into_owned()
+    Some(GUID.as_ref()?.replace_all(&text, place).into_owned())
 }
 
 /// A guid as in names of tables and in their defaults.
@@ -212,6 +209,9 @@ mod tests {
         assert_eq!(without_guids(&[of(one)]), without_guids(&[of(other)]));
         assert_ne!(without_guids(&[of(one), of(one)]), without_guids(&[of(one), of(other)]), "a table is there twice");
         assert_ne!(without_guids(&[of(one)]), without_guids(&[entry("rocpd_event", "CREATE TABLE rocpd_event (id)")]));
+        let swapped = [entry("a", "CREATE TABLE b (id)"), entry("b", "CREATE TABLE a (id)")];
+        assert_ne!(without_guids(&swapped), without_guids(&[swapped[1].clone(), swapped[0].clone()]));
+        assert_eq!(without_guids(&[entry("a", &"x".repeat(MAX_LIST_BYTES))]), None);
         let unnamed = SchemaEntry { sql: None, ..entry("a", "") };
         assert_ne!(without_guids(&[unnamed]), without_guids(&[entry("a", "")]));
     }

@@ -1,6 +1,6 @@
 //! Reads tables from the mapped pages of a database: columns for polars, rows split over threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ impl PageFile {
         let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
         let pages = Pages::new(&map)?;
         let Some(entries) = named_entries(pages) else { bail!("the list of its tables is damaged") };
-        let roots = entries.into_iter().filter_map(|entry| Some((entry.table_root()?, entry.name)));
+        // Of entries with the same name SQLite takes the first.
+        let roots = entries.into_iter().rev().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
         Ok(Self { map, roots, scans: Mutex::default() })
     }
@@ -67,11 +68,14 @@ impl PageFile {
     pub(crate) fn schema(&self) -> Option<Vec<SchemaEntry>> {
         let pages = Pages::new(&self.map).ok()?;
         let entries = declared_entries(pages)?;
-        let mut roots: Vec<i64> = entries.iter().map(|entry| entry.root).filter(|root| *root != 0).collect();
-        roots.sort_unstable();
-        let are_there =
-            roots.iter().all(|root| usize::try_from(*root).is_ok_and(|root| root > 1 && root <= pages.count()));
-        (are_there && roots.windows(2).all(|pair| pair.first() != pair.last())).then_some(entries)
+        let (mut roots, mut names) = (BTreeSet::new(), BTreeSet::new());
+        let is_plain = |entry: &SchemaEntry| {
+            let has_place = usize::try_from(entry.root).is_ok_and(|root| root > 1 && root <= pages.count());
+            let is_placed = if entry.is_stored() { has_place && roots.insert(entry.root) } else { entry.root == 0 };
+            is_placed && names.insert((entry.kind.clone(), entry.name.clone()))
+        };
+        let are_plain = entries.iter().all(is_plain);
+        are_plain.then_some(entries)
     }
 
     /// Reads the key and the `wanted` columns.

@@ -8,6 +8,9 @@ use super::tree::{measure, walk};
 /// What an entry of the list is if it is a table.
 const TABLE: &str = "table";
 
+/// The page of the root of the list itself.
+const LIST: u32 = 1;
+
 /// An entry of the list: a table, an index, a view or a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemaEntry {
@@ -29,9 +32,15 @@ impl SchemaEntry {
         self.kind == TABLE
     }
 
+    /// Whether it has pages of its own, as tables and indexes have.
+    pub(crate) fn is_stored(&self) -> bool {
+        let is_virtual = || self.sql.as_ref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
+        self.kind == "index" || self.is_table() && !is_virtual()
+    }
+
     /// The page of the root of a table.
     pub(crate) fn table_root(&self) -> Option<u32> {
-        u32::try_from(self.root).ok().filter(|page| self.is_table() && *page > 0)
+        u32::try_from(self.root).ok().filter(|page| self.is_table() && *page > LIST)
     }
 }
 
