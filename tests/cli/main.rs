@@ -34,6 +34,7 @@ mod hardware;
 mod html_pages;
 mod idling;
 mod launches;
+mod library;
 mod manners;
 mod messages;
 mod metrics;

@@ -61,15 +61,6 @@ pub(crate) enum GroupingError {
 
 /// Divides what is found in inputs into runs; the directory `exclude` is no input.
 ///
-/// ```
-/// use wavesieve::report::batch::{Grouping, runs};
-///
-/// let grouped = runs(&["fixtures/two_nodes".to_owned()], None, &Grouping::Folder)?;
-/// let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
-/// assert_eq!(names, ["node0", "node1"]);
-/// # Ok::<(), wavesieve::report::batch::GroupingError>(())
-/// ```
-///
 /// # Errors
 /// See [`GroupingError`]; inputs without any trace give no run.
 pub(crate) fn runs(inputs: &[String], exclude: Option<&Path>, grouping: &Grouping) -> Result<Grouped, GroupingError> {
@@ -183,6 +174,13 @@ mod tests {
     fn names(inputs: &[&str], grouping: &Grouping) -> Vec<String> {
         let inputs: Vec<String> = inputs.iter().map(|input| (*input).to_owned()).collect();
         runs(&inputs, None, grouping).unwrap().runs.into_iter().map(|run| run.name).collect()
+    }
+
+    #[test]
+    fn folders_are_runs() {
+        let grouped = runs(&["fixtures/two_nodes".to_owned()], None, &Grouping::Folder).unwrap();
+        let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
+        assert_eq!(names, ["node0", "node1"]);
     }
 
     #[test]
