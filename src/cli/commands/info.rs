@@ -24,12 +24,14 @@ use crate::trace::{Trace, TraceProcess};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Node-readable formats hold one record per process. `wavesieve check` also finds damage inside
+#[command(
+    after_help = "Machine-readable formats hold one record per process. `wavesieve check` also finds damage inside
 datasets and long texts, which `info` does not read.
 
 Examples:
   wavesieve info traces/
-  wavesieve info dataset -f json")]
+  wavesieve info dataset -f json"
+)]
 pub(crate) struct InfoArguments {
     #[command(flatten)]
     input: InputArguments,
