@@ -65,7 +65,7 @@ fn located(processes: Vec<ProcessInput>, place: &Place, roles: Option<&[Role]>) 
 /// named are listed in the damage of the trace.
 ///
 /// # Errors
-/// See [`InputError`].
+/// See `InputError`.
 pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError> {
     load_with_cache(inputs, options).map(|(trace, _)| trace)
 }

@@ -115,7 +115,7 @@ fn form() -> &'static Form {
 }
 
 /// What is wrong with the words of a profiler's command; nothing where the profiler takes it. Commands of rocprofv3 are
-/// checked as [`check_command`] does.
+/// checked as `check_command` does.
 pub fn check(words: &[String]) -> Vec<ToolProblem> {
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
     let program = words.iter().find(|word| !is_variable(word)).map(String::as_str).unwrap_or_default();

@@ -79,9 +79,9 @@ struct Sweep<'a, F> {
 impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
     /// Goes on to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, after: Option<usize>) {
-        let no_kernel_ns = self.reached_ns.max(self.kernels_until_ns);
-        let idle_ns = no_kernel_ns.max(self.copies_until_ns);
-        self.push(no_kernel_ns, idle_ns.min(time_ns), true, after);
+        let without_kernels_ns = self.reached_ns.max(self.kernels_until_ns);
+        let idle_ns = without_kernels_ns.max(self.copies_until_ns);
+        self.push(without_kernels_ns, idle_ns.min(time_ns), true, after);
         self.push(idle_ns, time_ns, false, after);
         self.reached_ns = self.reached_ns.max(time_ns);
     }

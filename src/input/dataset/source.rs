@@ -49,7 +49,7 @@ const MEMORY_BYTES_OF_VALUE: u64 = 16;
 /// What a dataset is made of.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`DATASET_FORMAT`].
+    /// `DATASET_FORMAT`.
     pub format: String,
     pub layout_version: u32,
     /// Version of the program that wrote it.
