@@ -5,13 +5,12 @@
       --python VENV/bin/python --runs 3 --output benches/results/NAME-ablation.json
 
 `WAVESIEVE_DISABLE` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
-process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, `waiting`), --ranks ranks of 60 dispatches
-(`info`, `analyze`), and rocprofv3 JSON of one process (`table kernel_summary`). An optimization that changes no case by 10% of time or
-memory is not worth its code. Results are compared to the byte: an optimization must not change any.
+process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, queries about waiting), --ranks ranks of
+60 dispatches (`info`, `analyze`), and rocprofv3 JSON of one process (`table kernel_summary`). An optimization that changes no case by
+10% of time or memory is not worth its code. Results are compared to the byte: an optimization must not change any.
 
 --python needs pandas and pyarrow for their versions only, as in the other benchmarks.
 """
-import argparse
 import hashlib
 import pathlib
 import shutil
@@ -20,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import Failed, machine, measure, write_table
+from harness import Failed, generating_parser, machine, measure, write_table
 
 OPTIMIZATIONS = [
     "batch", "local", "grid", "sums", "groupings", "families", "order", "shared", "evict", "deferred", "pages", "templates",
@@ -31,15 +30,9 @@ WORTH = 0.10
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=3)
+    parser = generating_parser(__doc__, "bench-ablation", runs=3)
     parser.add_argument("--dispatches", type=int, default=500_000)
     parser.add_argument("--ranks", type=int, default=100)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-ablation")
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 
@@ -66,7 +59,7 @@ def main():
     cases = {
         "analyze, one process": [*quiet, "analyze", inputs["one"], "-f", "json"],
         "analyze, 8 ranks": [*quiet, "analyze", inputs["eight"], "-f", "json"],
-        "waiting, 8 ranks": [*quiet, "table", *WAITING[:1], inputs["eight"], "-f", "csv"],
+        **{f"{query}, 8 ranks": [*quiet, "table", query, inputs["eight"], "-f", "csv"] for query in WAITING},
         f"analyze, {args.ranks} small ranks": [*quiet, "analyze", inputs["small"], "-f", "json"],
         f"info, {args.ranks} small ranks": [*quiet, "info", inputs["small"]],
         "kernel_summary, JSON": [*quiet, "table", "kernel_summary", inputs["json"], "-f", "csv"],
@@ -74,14 +67,15 @@ def main():
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="ablation-"))
     samples, texts = {}, {}
     try:
-        for _ in range(args.runs):
+        for run in range(args.runs + 1):
             for case, command in cases.items():
                 for off in ["", *OPTIMIZATIONS]:
                     try:
                         sample = measure(["env", f"WAVESIEVE_DISABLE={off}", *command], scratch)
                     except Failed as failure:
                         sys.exit(f"{case} without {off or 'nothing'}: {failure}")
-                    samples.setdefault((case, off), []).append(sample)
+                    if run:
+                        samples.setdefault((case, off), []).append(sample)
                     digest = hashlib.sha256((scratch / "stdout").read_bytes()).hexdigest()
                     if texts.setdefault(case, digest) != digest:
                         sys.exit(f"{case} without {off}: another result")
@@ -89,7 +83,7 @@ def main():
         shutil.rmtree(scratch)
     rows = table(cases, samples)
     described = machine(args.binary, args.python)
-    write_table(args.output, "Ablation", described, f"Medians of {args.runs} interleaved runs.", HEAD, rows)
+    write_table(args.output, "Ablation", described, f"Medians of {args.runs} interleaved runs after a warm-up.", HEAD, rows)
 
 
 HEAD = ["case", "without", "wall s", "CPU s", "anonymous MB", "wall", "CPU", "memory", "worth its code"]

@@ -8,7 +8,6 @@
 quarter of that. --python needs pandas and pyarrow; this script needs the standard library only. Whole processes are
 measured, interleaved (A B A B) after one warm-up round.
 """
-import argparse
 import json
 import pathlib
 import shutil
@@ -16,22 +15,15 @@ import subprocess
 import sys
 import tempfile
 
-from harness import machine, results_of, run_rounds, write
+from harness import generating_parser, machine, results_of, run_rounds, write
 
 PEER = pathlib.Path(__file__).with_name("counters_pandas.py")
 COUNTERS = 10
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=3)
+    parser = generating_parser(__doc__, "bench-counters", runs=3)
     parser.add_argument("--dispatches", type=int, default=2_000_000)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-counters")
-    parser.add_argument("--budget", type=float, default=float("inf"))
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 

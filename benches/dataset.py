@@ -10,7 +10,6 @@ of a thousand kernels. Whole processes are measured, interleaved (A B A B) after
 statements that `--show-sql` prints, with as many threads as there are cores; the time of its statement alone, without
 the start of Python, is in the JSON. A Markdown table of the medians is written beside the JSON, under the same name.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -20,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import first_line, machine, results_of, run_rounds, write
+from harness import first_line, generating_parser, machine, results_of, run_rounds, write
 
 PEER = pathlib.Path(__file__).with_name("dataset_duckdb.py")
 UNION = pathlib.Path(__file__).with_name("interval_union.sql")
@@ -28,16 +27,9 @@ QUICK = "kernel_name,category,calls,total_ns,mean_ns,std_ns,min_ns,max_ns,pct,cu
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = generating_parser(__doc__, "bench-dataset", runs=5)
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--dispatches", type=int, default=6_250_000, help="kernels of each rank")
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-dataset")
-    parser.add_argument("--budget", type=float, default=float("inf"))
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 

@@ -3,6 +3,7 @@
 A case is (name, rows, names of the peers, commands). The commands of a case run one after another: times add up and the
 largest process counts for memory. A case that fails is reported with its error and not run again.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -11,11 +12,25 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 PEER_VERSIONS = "import platform, pandas, pyarrow, sqlite3; " \
     "print(platform.python_version(), pandas.__version__, pyarrow.__version__, sqlite3.sqlite_version)"
+
+
+def generating_parser(description, data, runs):
+    """The options of a benchmark whose inputs are generated, in a directory `data` of the temporary one by default."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--generator", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / data)
+    parser.add_argument("--budget", type=float, default=float("inf"))
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    return parser
 
 
 class Failed(Exception):

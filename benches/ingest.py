@@ -12,7 +12,6 @@ peak anonymous memory. The pandas baselines that take minutes take part in --pee
 named cold are measured with the database dropped from the cache of the system first.
 A Markdown table of the medians is written beside the JSON, under the same name.
 """
-import argparse
 import pathlib
 import re
 import shutil
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import machine, results_of, run_rounds, write
+from harness import generating_parser, machine, results_of, run_rounds, write
 
 KERNEL_SQL = """SELECT COUNT(*) AS n, SUM(duration_ns) AS a, MIN(start_ns) AS b, MAX(end_ns) AS c, SUM(queue_id) AS d,
 SUM(stream_id) AS e, SUM(tid) AS f, MAX(correlation_id) AS g, SUM(grid_x) AS h, SUM(workgroup_x) AS i,
@@ -31,18 +30,11 @@ BULK = re.compile(r"rocpd_(kernel_dispatch|region|memory_copy|memory_allocate|ev
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
+    parser = generating_parser(__doc__, "bench", runs=3)
     parser.add_argument("--baseline", default="../shared/tools/baseline_rocpd.py")
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peer-runs", type=int, default=3)
     parser.add_argument("--dispatches", type=int, default=1_000_000)
     parser.add_argument("--regions", type=int, default=2_000_000)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench")
-    parser.add_argument("--budget", type=float, default=float("inf"))
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 

@@ -12,7 +12,6 @@ from it; beside it, how much more memory the largest case took than the smallest
 
 --python is only asked for versions and needs pandas and pyarrow, as in the other benchmarks.
 """
-import argparse
 import pathlib
 import re
 import shutil
@@ -20,25 +19,18 @@ import subprocess
 import sys
 import tempfile
 
-from harness import machine, results_of, run_rounds, write
+from harness import generating_parser, machine, results_of, run_rounds, write
 
 KINDS = ["convert", "kernel_summary", "kernel_summary of the dataset"]
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=3)
+    parser = generating_parser(__doc__, "bench-ranks", runs=3)
     parser.add_argument("--ranks", type=int, nargs="+", default=[8, 16, 32, 64])
     parser.add_argument("--dispatches", type=int, default=200_000)
     parser.add_argument("--regions", type=int, default=0)
     parser.add_argument("--memory-limit", help="handed on to wavesieve")
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-ranks")
-    parser.add_argument("--budget", type=float, default=float("inf"))
     parser.add_argument("--timeout", type=float, default=1_800)
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 

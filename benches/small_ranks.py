@@ -10,7 +10,6 @@ Milliseconds per rank are wall and CPU time of a whole process, divided by the n
 
 --python needs pandas and pyarrow for their versions only, as in the other benchmarks.
 """
-import argparse
 import csv
 import io
 import pathlib
@@ -19,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import machine, results_of, run_rounds, write
+from harness import generating_parser, machine, results_of, run_rounds, write
 
 PEER = "busy by sqlite3"
 # Wall time per rank that is wanted, in milliseconds.
@@ -27,17 +26,10 @@ WANTED = {"info": 1.0, "busy": 1.0, "analyze": 5.0}
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=5)
+    parser = generating_parser(__doc__, "bench-small-ranks", runs=5)
     parser.add_argument("--ranks", type=int, default=500)
     parser.add_argument("--dispatches", type=int, default=60)
     parser.add_argument("--regions", type=int, default=120)
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-small-ranks")
-    parser.add_argument("--budget", type=float, default=float("inf"))
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 

@@ -10,7 +10,6 @@ processes are measured, interleaved (A B A B) after one warm-up round. A scan ta
 the source tables through the same program, one statement for each table: sums of integers, how often a truth holds, how
 many texts there are. DuckDB runs the same statements.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -19,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import first_line, machine, results_of, run_rounds, write
+from harness import first_line, generating_parser, machine, results_of, run_rounds, write
 
 PEER = pathlib.Path(__file__).with_name("dataset_duckdb.py")
 CALLS = ["domain", "name", "correlation_id", "start_ns", "end_ns", "valid"]
@@ -46,16 +45,9 @@ TEXTS = {"domain", "name", "message", "kernel_name", "short_name", "category"}
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--generator", required=True)
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--runs", type=int, default=3)
+    parser = generating_parser(__doc__, "bench-waiting", runs=3)
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--dispatches", type=int, default=6_250_000, help="kernels of each rank")
-    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-waiting")
-    parser.add_argument("--budget", type=float, default=float("inf"))
-    parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
 
 
