@@ -103,9 +103,9 @@ impl Spans {
 
     fn add_broken(&mut self, gpu: GpuKey, cause: &str, part_ns: i64) {
         if part_ns > 0 {
-            let (sum_ns, stretches) = self.broken_by_cause.entry((gpu, cause.to_owned())).or_default();
+            let (sum_ns, gaps) = self.broken_by_cause.entry((gpu, cause.to_owned())).or_default();
             *sum_ns = sum_ns.saturating_add(part_ns);
-            *stretches += 1;
+            *gaps += 1;
         }
     }
 

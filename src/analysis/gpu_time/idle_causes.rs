@@ -94,16 +94,16 @@ pub(crate) fn each_cause(
 }
 
 /// Gives the parts of an interval that lie inside and outside of others, in their order.
-fn alternate(stretch: Interval, others: &[Interval], mut emit: impl FnMut(Interval, bool)) {
-    let mut reached_ns = stretch.start_ns;
-    for other in others.iter().take_while(|other| other.start_ns < stretch.end_ns) {
-        let rest = Interval::new(reached_ns, stretch.end_ns);
+fn alternate(gap: Interval, others: &[Interval], mut emit: impl FnMut(Interval, bool)) {
+    let mut reached_ns = gap.start_ns;
+    for other in others.iter().take_while(|other| other.start_ns < gap.end_ns) {
+        let rest = Interval::new(reached_ns, gap.end_ns);
         let Some(inside) = rest.overlap(*other) else { continue };
         emit(Interval::new(reached_ns, inside.start_ns), false);
         emit(inside, true);
         reached_ns = inside.end_ns;
     }
-    emit(Interval::new(reached_ns, stretch.end_ns), false);
+    emit(Interval::new(reached_ns, gap.end_ns), false);
 }
 
 struct Parts<'a, F> {

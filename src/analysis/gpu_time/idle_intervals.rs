@@ -112,16 +112,16 @@ impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
     }
 
     fn close(&mut self) {
-        let Some(mut stretch) = self.open.take() else { return };
-        let is_earlier = |item: &Work| item.is_copy || !item.takes_time() || item.start_ns < stretch.time.end_ns;
+        let Some(mut interval) = self.open.take() else { return };
+        let is_earlier = |item: &Work| item.is_copy || !item.takes_time() || item.start_ns < interval.time.end_ns;
         while self.work.get(self.next_kernel).is_some_and(is_earlier) {
             self.next_kernel += 1;
         }
-        stretch.kernel_after = (self.next_kernel < self.work.len()).then_some(self.next_kernel);
-        if stretch.copies {
-            stretch.after = stretch.kernel_after;
+        interval.kernel_after = (self.next_kernel < self.work.len()).then_some(self.next_kernel);
+        if interval.copies {
+            interval.after = interval.kernel_after;
         }
-        (self.emit)(stretch);
+        (self.emit)(interval);
     }
 }
 
@@ -132,9 +132,9 @@ mod tests {
     use super::*;
     use crate::analysis::intervals::{difference, total_length_ns, union};
 
-    fn stretches(work: &[Work], span: Interval) -> Vec<IdleInterval> {
+    fn intervals(work: &[Work], span: Interval) -> Vec<IdleInterval> {
         let mut all = Vec::new();
-        each_interval(work, span, |stretch| all.push(stretch));
+        each_interval(work, span, |interval| all.push(interval));
         all
     }
 
@@ -156,7 +156,7 @@ mod tests {
         fn they_are_the_time_without_kernels(work in work(), lead in 0_i64..3, tail in 0_i64..3) {
             let end_ns = work.iter().map(|item| item.end_ns.max(item.start_ns)).max().unwrap_or(60);
             let span = Interval::new(-lead, end_ns + tail);
-            let found = stretches(&work, span);
+            let found = intervals(&work, span);
             let covered = |copies: bool| union(
                 work.iter().filter(|item| item.is_copy == copies).map(|item| Interval::new(item.start_ns, item.end_ns)),
             );
@@ -164,35 +164,35 @@ mod tests {
             let idle = difference(&quiet, &covered(true));
             let copying = difference(&quiet, &idle);
             let times = |copies: bool| {
-                found.iter().filter(|stretch| stretch.copies == copies).map(|stretch| stretch.time).collect::<Vec<_>>()
+                found.iter().filter(|interval| interval.copies == copies).map(|interval| interval.time).collect::<Vec<_>>()
             };
             prop_assert_eq!(times(false), idle);
             prop_assert_eq!(times(true), copying);
-            prop_assert_eq!(found.iter().map(|stretch| stretch.time.length_ns()).sum::<i64>(), total_length_ns(&quiet));
+            prop_assert_eq!(found.iter().map(|interval| interval.time.length_ns()).sum::<i64>(), total_length_ns(&quiet));
         }
 
         #[test]
         fn neighbours_are_those_around(work in work()) {
             let end_ns = work.iter().map(|item| item.end_ns.max(item.start_ns)).max().unwrap_or(60);
             let timed = |item: &&Work| item.start_ns < item.end_ns;
-            for stretch in stretches(&work, Interval::new(0, end_ns)) {
-                let Interval { start_ns, end_ns } = stretch.time;
+            for interval in intervals(&work, Interval::new(0, end_ns)) {
+                let Interval { start_ns, end_ns } = interval.time;
                 let last_end = work
                     .iter()
                     .filter(timed)
                     .filter(|item| !item.is_copy && item.start_ns < start_ns)
                     .map(|item| item.end_ns)
                     .max();
-                let before = stretch.kernel_before.map(|row| work[row as usize].end_ns);
+                let before = interval.kernel_before.map(|row| work[row as usize].end_ns);
                 prop_assert_eq!(before, last_end);
                 prop_assert!(before.is_none_or(|before_ns| before_ns <= start_ns));
                 let next_kernel = work.iter().filter(timed).find(|item| !item.is_copy && item.start_ns >= end_ns);
-                prop_assert_eq!(stretch.kernel_after.map(|place| work[place]), next_kernel.copied());
-                if stretch.copies {
-                    prop_assert_eq!(stretch.after, stretch.kernel_after);
+                prop_assert_eq!(interval.kernel_after.map(|place| work[place]), next_kernel.copied());
+                if interval.copies {
+                    prop_assert_eq!(interval.after, interval.kernel_after);
                 } else {
                     let next = work.iter().filter(timed).find(|item| item.start_ns >= end_ns);
-                    prop_assert_eq!(stretch.after.map(|place| work[place]), next.copied());
+                    prop_assert_eq!(interval.after.map(|place| work[place]), next.copied());
                 }
             }
         }
@@ -202,6 +202,6 @@ mod tests {
     fn another_stream_fills_a_gap() {
         let item = |start_ns, end_ns, row| Work { start_ns, end_ns, row, is_copy: false };
         let on_two_streams = [item(0, 10, 0), item(5, 32, 1), item(30, 40, 2)];
-        assert_eq!(stretches(&on_two_streams, Interval::new(0, 40)), []);
+        assert_eq!(intervals(&on_two_streams, Interval::new(0, 40)), []);
     }
 }

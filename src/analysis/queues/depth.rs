@@ -122,9 +122,9 @@ mod tests {
                     Work { queue: *queue, issued_ns: *issued, start_ns, end_ns: start_ns + length }
                 })
                 .collect();
-            let mut stretches = Vec::new();
-            each_interval(work.iter().copied(), |stretch| stretches.push(stretch));
-            for pair in stretches.windows(2).filter(|pair| pair[0].queue == pair[1].queue) {
+            let mut intervals = Vec::new();
+            each_interval(work.iter().copied(), |interval| intervals.push(interval));
+            for pair in intervals.windows(2).filter(|pair| pair[0].queue == pair[1].queue) {
                 prop_assert_eq!(pair[0].end_ns, pair[1].start_ns);
                 prop_assert_ne!((pair[0].waiting, pair[0].running), (pair[1].waiting, pair[1].running));
             }
@@ -134,7 +134,7 @@ mod tests {
                 let first = of_queue.iter().map(|work| work.issued_ns.min(work.start_ns)).min().unwrap_or(0);
                 let last = of_queue.iter().map(|work| work.end_ns).max().unwrap_or(0);
                 for time in -5..50 {
-                    let at = stretches.iter().find(|at| at.queue == queue && at.start_ns <= time && time < at.end_ns);
+                    let at = intervals.iter().find(|at| at.queue == queue && at.start_ns <= time && time < at.end_ns);
                     let waiting = of_queue.iter().filter(|work| work.issued_ns <= time && time < work.start_ns).count();
                     let running = of_queue.iter().filter(|work| work.start_ns <= time && time < work.end_ns).count();
                     let expected = (first <= time && time < last).then_some((waiting as i64, running as i64));

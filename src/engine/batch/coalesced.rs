@@ -168,26 +168,26 @@ struct Rows {
 
 impl Rows {
     fn add(&mut self, process: i64, gpu: i64, runs: &Runs, origin_ns: i64, length_ns: i64) -> Result<()> {
-        let (mut stretch, mut sums_ns) = (0_i64, [0_i64; KINDS]);
-        let start_of = |stretch: i64| stretch.checked_mul(length_ns)?.checked_add(origin_ns);
+        let (mut bin, mut sums_ns) = (0_i64, [0_i64; KINDS]);
+        let start_of = |bin: i64| bin.checked_mul(length_ns)?.checked_add(origin_ns);
         for (start_ns, end_ns, kinds) in runs.iter() {
             let mut from_ns = start_ns;
             while from_ns < end_ns && kinds > 0 {
                 let at = from_ns.checked_sub(origin_ns).filter(|at_ns| *at_ns >= 0).map(|at_ns| at_ns / length_ns);
                 let ends = at.map(|at| (at, at.checked_add(1).and_then(start_of).unwrap_or(i64::MAX)));
-                let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first bin") };
-                if at != stretch {
-                    self.flush(process, gpu, start_of(stretch), &mut sums_ns)?;
-                    stretch = at;
+                let Some((at, bin_end_ns)) = ends else { anyhow::bail!("internal: work before the first bin") };
+                if at != bin {
+                    self.flush(process, gpu, start_of(bin), &mut sums_ns)?;
+                    bin = at;
                 }
-                let to_ns = end_ns.min(stretch_end_ns);
+                let to_ns = end_ns.min(bin_end_ns);
                 if let Some(sum_ns) = sums_ns.get_mut(kinds as usize) {
                     *sum_ns = sum_ns.saturating_add(to_ns - from_ns);
                 }
                 from_ns = to_ns;
             }
         }
-        self.flush(process, gpu, start_of(stretch), &mut sums_ns)
+        self.flush(process, gpu, start_of(bin), &mut sums_ns)
     }
 
     fn flush(&mut self, process: i64, gpu: i64, start_ns: Option<i64>, sums_ns: &mut [i64; KINDS]) -> Result<()> {
@@ -257,9 +257,9 @@ mod tests {
             if !kinds.contains(&true) || start_ns == end_ns {
                 continue;
             }
-            for stretch in start_ns / length_ns..=(end_ns - 1) / length_ns {
-                let part_ns = end_ns.min((stretch + 1) * length_ns) - start_ns.max(stretch * length_ns);
-                *times.entry((stretch, kinds)).or_default() += part_ns;
+            for bin in start_ns / length_ns..=(end_ns - 1) / length_ns {
+                let part_ns = end_ns.min((bin + 1) * length_ns) - start_ns.max(bin * length_ns);
+                *times.entry((bin, kinds)).or_default() += part_ns;
             }
         }
         times
@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_long_in_every_stretch(
+        fn as_long_in_every_bin(
             segments in segments(), start_ns in 0_i64..1000, lead_ns in 0_i64..100, length in prop_oneof![1_i64..100, 1_000_000_i64..9_000_000_000],
         ) {
             let whole = frame(start_ns, &segments);

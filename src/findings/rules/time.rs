@@ -83,14 +83,14 @@ fn idle_of(case: &RuleContext<'_>, cause: &str) -> Option<Observation> {
     let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
     let idle = per_gpu(case, &question, places, |row| idle_ns(case, &rows, row));
     let broken = |row: &usize| case.spans.broken_of(gpu_of(&rows, *row), cause).1;
-    let stretches = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
+    let gaps = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
     let longest = idle.places.iter().filter_map(|row| longest_ns(case, &rows, *row)).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
     Some(
         idle.observation(idle.priority(case)?)
-            .value("gaps", stretches)
+            .value("gaps", gaps)
             .value("longest_ns", longest)
-            .value("mean_ns", idle.total_ns as f64 / stretches.max(1) as f64)
+            .value("mean_ns", idle.total_ns as f64 / gaps.max(1) as f64)
             .saving(idle.total_ns)
             .evidence(case.evidence(&question, &idle.places, &columns)),
     )

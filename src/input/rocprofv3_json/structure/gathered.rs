@@ -51,8 +51,8 @@ pub(crate) struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 
 impl Gathered {
     /// Keeps an interval that starts at `offset`.
-    pub(crate) fn add(&self, offset: u64, stretch: RecordBatch) {
-        self.0.lock().insert(offset, stretch);
+    pub(crate) fn add(&self, offset: u64, batch: RecordBatch) {
+        self.0.lock().insert(offset, batch);
     }
 
     /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
@@ -65,21 +65,21 @@ impl Gathered {
         keep: Keep,
     ) -> Option<(Vec<Packed>, usize)> {
         let start = parts.first()?.start;
-        let mut stretches = self.0.lock();
-        let stretch = stretches.get(&start)?;
+        let mut batches = self.0.lock();
+        let batch = batches.get(&start)?;
         let rows = parts.iter().scan(0_u64, |rows, part| {
             *rows += part.rows;
             Some(*rows)
         });
-        let count = rows.take_while(|rows| *rows <= stretch.records).enumerate().last()?;
-        let fits = stretch.section == section && stretch.keep == keep && count.1 == stretch.records;
-        if !fits || !names.iter().all(|name| stretch.names.contains(name)) {
+        let count = rows.take_while(|rows| *rows <= batch.records).enumerate().last()?;
+        let fits = batch.section == section && batch.keep == keep && count.1 == batch.records;
+        if !fits || !names.iter().all(|name| batch.names.contains(name)) {
             return None;
         }
-        let mut stretch = stretches.remove(&start)?;
+        let mut batch = batches.remove(&start)?;
         let columns = names.iter().map(|name| {
-            let at = stretch.names.iter().position(|known| known == name)?;
-            stretch.columns.get_mut(at).map(std::mem::take)
+            let at = batch.names.iter().position(|known| known == name)?;
+            batch.columns.get_mut(at).map(std::mem::take)
         });
         Some((columns.collect::<Option<_>>()?, count.0 + 1))
     }
