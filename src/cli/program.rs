@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, check, completions, config, convert, info, man, plan, report, scan, schema, sql, table, tables,
+    analyze, check, completions, config, convert, info, licenses, man, plan, report, scan, schema, sql, table, tables,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -106,6 +106,7 @@ fn dispatch(
         "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),
         "man" => man::run(&parsed(matches)?, command),
+        "licenses" => licenses::run(&parsed(matches)?),
         "config" => config::run(matches, settings, &command, global),
         "schema" => schema::run(&parsed(matches)?, registry, &command),
         other => Err(Failure::Usage(format!("unknown command `{other}`; see wavesieve --help"))),
@@ -148,7 +149,8 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
         .subcommand(man::ManArguments::augment_args(Command::new("man")))
         .subcommand(config::ConfigArguments::augment_args(Command::new("config")))
-        .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")));
+        .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")))
+        .subcommand(licenses::LicensesArguments::augment_args(Command::new("licenses")));
     let template = help::main_template(&command);
     GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).help_template(template)
 }

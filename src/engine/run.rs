@@ -70,8 +70,9 @@ pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) ->
         engine: engine_for(query),
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty() && is_on(Optimization::Sums),
-        in_steps: false,
+        stepping: Stepping::Never,
         is_stable: false,
+        is_careful: false,
         windows: &[],
     };
     let answer = run_statement(trace, &render(query, options)?, &exec)?;
@@ -154,7 +155,8 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
         let exec = asked.options_for();
         let answered = rest.as_ref().map(|rest| {
             let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
-            answer(batch.frames_of(rest), &rest.sql, &exec, &after)
+            let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
+            answer(batch.frames_of(rest), &rest.sql, &ExecOptions { stepping, ..exec }, &after)
         });
         let answer = match answered {
             Some(Err(error))
@@ -166,9 +168,6 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
             None if *view != View::WholeRun => {
                 return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
             }
-            Some(answered) if *view != View::WholeRun => answered?,
-            // What it was given may be too little for a statement that is not run in steps.
-            Some(Err(_)) if rest.as_ref().is_some_and(|rest| rest.grid.is_some()) => return Ok(None),
             Some(answered) => answered?,
             None => return Ok(None),
         };
@@ -268,7 +267,18 @@ fn engine_for(query: &Query) -> Engine {
     if tables.any(has_floats) { Engine::InMemory } else { Engine::Streaming }
 }
 
+/// Whether common table expressions are worked out one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stepping {
+    Never,
+    /// The statement is run as a whole if a step fails.
+    Preferred,
+    /// The tables are enough for the steps alone.
+    Required,
+}
+
 /// How a statement is run.
+#[derive(Clone, Copy)]
 struct ExecOptions<'a> {
     engine: Engine,
     /// Columns of its answer to keep.
@@ -276,9 +286,11 @@ struct ExecOptions<'a> {
     /// Whether sums of tables are enough.
     with_sums: bool,
     /// Whether common table expressions are worked out one after the other.
-    in_steps: bool,
+    stepping: Stepping,
     /// Whether rows keep an order that the statement leaves open.
     is_stable: bool,
+    /// Whether optimizations that polars gets wrong are off.
+    is_careful: bool,
     /// What the functions of ordered windows compute.
     windows: &'a [WindowCall],
 }
@@ -289,8 +301,9 @@ impl ExecOptions<'_> {
         engine: Engine::InMemory,
         columns: None,
         with_sums: false,
-        in_steps: true,
+        stepping: Stepping::Preferred,
         is_stable: false,
+        is_careful: false,
         windows: &[],
     };
 }
@@ -322,7 +335,7 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
-            let exec = ExecOptions { in_steps: false, ..ExecOptions::IN_STEPS };
+            let exec = ExecOptions { stepping: Stepping::Never, ..ExecOptions::IN_STEPS };
             executed(tables.map(empty).collect(), sql, &exec, &nothing).is_ok()
         }
         _ => false,
@@ -366,18 +379,16 @@ pub(crate) fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> Pola
             Ok(taken.into_inner())
         })
     };
-    match run(&frames) {
-        Err(error) if wants_text(&PolarsError::to_string(&error)) => run(&with_texts(frames)?),
-        rows => rows,
-    }
+    run(&frames).or_else(|_| run(&with_texts(frames)?))
 }
 
+/// Runs a statement. If it fails, it is run again without the optimizations that polars gets wrong, then with the texts that
+/// dictionaries stand for: text functions take no dictionaries. Each is slower than the one before.
 fn executed(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
-    match execute(&frames, sql, exec, after) {
-        // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, exec, after),
-        executed => executed,
-    }
+    let careful = ExecOptions { engine: Engine::InMemory, is_careful: true, ..*exec };
+    execute(&frames, sql, exec, after)
+        .or_else(|_| execute(&frames, sql, &careful, after))
+        .or_else(|_| execute(&with_texts(frames)?, sql, &careful, after))
 }
 
 fn answer(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> Result<Answer, QueryError> {
@@ -396,19 +407,17 @@ fn answer(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'
     Ok(Answer { frame, columns })
 }
 
+/// Runs a statement in steps if it has any; otherwise, or if a step fails, as a whole.
 fn execute(frames: &Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
-    let steps = if exec.in_steps { Steps::parse(sql) } else { None };
-    let mut reason = None;
-    if let Some(steps) = &steps {
-        match execute_in(frames, sql, exec, Some((steps, after))) {
-            Err(error) if !wants_text(&error.to_string()) => reason = Some(error),
-            executed => return executed,
-        }
+    let whole = || execute_in(frames, sql, exec, None);
+    if exec.stepping == Stepping::Never {
+        return whole();
     }
-    match (execute_in(frames, sql, exec, None), reason) {
-        // polars knows our functions in steps alone.
-        (Err(error), Some(reason)) if error.to_string().contains("unsupported function") => Err(reason),
-        (executed, _) => executed,
+    let Some(steps) = Steps::parse(sql) else { return whole() };
+    match execute_in(frames, sql, exec, Some((&steps, after))) {
+        // polars knows our functions in steps alone: the error of the whole statement may be about these.
+        Err(error) if exec.stepping == Stepping::Preferred => whole().map_err(|_| error),
+        executed => executed,
     }
 }
 
@@ -433,19 +442,7 @@ fn execute_in(
         if let Some(columns) = exec.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
-        // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
-        // without this optimization it does not.
-        match collected(plan.clone(), exec) {
-            Err(error) if error.to_string().contains("UInt128") => {
-                collected(plan.with_projection_pushdown(false), &ExecOptions { engine: Engine::InMemory, ..*exec })
-            }
-            // What is computed once for several columns may come out as one row of many.
-            Err(error) if error.to_string().contains("__POLARS_CSER") => {
-                let others = plan.get_current_optimizations().difference(OptFlags::COMM_SUBEXPR_ELIM);
-                collected(plan.with_optimizations(others), exec)
-            }
-            collected => collected,
-        }
+        collected(plan, exec)
     })
 }
 
@@ -463,6 +460,13 @@ fn context(frames: &Frames, sql: &str, windows: &[WindowCall]) -> PolarsResult<S
 
 fn collected(plan: LazyFrame, exec: &ExecOptions<'_>) -> PolarsResult<DataFrame> {
     catch_panic(|| {
+        let mut plan = plan;
+        if exec.is_careful {
+            // polars counts the rows of a union in a type that only a wider build has, and what it computes once for several
+            // columns may come out as one row of many.
+            let others = plan.get_current_optimizations().difference(OptFlags::COMM_SUBEXPR_ELIM);
+            plan = plan.with_optimizations(others).with_projection_pushdown(false);
+        }
         if exec.engine != Engine::Streaming {
             return plan._collect_post_opt(|root, plans, expressions, _| {
                 if exec.is_stable {
@@ -482,10 +486,6 @@ fn collected(plan: LazyFrame, exec: &ExecOptions<'_>) -> PolarsResult<DataFrame>
 fn catch_panic<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
     panics::with_silent_panics(run)
         .unwrap_or_else(|cause| Err(PolarsError::ComputeError(format!("the engine gave up on it: {cause}").into())))
-}
-
-fn wants_text(message: &str) -> bool {
-    ["got `cat`", "got: cat", "categorical"].iter().any(|words| message.contains(words))
 }
 
 /// The tables with the texts that their dictionaries stand for.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::common::{finish, listing, program, succeed};
 
@@ -52,4 +53,24 @@ fn verbs() {
     assert!(pages(&committed) == pages(directory.path()), "{hint}");
     let printed = succeed(&["schema", "verbs"]);
     assert!(pages(directory.path()).iter().all(|(_, page)| printed.contains(page.as_str())));
+}
+
+#[test]
+fn licenses_name_every_crate_of_the_program() {
+    let only = ["--edges", "normal,no-proc-macro", "--target", "x86_64-unknown-linux-gnu"];
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args(["tree", "--locked", "--prefix", "none", "--format", "{p}"]).args(only);
+    let tree = tree.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let printed = succeed(&["licenses"]);
+    let listed = |line: &str| {
+        let (name, version) = line.split_once(" v").unwrap();
+        format!("\n{name} {}: ", version.split(' ').next().unwrap())
+    };
+    let mut missing = tree.lines().filter(|line| !line.starts_with("wavesieve ")).map(listed).collect::<Vec<_>>();
+    assert!(missing.len() > 100, "{tree}");
+    missing.retain(|line| !printed.contains(line));
+    assert!(missing.is_empty(), "{missing:?}; run share/licenses/collect.py > share/licenses/crates.txt");
+    assert!(printed.contains("MIT License") && printed.contains("Apache License") && printed.contains("DejaVu"));
 }

@@ -32,6 +32,7 @@ const COMMANDS: &[&[&str]] = &[
     &["schema"],
     &["schema", "queries"],
     &["schema", "verbs"],
+    &["licenses"],
     &["--help"],
     &["help", "convert"],
     &["table", "kernel_summary", "--help"],

@@ -361,8 +361,16 @@ fn a_full_disk_leaves_what_was_there_in_every_verb_and_format() {
 #[test]
 fn a_full_standard_output_is_an_error_of_every_verb() {
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let texts =
-        ["--help", "--version", "man", "schema", "completions bash", "help convert", "table kernel_summary --help"];
+    let texts = [
+        "--help",
+        "--version",
+        "man",
+        "schema",
+        "licenses",
+        "completions bash",
+        "help convert",
+        "table kernel_summary -h",
+    ];
     let texts = texts.map(|line| line.split(' ').map(str::to_owned).collect::<Vec<String>>());
     let lines = usual().filter(|line| line[0] != "report").chain(texts);
     for line in lines {

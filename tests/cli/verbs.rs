@@ -23,7 +23,7 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 /// Verbs that write folders or nothing but texts.
-const OTHERS: [&str; 5] = ["convert", "completions", "man", "schema", "help"];
+const OTHERS: [&str; 6] = ["convert", "completions", "man", "schema", "licenses", "help"];
 
 impl Writer {
     /// The command line for an input.

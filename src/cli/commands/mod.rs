@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod convert;
 pub(crate) mod gpu_figures;
 pub(crate) mod info;
+pub(crate) mod licenses;
 pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod report;

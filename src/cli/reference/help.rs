@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Analyze", &["analyze", "report"]),
     ("Collect", &["scan", "plan"]),
     ("Export", &["convert"]),
-    ("Setup", &["completions", "man", "config", "schema"]),
+    ("Setup", &["completions", "man", "config", "schema", "licenses"]),
 ];
 
 /// The verbs that exist, by task.
