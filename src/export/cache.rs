@@ -21,8 +21,8 @@ const TAG: (&str, &str) = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# Converted traces of wavesieve. Deleting this directory is always safe.\n",
 );
 
-/// Converts the files of `misses` of which a rank is `wanted` into the cache, and lets the trace read them from there.
-/// Damaged files are left out, so that what is missing of them is told every time. Gives what could not be kept.
+/// Converts the files of `misses` with a `wanted` rank into the cache, and lets the trace read them from there. Damaged
+/// files are left out, so that their damage is reported every time. Returns what could not be cached.
 pub(crate) fn fill(
     trace: Trace,
     misses: &[Miss],

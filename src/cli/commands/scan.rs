@@ -1,4 +1,4 @@
-//! `scan DIR`: what source code shows a program's work on the GPU before there is a trace.
+//! `scan DIR`: what source code reveals about a program's GPU work before there is a trace.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -27,8 +27,8 @@ pub(crate) fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
 
-/// Which filters match nothing: those that do so by themselves, and of an answer without rows all together. Unless
-/// `thorough`, only those that are told without reading large tables.
+/// Which filters match nothing: each by itself and, if the result has no rows, all together. Unless `thorough`, only
+/// those that can be checked without reading large tables.
 pub(crate) fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
