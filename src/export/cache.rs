@@ -15,7 +15,7 @@ use crate::derive::health::ANOMALIES;
 use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
 use crate::trace::{Trace, TraceProcess};
 
-/// Tells backup programs that all of a directory can be made again. See <https://bford.info/cachedir/>.
+/// Marks a directory as reproducible for backup programs. See <https://bford.info/cachedir/>.
 const TAG: (&str, &str) = (
     "CACHEDIR.TAG",
     "Signature: 8a477f597d28d172789f06886806bc55\n# Converted traces of wavesieve. Deleting this directory is always safe.\n",

@@ -66,7 +66,7 @@ pub struct ReadContext<'a> {
     pub hint: Option<&'a ScanHint>,
     /// Whether all rows of the columns will be wanted in memory at the same time.
     pub at_once: bool,
-    /// Tells of rows that are read at once which are wanted at all; others may be left out.
+    /// Decides which rows are wanted at all while they are read; others may be left out.
     pub keep: Option<Keep>,
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result
     Ok(conclude(&tree))
 }
 
-/// Says what could not be read, and what limits left out, with the options that `verb` has for them.
+/// Reports what could not be read and what limits left out, with the options that `verb` has for them.
 pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
         messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));

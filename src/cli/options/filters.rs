@@ -86,7 +86,7 @@ impl FilterArguments {
     }
 }
 
-/// Says which filters do not choose among the tables that are read.
+/// Reports filters that do not filter some of the tables that are read, or have no effect at all.
 pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
     for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {sentence}"));

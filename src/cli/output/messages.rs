@@ -89,7 +89,7 @@ pub(crate) fn print_notes(lines: &[String], prefix: &str, global: &GlobalArgumen
     }
 }
 
-/// Tells what was recognized and how much it holds, where details were requested.
+/// Prints what was recognized and how much it holds, if details were requested.
 pub(crate) fn describe(trace: &Trace, global: &GlobalArguments) {
     if !global.verbose || global.quiet {
         return;

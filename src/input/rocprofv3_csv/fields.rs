@@ -163,7 +163,7 @@ pub(crate) fn every(_: &Row<'_>) -> bool {
     true
 }
 
-/// Tells nothing.
+/// Marks no row.
 pub(crate) fn nothing(_: &Row<'_>) -> bool {
     false
 }

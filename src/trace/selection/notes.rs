@@ -72,7 +72,7 @@ pub(crate) fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>
     choice.row_filters().filter(leaves).collect()
 }
 
-/// Which filters do not choose among the tables that are read.
+/// Reports filters that do not filter some of the tables that are read, or have no effect at all.
 pub(crate) fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
     let read: Vec<&'static Table> = names.into_iter().filter_map(table).collect();
