@@ -36,13 +36,13 @@ pub(crate) enum AllocationEnd {
     Freed(usize),
     /// This reallocation took its address over.
     Reallocated(usize),
-    /// This allocation got the same address, so that its release was not recorded.
+    /// A later allocation got the same address, so the release was not recorded.
     Replaced(usize),
-    /// It has no address, so that no release can be told to be its own.
+    /// It has no address, so no release can be matched to it.
     Unpaired,
-    /// A release of an address where nothing is known to be live.
+    /// A release of an address that is not known to be live.
     UnmatchedFree,
-    /// A release of nothing, which does nothing.
+    /// A release of a null address, which does nothing.
     Nothing,
 }
 

@@ -96,7 +96,7 @@ fn until_stable(display: &str, shorten: impl Fn(&str) -> Option<String>) -> Stri
     unchanged.to_owned()
 }
 
-/// The pieces of the qualified name, or `None` if the name is not a C++ function as far as can be told.
+/// The pieces of the qualified name; `None` if the name is not recognizably a C++ function.
 fn qualified(name: &str) -> Option<Vec<Piece<'_>>> {
     if is_mangled(name) {
         return None;

@@ -44,7 +44,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The exit code that tells a script what happened.
+    /// The exit code, by which a script can distinguish failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_broken_pipe() => DONE,

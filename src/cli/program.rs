@@ -180,7 +180,7 @@ fn early_argument(name: &str) -> Option<String> {
     None
 }
 
-/// Tells polars, connectorx and the readers how many threads to start. Their pools read it when they first work.
+/// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work.
 fn use_threads(threads: usize) {
     for name in ["POLARS_MAX_THREADS", "RAYON_NUM_THREADS"] {
         // SAFETY: no other thread runs yet that could read the environment at the same time.

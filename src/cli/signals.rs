@@ -22,7 +22,7 @@ pub(crate) fn watch() {
     }
 }
 
-/// A bit for every signal that is ignored, by what the system says of a process.
+/// A bit for every ignored signal, from the system's status of a process.
 fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

@@ -22,7 +22,8 @@ pub(crate) fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, us
     repeated_integers(name, runs.into_iter()).into_series().into_column()
 }
 
-/// Columns of a derived table, of which those that nobody wants are not made; but the first, which tells the number of rows.
+/// Columns of a derived table. Columns that nobody wants are not built, except the first, which determines the number
+/// of rows.
 pub(crate) struct WantedColumns<'a> {
     tables: &'a Frames,
     table: &'static str,
@@ -30,7 +31,7 @@ pub(crate) struct WantedColumns<'a> {
 }
 
 impl<'a> WantedColumns<'a> {
-    /// None yet, of a table that is built from `tables`.
+    /// No columns yet, of a table built from `tables`.
     pub(crate) fn new(tables: &'a Frames, table: &'static str) -> Self {
         Self { tables, table, columns: Vec::new() }
     }

@@ -29,7 +29,7 @@ pub(crate) fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
     let has_rows = |member: &TraceProcess| {
         let mut recorded = BTreeSet::new();
         for table in tables().iter().filter(|table| table.origin == Origin::Source) {
-            // Of every process, for what is damaged is told on the way.
+            // Checks every process, because this also reports damage.
             if trace.has_rows(member, table)? {
                 recorded.insert(table.name);
             }

@@ -58,30 +58,30 @@ pub enum QueryError {
         /// What it must be.
         expected: String,
     },
-    /// Options do not go together, as the template says.
+    /// Options conflict, according to the template.
     #[error("{query}: {reason}")]
     Refused {
         query: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
     /// The template cannot be rendered.
     #[error("cannot render {query}: {reason}; check the template")]
     Template {
         query: String,
-        /// What the template engine says.
+        /// Message of the template engine.
         reason: String,
     },
     /// The statement cannot be run.
     #[error("cannot run the statement: {reason}{}", advice(.reason))]
     Sql {
-        /// What the query engine says.
+        /// Message of the query engine.
         reason: String,
     },
-    /// A statement uses what the engine has nothing for.
+    /// A statement uses a feature that the engine does not support.
     #[error("cannot run the statement: {reason}")]
     Dialect {
-        /// What it is, and what to do instead.
+        /// The feature, and what to use instead.
         reason: String,
     },
     /// A common table expression has the name of a table.

@@ -40,14 +40,14 @@ pub struct Parameter {
     pub default: String,
     /// Bounds of a number, where it has any.
     pub bounds: Option<Bounds>,
-    /// The words that can be chosen, for a word.
+    /// The words to choose from, for a word.
     pub words: Vec<String>,
-    /// One line of documentation; it states the bounds.
+    /// One line of documentation, including the bounds.
     pub doc: String,
 }
 
 impl Parameter {
-    /// The documentation with the words that can be chosen.
+    /// The documentation with the words to choose from.
     pub fn explained(&self) -> String {
         if self.words.is_empty() { self.doc.clone() } else { format!("{}: {}", self.doc, self.words.join(", ")) }
     }
@@ -114,7 +114,7 @@ impl ColumnUnit {
         }
     }
 
-    /// The unit that a column name says, for columns nobody declared.
+    /// The unit that a column name implies, for undeclared columns.
     pub fn of_name(name: &str) -> Option<Self> {
         let suffixes = [
             ("_ns", Self::Nanoseconds),

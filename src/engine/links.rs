@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use minijinja::value::Value;
 use serde::Deserialize;
 
-/// `share/links.toml`, which states what the figures mean and where they are from.
+/// `share/links.toml`, which documents what the figures mean and where they come from.
 const LINKS: &str = include_str!("../../share/links.toml");
 
 /// Links of one architecture.

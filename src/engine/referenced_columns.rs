@@ -65,7 +65,7 @@ fn scan(sql: &str) -> (BTreeSet<String>, bool) {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let mut words = BTreeSet::new();
     let mut star = false;
-    // What came last, to tell `SELECT *` and `k.*` from a product and from `COUNT(*)`.
+    // The token before, to distinguish `SELECT *` and `k.*` from a product and from `COUNT(*)`.
     let mut before = String::new();
     for token in tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))) {
         let text = match &token {

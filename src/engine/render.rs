@@ -98,7 +98,7 @@ fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, mi
     environment.render_named_str(&format!("{}.sql", query.name), &template, context)
 }
 
-/// Tells a refusal from what is wrong with a template.
+/// Distinguishes a refusal from a defect of a template.
 const REFUSED: &str = "refused: ";
 
 /// Lets a template refuse options that do not go together.

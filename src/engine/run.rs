@@ -197,7 +197,7 @@ pub(crate) fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Req
     all
 }
 
-/// An answer with what the query states about its columns.
+/// A result with what the query declares about its columns.
 fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
@@ -250,7 +250,8 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
         Err(_) | Ok(AnyValue::Null) => "NULL".to_owned(),
         Ok(AnyValue::Boolean(truth)) => truth.to_string().to_uppercase(),
         Ok(AnyValue::String(text)) => format!("'{}'", text.replace('\'', "''")),
-        // All digits, of which polars shows six; without an exponent, and with a point that tells a float.
+        // With all digits, of which polars prints six; without an exponent, and with a decimal point that marks a
+        // float.
         Ok(AnyValue::Float64(value)) if !value.is_finite() => format!("CAST('{value}' AS DOUBLE)"),
         Ok(AnyValue::Float64(value)) if value.fract() == 0.0 => format!("({value}.0)"),
         Ok(AnyValue::Float64(value)) => format!("({value})"),
@@ -259,8 +260,8 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     expression(&text).ok_or_else(|| refused("the scalar subquery has a value that cannot be written"))
 }
 
-/// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:
-/// the last digit of a sum depends on the order of what is added.
+/// Named queries order their rows totally, so the engine may process rows in any order. The exception is adding up
+/// floats: the last digit of a sum depends on the order.
 fn engine_for(query: &Query) -> Engine {
     let has_floats = |table: &schema::Table| table.columns.iter().any(|column| column.column_type == ColumnType::F64);
     let mut tables = query.declaration.needs.iter().filter_map(|name| schema::table(name));

@@ -29,14 +29,14 @@ fn expression_named(sql: &str, is_meant: &dyn Fn(&str) -> bool) -> Option<String
     })
 }
 
-/// Whether a statement starts as one that gives rows. Where a text in it has no end, the engine states so.
+/// Whether a statement starts like a query. If a text in it is unterminated, the engine reports that.
 pub(crate) fn is_query(sql: &str) -> bool {
     let Some(tokens) = tokens(sql) else { return true };
     let first = tokens.iter().find(|token| **token != Token::LParen);
     matches!(first.and_then(keyword), Some(Keyword::SELECT | Keyword::WITH))
 }
 
-/// What a statement consists of, without comments; `None` where a text in it has no end.
+/// The tokens of a statement, without comments; `None` if a text in it is unterminated.
 fn tokens(sql: &str) -> Option<Vec<Token>> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().ok()?;
     Some(tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect())

@@ -15,14 +15,14 @@ use crate::derive::health::ANOMALIES;
 use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
 use crate::trace::{Trace, TraceProcess};
 
-/// Tells backup programs that all of a directory can be made again. See <https://bford.info/cachedir/>.
+/// Marks a directory as reproducible for backup programs. See <https://bford.info/cachedir/>.
 const TAG: (&str, &str) = (
     "CACHEDIR.TAG",
     "Signature: 8a477f597d28d172789f06886806bc55\n# Converted traces of wavesieve. Deleting this directory is always safe.\n",
 );
 
-/// Converts the files of `misses` of which a rank is `wanted` into the cache, and lets the trace read them from there.
-/// Damaged files are left out, so that what is missing of them is told every time. Gives what could not be kept.
+/// Converts the files of `misses` with a `wanted` rank into the cache, and lets the trace read them from there. Damaged
+/// files are left out, so that their damage is reported every time. Returns what could not be cached.
 pub(crate) fn fill(
     trace: Trace,
     misses: &[Miss],

@@ -240,7 +240,7 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], style: 
     }
 }
 
-/// Leaves out the middle of a text that is wider than `width`: both ends of a kernel's name tell it apart.
+/// Removes the middle of a text that is wider than `width`: kernel names are distinguished by both ends.
 fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -57,7 +57,7 @@ const MAX_DECIMALS: usize = 12;
 const PLAIN: Display =
     Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, wraps: false, identifies: false };
 
-/// How to show each column of an answer.
+/// The display of each column of a result.
 pub(crate) fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
     frame
         .columns()
@@ -87,8 +87,8 @@ pub(crate) fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUn
         .collect()
 }
 
-/// How to show each column where the times of a table are to be compared with one another: where the unit is not named, all
-/// have the one that suits most of its columns. Points in time keep theirs.
+/// The display of each column if the times of a table are to be compared. By default, all get the unit that suits most
+/// columns; points in time keep theirs.
 pub(crate) fn displays_alike(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
     let mut displays = displays(frame, columns, unit);
     if unit.scale().is_some() {
@@ -187,15 +187,15 @@ impl Display {
             return "-".to_owned();
         }
         let value = value / self.divisor;
-        // What is small next to the rest of its column still states how small it is.
+        // A value that is small next to the rest of its column keeps enough decimals to be visible.
         let leading = if value == 0.0 { 0.0 } else { (-value.abs().log10()).ceil() };
-        // Where one unit was chosen for all, what is of another order of magnitude still has three digits.
+        // With one unit for all, a value of another order of magnitude still gets three digits.
         let needed = match leading as usize {
             leading if self.divisor > 1.0 && leading >= self.decimals => (leading + 2).min(most_decimals),
             leading => leading,
         };
         let text = format!("{:.*}", self.decimals.max(needed.min(MAX_DECIMALS)), value);
-        // What rounds to nothing is not less than nothing.
+        // What rounds to zero gets no minus sign.
         if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
             text.trim_start_matches('-').to_owned()
         } else {

@@ -22,13 +22,13 @@ pub(crate) struct Judgement<'a> {
     pub rules: &'a RuleBook,
     /// Form of kernel names to show and group by.
     pub name: NameForm,
-    /// Whether findings are about all of the run even if a part of it repeats evenly.
+    /// Whether findings cover the whole run even if a part of it repeats evenly.
     pub whole_run: bool,
 }
 
 /// What was found in a trace.
 pub(crate) struct Judged {
-    /// The answers to all questions.
+    /// The results of all questions.
     pub answers: Answers,
     /// What the trace holds.
     pub collected: Collected,
@@ -47,7 +47,7 @@ impl Judgement<'_> {
         let mut asked: BTreeSet<QueryRequest> = questions();
         asked.extend(others);
         let is_windowed = trace.choice().is_windowed();
-        // Who chose a stretch of time wants to know about all of it.
+        // Users who chose an interval want to know about all of it.
         if !self.whole_run && !is_windowed {
             asked.extend(questions_of_views());
         }

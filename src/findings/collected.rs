@@ -11,9 +11,9 @@ use crate::engine::NameForm;
 use crate::schema::facts::Role;
 use crate::trace::Trace;
 
-/// The program where the trace does not tell it, or not all of it.
+/// Placeholder program, if the trace does not record all of it.
 const UNKNOWN_PROGRAM: &str = "./app";
-/// Parts of words that may be followed by what nobody else should see.
+/// Parts of words that may be followed by a secret.
 const SECRETS: [&str; 8] = ["password", "passwd", "token", "secret", "key", "credential", "auth", "://"];
 /// Longest command line that is repeated.
 const LONGEST_PROGRAM: usize = 200;
@@ -37,12 +37,12 @@ pub struct Collected {
     pub name: NameForm,
     /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
     pub visible_gpus: Option<usize>,
-    /// Ranks whose dispatches counters made run one after the other, so that the time between them shows nothing.
+    /// Ranks whose dispatches were serialized by counter collection, so the time between them is meaningless.
     pub serialised_ranks: BTreeSet<i64>,
 }
 
 impl Collected {
-    /// The questions that tell it.
+    /// Questions whose results reveal what was collected.
     pub fn questions() -> Vec<QueryRequest> {
         ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"]
             .map(QueryRequest::new)
@@ -114,8 +114,8 @@ fn bare(name: &str) -> &str {
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// The words of a recorded command line. `None` where it may hold what nobody else should see, where it is long, or where its
-/// words cannot be told: no source records where they end if they hold blanks.
+/// The words of a recorded command line. `None` if it may contain secrets, is long, or cannot be split: no source
+/// records word boundaries if words contain blanks.
 fn program(command: &str) -> Option<Vec<String>> {
     let small = command.to_lowercase();
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.,/:=+@% ".contains(character);

@@ -3,7 +3,7 @@
 use super::tests::{Rows, found, span};
 use crate::analysis::counter_plan::CounterBlocks;
 
-/// Whether a rule states what rocinsight says.
+/// Whether a rule agrees with rocinsight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Agreement {
     Same,
@@ -13,11 +13,11 @@ enum Agreement {
 
 use Agreement::{Different, Same};
 
-/// What rows are answered, what rocinsight states about such numbers, and what is said here.
+/// Given rows, what rocinsight concludes from such numbers, and what wavesieve concludes.
 struct Fact {
     number: u32,
     rows: Vec<(&'static str, String)>,
-    /// Rules with their priorities that rocinsight comes to, by their names here.
+    /// Rules with their priorities that rocinsight arrives at, by their names here.
     theirs: &'static str,
     /// Rules with their priorities here, apart from what is only good to know.
     ours: &'static str,

@@ -30,17 +30,17 @@ pub struct Finding {
     pub subject: Option<String>,
     /// What of the run it is about.
     pub view: View,
-    /// What getting rid of it could save at most.
+    /// Potential saving.
     pub saving: Option<Saving>,
     /// The rows that show it.
     pub evidence: Vec<Evidence>,
-    /// What to do, the first helps most.
+    /// What to do, the most effective first.
     pub advice: Vec<String>,
     /// How to find out more.
     pub commands: Vec<Command>,
 }
 
-/// The most that getting rid of a finding could save. Several do not add up: they may overlap.
+/// The most that removing a finding could save. Savings of several findings may overlap, so they do not add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saving {
     /// GPU time in nanoseconds, added up over the GPUs.
@@ -79,13 +79,13 @@ impl Saving {
 /// Rows of an answer that show a finding.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// What was asked.
+    /// The query of these rows.
     pub question: QueryRequest,
     /// Title of the query.
     pub title: String,
     pub columns: Vec<OutputColumn>,
-    /// The rows, those that show it best.
+    /// The most relevant rows.
     pub frame: DataFrame,
-    /// How many rows show it in all.
+    /// The number of rows that show it in all.
     pub rows: usize,
 }

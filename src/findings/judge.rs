@@ -28,15 +28,16 @@ pub(crate) fn questions() -> BTreeSet<QueryRequest> {
     RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
-/// The questions that rules about what repeats ask of the steady part too, and those that tell which part that is.
+/// The questions that rules about repeating work also ask of the steady part, and those that determine which part that
+/// is.
 pub(crate) fn questions_of_views() -> BTreeSet<QueryRequest> {
     let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
     let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
     asked.chain([parts_question()]).collect()
 }
 
-/// What the rules find in the answers: what matters most first, of equals what could save most, then by id. Commands are for
-/// what is not collected yet. Rules about what repeats judge the view that the figures are about, the others all of the run.
+/// The findings of all rules, by priority, then by potential saving, then by id. Commands collect only what is missing.
+/// Rules about repeating work judge the view of the figures, others the whole run.
 ///
 /// # Errors
 /// When a text of the rule book is wrong.
@@ -68,7 +69,7 @@ pub(crate) fn judge(
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
-    // What is wrong with the trace itself comes first among its equals: it shows how far to trust the rest.
+    // Problems of the trace itself come first among equals: they decide how far to trust the rest.
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
@@ -76,7 +77,7 @@ pub(crate) fn judge(
 }
 
 fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Finding>> {
-    // What no row shows is not said.
+    // A finding without evidence is not reported.
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);
     let mut values = observation.values;

@@ -61,13 +61,13 @@ impl QueryRequest {
         self
     }
 
-    /// What the engine is told; `name` is the form of kernel names of the whole analysis.
+    /// Options for the engine; `name` is the kernel name form of the whole analysis.
     pub fn options(&self, name: NameForm) -> QueryOptions {
         let name = self.name.unwrap_or(name);
         QueryOptions { by: self.by.clone(), name, columns: None, parameters: self.parameters.clone() }
     }
 
-    /// The command line that gives the whole answer, with `INPUT` for the inputs.
+    /// The command line that prints the whole result, with `INPUT` for the inputs.
     pub fn command_line(&self) -> String {
         let mut words = vec!["wavesieve".to_owned(), "table".to_owned(), self.query.clone(), "INPUT".to_owned()];
         if let Some(by) = &self.by {

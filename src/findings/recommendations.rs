@@ -26,7 +26,7 @@ const ROCPROFV3: &str = "rocprofv3";
 const OPERATORS: &str = r"\^$.|?*+()[]{}";
 /// Longest name of a workload.
 const LONGEST_WORKLOAD: usize = 40;
-/// Panel of the counters that rocprof-compute would tell as well.
+/// Panel of the counters that rocprof-compute would collect as well.
 const EVIDENCE: &str = "bottleneck_evidence";
 /// File that defines accumulations.
 const DEFINITIONS: &str = "accumulations.yaml";
@@ -69,8 +69,8 @@ pub(crate) fn is_recommendation(name: &str) -> bool {
     recommendations().contains_key(name)
 }
 
-/// The commands of a recommendation for a trace, about a kernel where it is for one. None where the trace has what they would
-/// tell, or its GPUs cannot do it.
+/// The commands of a recommendation for a trace, for a kernel if it is about one. Empty if the trace already has what
+/// they would collect, or its GPUs do not support it.
 pub(crate) fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
@@ -114,13 +114,13 @@ fn has(kind: &str, kernel: Option<&str>, collected: &Collected) -> bool {
     }
 }
 
-/// Whether all counters are there that tell what holds a kernel back.
+/// Whether all counters that reveal what limits a kernel are available.
 fn has_evidence(collected: &Collected) -> bool {
     let panel = [EVIDENCE.to_owned()];
     collected.architecture().is_some_and(|name| passes(&panel, name, &collected.counters).is_none())
 }
 
-/// Whether the GPUs can do it; where the architecture is not recorded, it is supposed that they can.
+/// Whether the GPUs support it; assumed if the architecture is not recorded.
 fn exists(recommendation: &Recommendation, collected: &Collected) -> bool {
     let known: Vec<&String> = collected.architectures.iter().filter(|name| name.starts_with("gfx")).collect();
     recommendation.architectures.is_empty()
@@ -283,7 +283,7 @@ mod tests {
                     "zero\0",
                 ] {
                     for command in commands(name, Some(kernel), &collected) {
-                        // What a shell reads is what was meant, and what a terminal shows is what is there.
+                        // A shell must read the intended words, and a terminal must display all that is there.
                         let line = command.line();
                         assert_eq!(words(&line).as_ref(), Some(&command.words), "{line}");
                         assert!(!line.chars().any(|one| one.is_control() || one == '\u{202e}'), "{line:?}");

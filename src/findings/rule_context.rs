@@ -1,4 +1,4 @@
-//! What a rule sees, and what it says.
+//! Input and output of a rule.
 
 use std::collections::BTreeMap;
 
@@ -39,12 +39,12 @@ pub(crate) struct RuleContext<'a> {
     pub iterations: Option<i64>,
 }
 
-/// What a rule says; the texts and the confidence are those of its rule book.
+/// What a rule observed; texts and confidence come from its rule book.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Observation {
-    /// How much it matters; `None` for nothing to say.
+    /// How much it matters; `None` if there is nothing to report.
     pub priority: Option<Priority>,
-    /// Kernel, range, rank or whatever it is about.
+    /// Its subject: a kernel, range, rank or something else.
     pub subject: Option<String>,
     /// The kernel that commands are about, by its name in the answers.
     pub kernel: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Observation {
     /// Confidence where it is not that of the rule.
     pub confidence: Option<f64>,
     pub values: BTreeMap<String, Value>,
-    /// What it could save at most, GPU time in nanoseconds.
+    /// Potential saving, as GPU time in nanoseconds.
     pub saving_ns: Option<i64>,
     /// The rows that show it.
     pub evidence: Vec<Evidence>,

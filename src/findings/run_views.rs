@@ -69,7 +69,8 @@ struct Part<'a> {
 }
 
 impl RunViews {
-    /// The views that answers tell of; only all of the run where nothing was asked of the steady part, or where that is little.
+    /// The views that the results cover. Only the whole run, if nothing was asked of the steady part or if that is too
+    /// small.
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
         let question = parts_question();
         let rows = Rows::over(answers.get(&question));
@@ -107,7 +108,7 @@ impl RunViews {
 }
 
 impl RunView {
-    /// What it says, in a line.
+    /// Its summary, in a line.
     pub fn line(&self) -> String {
         let pct = |id: &str| self.shares.iter().find(|(known, _)| *known == id).map_or(0.0, |(_, pct)| *pct);
         let shares = format!(
@@ -180,7 +181,7 @@ fn shares_of(parts: &[Part<'_>]) -> Vec<(&'static str, i64, f64)> {
     KINDS.iter().map(|(kind, _)| of(kind)).filter(|(_, ns, _)| *ns > 0).collect()
 }
 
-/// The steady part, where it differs from all of the run or tells iterations, and is enough to judge by.
+/// The steady part, if it differs from the whole run or has iterations, and is large enough to judge by.
 fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option<RunView> {
     let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
     let is_in_view = |part: &&Part<'_>| matches!(part.kind, "steady" | "dense");

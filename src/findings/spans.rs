@@ -10,7 +10,7 @@ use super::rule_context::Rows;
 use super::rules::{idle, time_question};
 use crate::trace::views::View;
 
-/// Id of the rule whose thresholds tell which gaps are no idle time.
+/// Id of the rule whose thresholds decide which gaps are not idle time.
 pub(crate) const BROKEN_SPAN: &str = "broken_span";
 
 /// Rank and index of a GPU.

@@ -188,7 +188,7 @@ fn exposed_time_is_judged_by_its_share() {
     assert_eq!([0, 1_000_000, 1_000_001].map(start), ["-", "-", "info"]);
 }
 
-/// A kernel that dominates is told with commands, unless counters tell what limits it, or it communicates.
+/// A dominant kernel is reported with commands, unless counters reveal what limits it, or it communicates.
 #[test]
 fn dominant_kernels_are_told_once() {
     let kernels = |own: i64, category: &str| {
@@ -365,7 +365,7 @@ fn stragglers_are_named_with_their_reasons() {
     let findings = of(10.1, TWO_SPANS);
     assert_eq!(findings[0].title, "Straggler: rank 1 GPU 1: the same kernels take longer on it");
     assert_eq!(findings[0].saving.as_ref().unwrap().gpu_time_ns, 150_000);
-    // Of two nobody can tell which is the odd one, and GPUs of one rank hold no other rank up.
+    // With two GPUs the odd one cannot be identified, and GPUs of one rank delay no other rank.
     let is_named = |findings: &[Finding]| findings.iter().any(|one| one.rule == "straggler");
     assert!(!is_named(&among(10.1, 2, TWO_SPANS)));
     assert!(!is_named(&of(10.1, &TWO_SPANS.replace("\n    1 1 ", "\n    0 1 "))));

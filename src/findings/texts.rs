@@ -42,12 +42,12 @@ pub(crate) fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Resu
     Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
 }
 
-/// The parts of a text of a finding: whether it is code, and what it says.
+/// The parts of a finding's text, each with whether it is code.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
 }
 
-/// A number in words; a value that is not known is said to be that.
+/// A number in words; unknown values are reported as such.
 fn number(value: Value, shown: impl Fn(f64) -> String) -> Result<String, minijinja::Error> {
     if value.is_none() {
         return Ok(UNKNOWN.to_owned());

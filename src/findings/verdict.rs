@@ -28,9 +28,9 @@ pub enum Limit {
     Latency,
     /// Communication that nothing hides.
     Communication,
-    /// Several things alike.
+    /// Several limits alike.
     Mixed,
-    /// GPUs compute, and nothing shows what limits them.
+    /// GPUs compute, and nothing indicates what limits them.
     Unknown,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn verdict(
     Some(classified(shares, kernels, rule))
 }
 
-/// By shares of the spans, and of kernel time with a bottleneck that counters show.
+/// Classifies by shares of the spans, and of kernel time with a bottleneck found by counters.
 fn classified(shares: Shares, kernels: [(Limit, f64); 3], rule: &RuleText) -> Verdict {
     let threshold = |name: &str| rule.thresholds.get(name).copied().unwrap_or(f64::NAN);
     let costs = [

@@ -71,7 +71,7 @@ impl Cache {
         Self { directory: directory.to_owned() }
     }
 
-    /// Where the entry of files belongs. The path as it was given is part of the name, because answers show it.
+    /// Path of the entry for some files. It depends on their path as given, because results show that path.
     pub fn place(&self, shown: &str, files: &[PathBuf], categories: &Categories) -> Result<PathBuf> {
         let identify = |path: &PathBuf| FileIdentity::compute(&path.canonicalize()?);
         let files: Vec<FileIdentity> = files.iter().map(identify).collect::<Result<_>>()?;
@@ -80,7 +80,7 @@ impl Cache {
         Ok(self.directory.join(format!("{:032x}", xxh3_128(&bytes))))
     }
 
-    /// What is in an entry, if it is there and whole.
+    /// The content of an entry, if it exists and is complete.
     pub fn open(entry: &Path) -> Option<(Opened, Vec<Role>)> {
         let described: Entry = serde_json::from_str(&fs::read_to_string(entry.join(ENTRY)).ok()?).ok()?;
         let whole = described.parts.iter().all(|(path, bytes)| {

@@ -48,7 +48,7 @@ pub(crate) fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec
     notes
 }
 
-/// Numbers of rows; `None` where there are none, which shows nothing.
+/// Numbers of rows; `None` if all are zero, which proves nothing.
 fn rows(member: &TraceProcess, options: &LoadOptions) -> Option<Vec<u64>> {
     let context = ReadContext {
         process: &member.process,

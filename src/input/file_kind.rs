@@ -80,7 +80,7 @@ pub(crate) fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared
 /// Looks into the files of a capture.
 pub(crate) fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
     if !group.repeated().is_empty() {
-        // What is said of files that are not read cannot be inferred from those that are.
+        // Reports about files that are not read cannot be derived from those that are, so they are never cached.
         return (group.open(), CachedCapture::Never);
     }
     let (opened, kept) = cached(options, group.shown(), &group.files());

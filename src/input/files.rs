@@ -15,7 +15,7 @@ use crate::trace::jobs::READING_BYTES;
 /// How much is looked at of the start and of the end of a file.
 const END_BYTES: u64 = 1 << 20;
 
-/// What tells a file from another and from itself after a change, without reading all of it.
+/// Identifies a file and detects changes to it, without reading all of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct FileIdentity {
     /// Path as given or found.

@@ -31,11 +31,11 @@ pub struct LoadOptions {
     pub reader: Reader,
     /// How many files and processes are read at the same time.
     pub jobs: Jobs,
-    /// Where files are looked for that were converted before.
+    /// Where to look for files that were converted before.
     pub cache: Option<Cache>,
-    /// Is told how many files and processes were read.
+    /// Observer of how many files and processes were read.
     pub observer: Option<Arc<dyn Observer>>,
-    /// A directory that is no input though it lies in one, as an output does that is written again.
+    /// A directory that is not an input though it lies in one, such as an output that is being rewritten.
     pub exclude: Option<PathBuf>,
 }
 

@@ -14,7 +14,7 @@ use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadKind, head_of};
 use super::rocprofv3_json::ROOT_KEY;
 
-/// First bytes are taken for a format only if they show its marks, and blanks before JSON change nothing.
+/// First bytes are recognized as a format only if they have its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {
     let found = by_head(bytes, true);
     let is_lost = bytes.is_empty() || SQLITE_MAGIC.starts_with(bytes) || bytes.starts_with(b"version https://git-lfs");

@@ -11,7 +11,7 @@ use crate::source::scan::TreeScan;
 use crate::trace::Trace;
 use crate::trace::selection::{effective, emptying, explained};
 
-/// What an analysis shows, and by what it judges.
+/// Content of an analysis, and its criteria.
 #[derive(Clone, Debug)]
 pub struct AnalysisOptions {
     /// The queries.
@@ -24,11 +24,11 @@ pub struct AnalysisOptions {
     pub name: NameForm,
     /// Rows of tables, 0 for all.
     pub rows: usize,
-    /// What is asked next to what rules and sections ask.
+    /// Questions in addition to those of rules and sections.
     pub questions: Vec<QueryRequest>,
     /// What the user wants to know, in words.
     pub prompt: Option<String>,
-    /// Heading of the document, where it is not the usual one.
+    /// Heading of the document, if not the usual one.
     pub title: Option<String>,
     /// Whether figures and findings are about all of the run even where a part of it repeats evenly.
     pub whole_run: bool,
@@ -50,7 +50,7 @@ pub struct Analysis {
     pub is_empty: bool,
     /// What the user wanted to know, in words.
     pub prompt: Option<String>,
-    /// What the source code of the program tells.
+    /// Scan of the program's source code.
     pub source: Option<TreeScan>,
 }
 
@@ -75,8 +75,8 @@ impl AnalysisOptions {
 }
 
 impl Trace {
-    /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables. Figures and
-    /// findings are about the part of the run that repeats evenly, where there is one; tables show all of the run.
+    /// Analyzes the trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    /// Figures and findings cover the part of the run that repeats evenly, if there is one; tables cover the whole run.
     ///
     /// # Errors
     /// When the tables cannot be read, or a rule or section does not fit the queries.

@@ -11,7 +11,7 @@ use crate::findings::{Finding, QueryRequest};
 /// A table with all its rows and columns.
 #[derive(Clone, Debug)]
 pub(crate) struct FullTable {
-    /// Id of the section that shows it; empty where none does.
+    /// Id of the section that shows it; empty if none does.
     pub section: String,
     /// Stable id, unique in its section.
     pub name: String,
@@ -19,7 +19,7 @@ pub(crate) struct FullTable {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// What was asked; `None` where it is no answer to a query.
+    /// Its query; `None` if it is not the result of one.
     pub question: Option<QueryRequest>,
     /// What the columns are, in order.
     pub columns: Vec<OutputColumn>,

@@ -1,4 +1,4 @@
-//! What the source code of a program and a trace of it tell together.
+//! What source code and a trace of a program reveal together.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,18 @@ use crate::engine::ColumnUnit;
 use crate::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, time_question};
 use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
 
-/// What a trace states about an advice.
+/// What a trace reveals about an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceVerdict {
-    /// A finding is about the same: its place.
+    /// A finding has the same subject: its place.
     Found(usize),
-    /// It would show in the trace, and costs nothing remarkable there.
+    /// The trace would reveal it, but it costs nothing significant there.
     NotFound,
-    /// The trace shows the opposite.
+    /// The trace contradicts it.
     Contradicted,
-    /// The advice requests what was recorded.
+    /// The advice asks for records that the trace has.
     Recorded,
-    /// The trace lacks what would tell.
+    /// The trace lacks the records to check it.
     NotRecorded,
 }
 
@@ -60,8 +60,8 @@ impl Analysis {
         })
     }
 
-    /// With what the source code of the program tells. Where a trace shows what the source only suggests, the trace counts: its
-    /// findings are told the places in the source, and what it has the records for is no finding of the source.
+    /// Adds what the program's source code reveals. If the trace shows what the source only suggests, the trace takes
+    /// precedence: its findings link to places in the source. Records that the trace already has are not requested.
     ///
     /// # Errors
     /// When a table cannot be made.
@@ -180,13 +180,13 @@ fn defined_at(finding: &Finding, scan: &SourceScan) -> String {
     format!(" In the source it is {is_defined} at {}:{}{launched}.", kernel.file, kernel.line)
 }
 
-/// What the source has to do with what a trace shows.
+/// What the source adds to a finding of the trace.
 fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
     format!(" In the source: {}.{}", advice.issue, found_at(advice, scan))
 }
 
-/// The finding of an advice that the trace states nothing about: no suggestion outranks what was measured, and what was recorded is
-/// not requested again.
+/// The finding for an advice that the trace cannot check. No suggestion outranks a measurement, and what was recorded
+/// is not requested again.
 fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
     let mut finding = finding(advice, scan);
     if kinds.contains("kernels") {
@@ -223,7 +223,7 @@ fn times_by_name(answers: &Answers) -> BTreeMap<String, (i64, i64)> {
     times
 }
 
-/// The table of what the source suggests and what the trace says.
+/// The table that compares suggestions from the source with the trace.
 fn side_by_side(
     advice: &[Recommendation],
     relevance: &[TraceVerdict],

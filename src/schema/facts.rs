@@ -1,4 +1,4 @@
-//! What a source tells about each process it holds, before ranks are known.
+//! What a source reports about each process it holds, before ranks are known.
 
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl AgentFacts {
         self.agent_type == "GPU"
     }
 
-    /// What tells this device from the others of its machine: uuid, otherwise location, otherwise absolute index.
+    /// Identifies this device on its node: uuid, otherwise location, otherwise absolute index, otherwise agent id.
     pub fn device_key(&self) -> String {
         match (&self.uuid, &self.location, self.absolute_index) {
             (Some(uuid), _, _) => format!("uuid {uuid}"),
@@ -131,7 +131,7 @@ pub struct ProcessFacts {
     pub source: String,
     /// Format id such as `rocpd`.
     pub format: String,
-    /// Schema version the file states.
+    /// Schema version of the file.
     pub schema_version: Option<String>,
     /// Rank in the recorded environment.
     pub environment_rank: Option<i64>,

@@ -21,7 +21,7 @@ pub struct Process {
     pub clock: Clock,
     /// GPU index and device number by agent id.
     pub gpus: BTreeMap<i64, Gpu>,
-    /// What the source told.
+    /// Facts from the source.
     pub facts: ProcessFacts,
 }
 

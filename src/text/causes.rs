@@ -1,12 +1,12 @@
 //! Errors with their causes, in a line.
 
-/// What went wrong and why, from the outside in; a cause that states what is said already is left out.
+/// The error and its causes, outermost first, without causes that repeat the text before.
 pub(crate) fn with_causes(error: &anyhow::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     for cause in error.chain() {
         let (text, folded) = (cause.to_string(), cause.to_string().to_lowercase());
         let last = parts.last().map(|last| last.to_lowercase()).unwrap_or_default();
-        // SQLite's own text follows its message as "Error code 11: The …".
+        // SQLite appends its own text to its message, as in "Error code 11: The …".
         if last.is_empty() || !last.contains(&folded) && !folded.ends_with(&last) {
             parts.push(text);
         }

@@ -1,4 +1,4 @@
-//! Puts the processes of a trace on common clocks, and shows how well that works.
+//! Puts the processes of a trace on common clocks, and measures how well that works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -241,13 +241,13 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     Ok(endings.into_values().collect())
 }
 
-/// Gives every process its clock and shows which times can be compared now, and how well.
+/// Gives every process its clock, and returns which times can be compared now, and how well.
 ///
 /// # Errors
 /// [`OffsetsError`], or when the collectives cannot be read.
 pub(crate) fn align(mut trace: Trace, alignment: &Alignment) -> Result<(Trace, Aligned)> {
     let offsets = offsets_of(&trace, alignment)?;
-    // Aligned processes share the first clock; the machines of others follow in their order.
+    // Aligned processes share the first clock; the nodes of others follow in order.
     let aligned = i64::from(offsets.iter().any(Option::is_some));
     let mut numbers: BTreeMap<i64, i64> = BTreeMap::new();
     let mut clocks: Vec<Clock> = Vec::new();

@@ -7,14 +7,14 @@ use crate::analysis::collectives::matching::MedianDeviation;
 /// Times at which the machines that took part in a collective left it, each on its own clock.
 pub(crate) type CollectiveExits = BTreeMap<i64, i64>;
 
-/// What to add to the clocks of machines to have that of the first of them, inferred from collectives: the median over
-/// those that two machines took part in. Machines without any in common with others stay out.
+/// Offsets from the clocks of nodes to the clock of the first one, inferred from collectives. Each is the median over
+/// the collectives in which two nodes took part. Nodes that share none with the others are left out.
 pub(crate) fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
     let mut offsets: BTreeMap<i64, i64> = nodes.first().map(|first| (*first, 0)).into_iter().collect();
     loop {
         let mut placed = Vec::new();
         for node in nodes.iter().filter(|node| !offsets.contains_key(*node)) {
-            // The placed machine with most collectives in common tells most.
+            // The placed node with most collectives in common is the best reference.
             let offset_counts = offsets.iter().map(|(known, offset_ns)| {
                 let both = leavings.iter().filter_map(|at| Some((at.get(known)?, at.get(node)?)));
                 let differences: Vec<i64> = both.map(|(there, here)| there + offset_ns - here).collect();

@@ -118,13 +118,13 @@ impl Derivation<'_> {
         Ok((work.progress.into_tables(), late))
     }
 
-    /// The source tables in the order in which they are declared: what one tells about another is known then.
+    /// The source tables in order of declaration, so that what one reveals about another is known in time.
     fn sources(&self) -> impl Iterator<Item = &'static Table> {
         schema::tables().iter().copied().filter(|table| self.read.contains_key(table.name))
     }
 }
 
-/// What workers share that carry out a derivation.
+/// What the workers of a derivation share.
 struct Work<'a, P, D, L> {
     plan: &'a Derivation<'a>,
     /// What each derived table is built from.

@@ -1,4 +1,4 @@
-//! Processes, ranks, nodes, devices and roles of the logical trace, assigned from what the sources tell.
+//! Processes, ranks, nodes, devices and roles of the logical trace, assigned from what the sources report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -181,10 +181,11 @@ fn claimed_again(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> BTr
     plain
 }
 
-/// Gives every process a rank: its claim, otherwise the next number after the highest claim in the order given. Processes
-/// of one capture series (a counter pass next to its trace) have no common claim here, so each gets its own. A thread trace, which
-/// shows nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; otherwise all
-/// thread traces of a directory have one.
+/// Gives every process a rank: its claim, otherwise the next number after the highest claim, in the given order.
+/// Processes of one capture series (a counter pass next to its trace) have no common claim here, so each gets its own.
+///
+/// A thread trace does not identify its process. It gets the rank of the processes below the nearest directory above
+/// it, if they have only one. Otherwise all thread traces of a directory share a rank.
 fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
     let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
     let mut take_next = || {

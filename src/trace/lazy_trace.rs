@@ -104,14 +104,14 @@ impl Trace {
         }
     }
 
-    /// The same trace, of whose reading someone is told.
+    /// The same trace, with an observer of its reading.
     #[must_use]
     pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The same trace, of which some was damaged already when it was opened.
+    /// The same trace, parts of which were already found damaged when it was opened.
     #[must_use]
     pub fn opened_with(mut self, damage: Vec<Damage>) -> Self {
         self.report_damage(damage.iter().cloned());
@@ -131,7 +131,7 @@ impl Trace {
         self.opened_with.difference(&known).cloned().collect()
     }
 
-    /// Works on some processes, as many at a time as may be, and tells whoever wants to know.
+    /// Works on some processes, as many in parallel as allowed, and notifies the observer.
     ///
     /// # Errors
     /// The failure of the first that failed.
@@ -264,8 +264,8 @@ impl Trace {
         self.damage.lock().extend(damage);
     }
 
-    /// Looks through all that is stored for content that cannot be read, reports it and shows whether there is any; it is left out
-    /// from then on. For when something failed while it was read.
+    /// Searches everything stored for content that cannot be read, and reports it. Returns whether there is any; it is
+    /// left out from then on. Call it when reading has failed.
     pub fn finds_damaged_content(&self) -> bool {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);

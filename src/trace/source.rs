@@ -66,7 +66,7 @@ pub struct ReadContext<'a> {
     pub hint: Option<&'a ScanHint>,
     /// Whether all rows of the columns will be wanted in memory at the same time.
     pub at_once: bool,
-    /// Tells of rows that are read at once which are wanted at all; others may be left out.
+    /// Decides which rows are wanted at all while they are read; others may be left out.
     pub keep: Option<Keep>,
 }
 
@@ -118,36 +118,35 @@ pub trait ProcessReader: Send + Sync {
         &[]
     }
 
-    /// What is known to be damaged: found when the input was opened, or by [`ProcessReader::damage_of_content`]. What reading tells is not
-    /// repeated here.
+    /// Known damage: found when the input was opened, or by [`ProcessReader::damage_of_content`]. Damage found by
+    /// reading is not repeated here.
     fn damage(&self) -> Vec<Damage> {
         Vec::new()
     }
 
-    /// Parts that cannot be read, as far as a look at how the input is laid out tells, without reading all of it.
+    /// Parts that cannot be read, as far as the layout of the input reveals them, without reading all of it.
     fn damage_of_structure(&self) -> Vec<Damage> {
         Vec::new()
     }
 
-    /// Number of rows of a source table, without reading them where that is possible.
+    /// Number of rows of a source table, if possible without reading them.
     ///
     /// # Errors
-    /// When the input cannot be opened. Of a damaged table the rows that can be read are counted.
+    /// When the input cannot be opened. Of a damaged table, the rows that can be read are counted.
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
 
-    /// Whether a source table has rows, where that is told sooner than their number: one that counts, whatever its values turn
-    /// out to be when they are read. If not, only counting tells.
+    /// Whether a source table certainly has a row, if this is known sooner than the number of rows. The row must count
+    /// whatever its values turn out to be. If not, only counting can decide.
     fn has_rows(&self, _context: &ReadContext<'_>, _table: &'static Table) -> bool {
         false
     }
 
-    /// Estimate of the memory that all tables need while they are read, where the source knows better than the size
-    /// of its files tells.
+    /// Estimated memory that all tables need while they are read, if the source knows it better than from file size.
     fn memory_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Estimate of the memory that some columns of source tables need, where the source knows how many rows they have.
+    /// Estimated memory that some columns of source tables need, if the source knows the number of rows.
     fn memory_bytes_of(&self, _request: &Request) -> Option<u64> {
         None
     }

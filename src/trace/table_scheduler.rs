@@ -41,7 +41,7 @@ impl TableScheduler {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// The state, which nobody else sees or changes meanwhile.
+    /// Locks the state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }

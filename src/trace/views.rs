@@ -22,13 +22,13 @@ pub enum View {
     Steady,
 }
 
-/// The steady part of every process, inferred from its tables while these are read.
+/// The steady part of every process, inferred while its tables are read.
 pub(crate) struct SteadyParts {
     choice: Filters,
     /// Whether there is only one process.
     is_alone: bool,
     parts: Mutex<BTreeMap<i64, SteadyPart>>,
-    /// Processes with few rows whose steady part is all of their run; `None` once it is known that the parts tell more.
+    /// Processes with few rows whose steady part is their whole run; `None` after [`Self::take_deferred`].
     deferred: Mutex<Option<BTreeSet<i64>>>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct SteadyParts {
 #[derive(Clone)]
 struct SteadyPart {
     resolved: Resolved,
-    /// Whether it is all of the run, of which no iterations tell more.
+    /// Whether it is the whole run, without iterations that reveal more.
     is_all: bool,
 }
 
@@ -47,14 +47,14 @@ impl SteadyParts {
         Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), deferred }
     }
 
-    /// Whether any process has a steady part that shows more than all of its run.
+    /// Whether the steady part of any process reveals more than its whole run.
     pub(crate) fn has_more(&self) -> bool {
         let parts = self.parts.lock();
         parts.values().any(|part| !part.is_all)
     }
 
-    /// The processes that consumers did not get, as their steady part is all of their run: if that is true of every process,
-    /// nobody needs the results. Otherwise the consumers need these processes now.
+    /// The processes withheld from consumers because their steady part is their whole run. If this is true of every
+    /// process, nobody needs the results. Otherwise the consumers need these processes now.
     pub(crate) fn take_deferred(&self) -> BTreeSet<i64> {
         let deferred = self.deferred.lock().take().unwrap_or_default();
         if self.has_more() { deferred } else { BTreeSet::new() }
@@ -71,7 +71,8 @@ impl SteadyParts {
         has_few_rows
     }
 
-    /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
+    /// The same consumer for rows of the steady part. The tables that determine that part are read too, unless it is
+    /// known for every process.
     pub(crate) fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {

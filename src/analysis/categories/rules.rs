@@ -17,7 +17,7 @@ pub enum CategoryError {
         file: String,
         /// Line, from 1.
         line: usize,
-        /// What the parser says.
+        /// Message of the parser.
         reason: String,
     },
     /// A category id that could not be a column value everywhere.
@@ -64,7 +64,7 @@ pub enum CategoryError {
         category: String,
         /// The expression as written.
         pattern: String,
-        /// What the parser says.
+        /// Message of the parser.
         reason: String,
     },
     /// `before` names something else than communication.

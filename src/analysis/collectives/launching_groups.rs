@@ -1,4 +1,5 @@
-//! Calls and groups of calls of a communication library that launch kernels, inferred from when they ran on their threads.
+//! Calls of a communication library that launch kernels, and their groups, inferred from when they ran on their
+//! threads.
 
 /// A call of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,23 @@
-//! Matches calls of collectives of two GPUs: by their order where both have as many, otherwise by when they end.
+//! Matches collective calls of two GPUs: by order if both have equally many, otherwise by end time.
 //!
-//! All ranks leave a collective at nearly the same time, however late each came. So ends tell which calls belong together
-//! where some were not recorded, even between clocks that differ: the difference of the clocks is what most of the ends
-//! agree in.
+//! All ranks leave a collective at nearly the same time, however late each arrived. So if some calls were not recorded,
+//! end times identify which calls belong together. This works even between different clocks: the clock offset is the
+//! difference that most ends agree on.
 
-/// Shifts that are tried where one side lacks calls.
+/// Maximum number of shifts to try if one side lacks calls.
 const MAX_SHIFTS: usize = 4096;
-/// Calls that a shift is judged by.
+/// Maximum number of calls by which to judge a shift.
 const MAX_SAMPLES: usize = 512;
-/// A shift is inferred from another when the ends agree so many times as well as with any other.
+/// The best shift counts only if its ends agree this many times as well as those of any other shift.
 const CLEARLY_BETTER: i64 = 2;
-/// Nanoseconds that are nothing between ends of different GPUs: ten ticks of the 100 MHz clock that timestamps dispatches.
+/// Differences up to this many nanoseconds between ends on different GPUs are negligible: ten ticks of the 100 MHz
+/// dispatch clock.
 const TICKS_NS: i64 = 100;
-/// Between different clocks, so many in a hundred of the fewer calls find a partner, or none does.
+/// Between different clocks, at least this percentage of the calls on the shorter side must match; otherwise none do.
 const MIN_MATCHED_PCT: usize = 90;
 
-/// On one clock, ends overrule the order of as many calls only when so many in a hundred find a partner by them: ranks that
-/// do not wait for one another run together by chance.
+/// On one clock, end times override the order of equally many calls only if they match at least this percentage. Calls
+/// of independent ranks overlap by chance.
 const MIN_BETTER_PCT: usize = 75;
 
 /// A call of a collective on one GPU.
@@ -47,12 +48,12 @@ impl Basis {
     }
 }
 
-/// The calls of `other`, each with the position of its partner in `reference`, which is at least as long. Both are in the
-/// order of their starts. `same_clock` states that times of both can be compared.
+/// The calls of `other`, each with the position of its partner in `reference`, which is at least as long. Both are
+/// ordered by start. `same_clock` is true if times of both can be compared.
 ///
-/// As many calls on both sides are matched by order, unless the clocks are the same and ends tell that calls are missing
-/// on both sides: more of them then run at the same time as partners of the nearest end, and most of all do. Where the numbers differ, calls
-/// are partners when each is nearest to the other by its end and they run at the same time.
+/// Equally many calls are matched by order, unless on one clock the ends reveal missing calls on both sides. Then
+/// matching by nearest end yields more overlapping pairs, and covers most calls. If the numbers differ, calls are
+/// partners if their ends are mutually nearest and they overlap.
 pub(crate) fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
     if reference.len() == other.len() {
         let by_order: Vec<Option<u32>> = (0..other.len() as u32).map(Some).collect();
@@ -129,8 +130,8 @@ fn nearest_position(ends: &[(i64, u32)], time_ns: i64) -> Option<u32> {
     nearest(ends, time_ns).map(|(_, position)| position)
 }
 
-/// What to add to the times of `other` to have those of `reference`, inferred from calls of which one side lacks some: the
-/// difference of ends that most of them agree in. `None` where two differences explain them about as well.
+/// What to add to times of `other` to get times of `reference`, inferred from calls of which one side lacks some. It is
+/// the difference of ends that most calls agree on; `None` if two differences explain them about equally well.
 fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     let is_shorter = other.len() <= reference.len();
     let (short, long) = if is_shorter { (other, reference) } else { (reference, other) };

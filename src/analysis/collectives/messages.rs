@@ -125,7 +125,7 @@ pub(crate) fn operation_of(call: &str) -> Option<usize> {
     operations().iter().position(|operation| is_one_of(call, &operation.calls))
 }
 
-/// Whether an argument is one that something is inferred from.
+/// Whether messages or communicators are inferred from this argument.
 pub(crate) fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
@@ -176,10 +176,10 @@ impl Message {
 }
 
 impl Operation {
-    /// The size S of a message in bytes, of what one of `ranks` counts.
+    /// The size S of a message in bytes, computed from the count of one of `ranks`.
     ///
     /// # Errors
-    /// [`Sizes::NoRanks`] or [`Sizes::Unreadable`] when it cannot be told.
+    /// [`Sizes::NoRanks`] or [`Sizes::Unreadable`] if the size cannot be determined.
     pub(crate) fn message_bytes(&self, rank_bytes: i64, ranks: Option<i64>) -> Result<i64, Sizes> {
         match (self.per_rank, ranks) {
             (false, _) => Ok(rank_bytes),
@@ -188,7 +188,7 @@ impl Operation {
         }
     }
 
-    /// What the algorithm bandwidth is multiplied by to be the bus bandwidth.
+    /// Factor from algorithm bandwidth to bus bandwidth.
     pub(crate) fn bus_factor(&self, ranks: Option<i64>) -> Option<f64> {
         let others = || ranks.filter(|ranks| *ranks > 0).map(|ranks| (ranks - 1) as f64 / ranks as f64);
         match self.bus {

@@ -7,13 +7,13 @@ use crate::analysis::counter_plan::counter_passes::{Item, Select};
 use crate::analysis::counter_plan::counter_request::{Needs, Resolved};
 use crate::analysis::hardware::metrics::Accumulated;
 
-/// How the profiler is told to accumulate a counter.
+/// How the profiler is asked to accumulate a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accumulations {
-    /// By a counter of its own, `NAME_ACCUM`, which a file of definitions makes with `accumulate()`. rocprofv3 keeps no
-    /// order of counters, so that it gives 0 for pairs.
+    /// Through its own counter `NAME_ACCUM`, which a definitions file creates with `accumulate()`. rocprofv3 does not
+    /// preserve the order of counters, so it reports 0 for pairs.
     Defined,
-    /// By the accumulator right after the counter, as rocprof before rocprofv3 takes it.
+    /// Through the accumulator right after the counter, as rocprof before rocprofv3 expects it.
     Paired,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A counter that a block is told to count.
+/// A counter that a block counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Select {
     pub block: String,
@@ -17,11 +17,11 @@ pub(crate) struct Item {
     pub names: Vec<String>,
     /// What it needs of the blocks; what another item of the pass needs as well counts once.
     pub selects: BTreeSet<Select>,
-    /// Counters whose accumulation it is. A pass accumulates one counter only, as there is one accumulator by name.
+    /// Counters that it accumulates. A pass accumulates only one counter, as there is only one accumulator name.
     pub accumulates: BTreeSet<String>,
-    /// Counters in it that could be accumulated: in a pass that accumulates another it would not be told which.
+    /// Its counters that could be accumulated: a pass that accumulates another counter could not distinguish them.
     pub levels: BTreeSet<String>,
-    /// A group and its member that it belongs to: a pass holds one member of a group only.
+    /// Its group and member of that group: a pass holds only one member of each group.
     pub apart: Option<(usize, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Item {
 /// Items that are collected in one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pass {
-    /// In the order in which the profiler is told.
+    /// In the order passed to the profiler.
     pub items: Vec<Item>,
 }
 
@@ -57,7 +57,7 @@ impl Pass {
         self.items.iter().flat_map(|item| &item.names).map(String::as_str).collect()
     }
 
-    /// What the blocks are told to count, by block.
+    /// The counters of each block.
     pub(crate) fn selects(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut selects: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for select in self.items.iter().flat_map(|item| &item.selects) {
@@ -120,18 +120,20 @@ pub(crate) fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> u
     accumulated.len().max(of_blocks.unwrap_or(0)).max(of_groups.unwrap_or(0))
 }
 
-/// Puts every item into one pass, with few passes, the same whatever the order of the items and of `together`.
+/// Puts every item into one pass, with few passes. The result does not depend on the order of the items or of
+/// `together`.
 ///
-/// It starts with as many passes as [`lower_bound`] states that there must be. Items that are not free (accumulations,
-/// groups, members of what is kept apart) go first, those with the most counters before the others, each into the first
-/// pass that takes it, or a new one. Free counters need one place of one block: as long as the places of all passes
-/// are enough for a block, and there are at least as many as its counters, each finds one wherever the others went. So
-/// the plan has exactly the smallest number of passes when all are free, and also with accumulations, as these need two of
-/// a block's places in passes of their own; more can be needed only for groups that leave gaps, as in any first-fit
-/// decreasing, or for counters that must not be next to an accumulation.
+/// It starts with [`lower_bound`] passes. Items that are not free (accumulations, groups, members of what is kept
+/// apart) go first, those with the most counters before the others. Each goes into the first pass that takes it, or a
+/// new one. A free counter needs one place of one block. If all passes together have at least as many places for a
+/// block as it has counters, each free counter finds one.
 ///
-/// Because it does not matter to the number of passes where a free counter goes, those of one set of `together` are
-/// put into one pass where it has room for them, so that what is computed of them is of the same run.
+/// So the plan has the minimum number of passes if all items are free. It also does with accumulations, as these need
+/// two of a block's places in passes of their own. More can be needed only for groups that leave gaps, as in any
+/// first-fit decreasing, or for counters incompatible with an accumulation.
+///
+/// The number of passes does not depend on where free counters go. So the free counters of one set of `together` go
+/// into one pass if it has room. Values computed from them then come from the same run.
 ///
 /// # Errors
 /// When one item alone is too large.

@@ -250,7 +250,8 @@ impl<'a> Resolver<'a> {
         Ok(needs)
     }
 
-    /// A derived counter by its formula, otherwise one of the hardware, without what it states about its instances.
+    /// Needs of a counter: a derived one by its formula, otherwise a hardware counter. What the name specifies about
+    /// instances is ignored.
     fn of_counter(&mut self, name: &str, depth: usize) -> Result<Needs, RequestError> {
         let definitions = self.definitions;
         if let Some(metric) = definitions.derived_counter(name).filter(|_| depth < DEEPEST) {

@@ -1,7 +1,7 @@
 //! Words of command lines, as bash reads and writes them.
 
-/// A word as bash takes it, quoted where it needs that. What a terminal or an editor would obey instead of showing is written by its
-/// bytes, so that a line is one line and does not look like another.
+/// A word for bash, quoted if needed. Characters that a terminal or an editor would interpret are written as bytes. So
+/// a line stays one line and cannot pose as another.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.,/:=+@%".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {

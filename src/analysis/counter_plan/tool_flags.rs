@@ -74,7 +74,7 @@ pub enum ToolProblem {
     /// rocprofv3 would not take it.
     #[error(transparent)]
     Rocprofv3(#[from] CommandProblem),
-    /// It is not told what to do.
+    /// The mode is missing.
     #[error("{tool} is first told one of {modes}")]
     NoMode {
         /// The program.

@@ -1,16 +1,16 @@
-//! Calls that wait for all that was given to a device: which work each of them waits for.
+//! Calls that wait for all work issued to a device: which work each of them waits for.
 //!
-//! There may be as many pairs of such a call and work as the product of both; they are told by the order in which work was
-//! given to its device.
+//! There may be as many pairs of call and work as the product of both. So pairs are not stored, but derived from the
+//! order in which work was issued to its device.
 
 use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 
-/// What calls wait for whole devices, and which work was given to these before.
+/// Which devices calls wait for, and which work was issued to these before.
 #[derive(Debug, Default)]
 pub(crate) struct Drains {
-    /// By work: its device and its place in the order of issue there; empty where no call waits for a device.
+    /// By work: its device and its place in the order of issue there; empty if no call waits for a device.
     issued: Vec<(u32, u32)>,
-    /// Calls in order, with their device and how much work was given to it before.
+    /// Calls in order, with their device and how much work was issued to it before.
     calls: Vec<(u32, u32, u32)>,
     /// How much work each device has.
     sizes: Vec<u32>,

@@ -74,7 +74,7 @@ pub(crate) enum Cause {
     Stream(u32),
     /// The end of work elsewhere that a recorded event stood for.
     Event(u32),
-    /// The end of work elsewhere; nothing recorded shows that it was waited for.
+    /// The end of work elsewhere; no recorded dependency proves that this work waited for it.
     Inferred(u32),
     /// The return of the call that launched it.
     Launched(u32),

@@ -18,7 +18,7 @@ pub(crate) enum Part {
     QueueWait(u32),
     /// What this call waited for was over, and it had not returned.
     SyncWakeup(u32),
-    /// Nothing recorded shows what this work waited for, or why it waited for so long.
+    /// Nothing recorded explains what this work waited for, or why it waited so long.
     Unknown(u32),
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Edge {
     Stream,
     /// A recorded event stood for work elsewhere.
     Event,
-    /// Work elsewhere ended shortly before; nothing recorded shows a dependency.
+    /// Work elsewhere ended shortly before; no dependency was recorded.
     Inferred,
     /// A call launched work.
     Launch,

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::analysis::intervals::Interval;
 
-/// What kind of work a kernel or copy is, as far as time accounting tells them apart.
+/// Kind of work of a kernel or copy, as far as time accounting distinguishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Activity {
     /// A kernel of any category but communication.

@@ -148,12 +148,12 @@ impl InstructionRules {
         self.classes.choose(&mnemonic(instruction).to_ascii_lowercase()).unwrap_or(OTHER)
     }
 
-    /// Whether the last operand of a branch shows where it goes.
+    /// Whether the last operand of a branch is its target.
     pub(crate) fn is_direct(&self, mnemonic: &str) -> bool {
         self.direct.knows(mnemonic)
     }
 
-    /// Whether what follows an instruction is never run right after it.
+    /// Whether the next instruction never runs right after this one.
     pub(crate) fn is_final(&self, mnemonic: &str) -> bool {
         self.r#final.knows(mnemonic)
     }

@@ -1,16 +1,18 @@
-//! What waits wait for, as far as the order of the code shows it.
+//! What waits wait for, as far as the order of the code reveals it.
 //!
-//! A wait for a counter with a number `n` lets the wavefront go on when at most `n` of the operations that the counter counts are
-//! under way. Where these finish in the order in which they were issued, it waits for all but the last `n`; otherwise only a wait for
-//! 0 tells for what. The order is known along straight code: through branches that are not taken, up to where another
-//! place branches to, and behind instructions that nothing passes.
+//! A wait for a counter with a number `n` lets the wavefront continue once at most `n` of the counted operations are
+//! under way. If these finish in issue order, it waits for all but the last `n`. Otherwise only a wait for 0 reveals
+//! its operations.
+//!
+//! The order is known along straight code: through untaken branches, up to the next branch target, and behind
+//! instructions that nothing passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::instructions::mnemonic;
 use crate::analysis::instructions::rules::{Generation, InstructionRules};
 
-/// The longest instruction takes so many bytes; a listing with greater steps lacks some.
+/// Maximum size of an instruction in bytes; a listing with greater steps lacks some.
 const LONGEST_BYTES: i64 = 20;
 
 /// An instruction of a listing, in the order of addresses.

@@ -103,8 +103,8 @@ impl DistanceRules {
         is_between(self.regular, distance)
     }
 
-    /// What a distance says for the period, or against it. Asked for every distance, which are seldom what the one before
-    /// lets expect: without branches.
+    /// How much a distance supports the period, or contradicts it. It has no branches: it runs for every distance, and
+    /// each is hard to predict from the one before.
     fn gain(&self, distance: u32) -> i64 {
         let is_regular = self.is_regular(distance);
         let is_any = self.missing.iter().fold(is_regular, |any, missing| any | is_between(*missing, distance));

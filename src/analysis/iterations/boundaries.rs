@@ -7,22 +7,22 @@ use crate::analysis::iterations::occurrences::Occurrences;
 /// Share of the repetitions in which a symbol must occur equally often to belong to them.
 const STEADY: f64 = 0.7;
 
-/// Anchors that may stand in for a missing one, of those that seem nearest behind it.
+/// Maximum number of anchors, nearest first, that may replace a missing one.
 const MAX_LOOKED_AT: usize = 64;
-/// Occurrences of the anchor, evenly spread, behind which their distance is looked up: its median says as much as that of
+/// Maximum number of evenly spread anchor occurrences whose distances are measured: their median is as good as that of
 /// all.
 const MAX_MEASURED: usize = 1024;
 
-/// Symbols that are all looked at, and of how many others one is, before it is told that nowhere near enough is explained: what
-/// these show must be this share of it.
+/// The most frequent symbols are all sampled, of the others one in `ONE_IN`. If the sample explains less than the share
+/// `HOPEFUL` of what is needed, the rest is not counted.
 const FREQUENT: usize = 256;
 const ONE_IN: usize = 16;
 const HOPEFUL: f64 = 0.5;
 
-/// Repetitions whose ends are each searched for among all positions of a symbol.
+/// Maximum number of repetitions whose ends are each searched for among all positions of a symbol.
 const MAX_SEARCHED: usize = 64;
 
-/// What of a sequence is explained by cutting it into repetitions.
+/// What cutting a sequence into repetitions explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PeriodFit {
     /// Symbols that occur equally often in nearly all repetitions.
@@ -36,7 +36,7 @@ pub(crate) fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit 
     counted(occurrences, starts, 0).unwrap_or_default()
 }
 
-/// Whether at least so many occurrences belong to the repetitions; no more is counted than tells.
+/// Whether at least `least` occurrences belong to the repetitions. Counting stops once this is decided.
 pub(crate) fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], least: usize) -> bool {
     let is_little = Pieces::new(starts).is_none_or(|mut pieces| pieces.explain_little(occurrences, sample, least));
     !is_little && counted(occurrences, starts, least).is_some()
@@ -62,9 +62,9 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<P
     (explained.occurrences >= enough).then_some(explained)
 }
 
-/// Which of very many symbols are looked at to tell that little is explained; none where there are not so many.
+/// Which of very many symbols are sampled to detect a poor fit early; none if there are not so many.
 pub(crate) struct Sample {
-    /// Places among those that recur, in rising order, each with the number of symbols that it stands for.
+    /// Places among the symbols that recur, in rising order, each with the number of symbols that it represents.
     places: Vec<(usize, usize)>,
 }
 
@@ -98,12 +98,13 @@ impl<'a> Pieces<'a> {
         Some(Self { starts, first, last, least, having: Vec::new() })
     }
 
-    /// Whether a look at some of very many symbols shows that nowhere near so many occurrences belong to the repetitions.
+    /// Whether a sample of very many symbols indicates that far fewer than `enough` occurrences belong to the
+    /// repetitions.
     fn explain_little(&mut self, occurrences: &Occurrences, sample: &Sample, enough: usize) -> bool {
         let mut seen = 0;
         for (place, substitutes) in &sample.places {
             let positions = occurrences.of_symbol(*place as u32);
-            // Those that follow are rarer still.
+            // The following symbols are even rarer.
             if positions.len() < self.least {
                 break;
             }

@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 const FACTS: &str = include_str!("../../../share/run_parts.toml");
 
-/// How parts of a run are distinguished; `share/run_parts.toml` states what each number means.
+/// Thresholds that distinguish parts of a run; `share/run_parts.toml` documents each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartThresholds {
-    /// What iterations of the steady part take at most beyond as many medians, in percent.
+    /// Maximum excess of the steady part's iterations over as many medians, in percent.
     pub most_excess_pct: u32,
     bins: u32,
     sparse_pct: f64,

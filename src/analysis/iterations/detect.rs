@@ -26,27 +26,29 @@ const WIDE: usize = 4;
 const AS_MANY: f64 = 0.97;
 /// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
 const RARE: u32 = 8;
-/// Share of the largest likeness that the repetitions of a period must have.
+/// Minimum likeness of a period's repetitions, as a share of the maximum likeness.
 const AS_ALIKE: f64 = 0.8;
-/// How much alike the usual repetition and half of the others must be, and if the symbols alone do not show the period.
+/// Minimum likeness between the usual repetition and half of the others; the second applies if the symbols alone do not
+/// reveal the period.
 const MIN_ALIKE: f64 = 0.5;
 const MIN_ALIKE_WIDE: f64 = 0.75;
-/// How much alike the last must be, of which something may be missing.
+/// Minimum likeness of the last repetition, which may be incomplete.
 const MIN_ALIKE_LAST: f64 = 0.75;
-/// Symbols in repetitions that are no accident, unless they are this share of all.
+/// Number of symbols in repetitions that rules out chance, unless they are this share of all.
 const MIN_WITHIN: usize = 24;
 const NEARLY_ALL: f64 = 0.8;
-/// Signs that are required of a period that the symbols alone do not show: that it repeats so often, in so many symbols, just
-/// so, and nearly all the time.
+/// Minimum number of signs of a period that the symbols alone do not reveal. Signs are this many repetitions, this many
+/// symbols, this likeness, and [`NEARLY_ALL`] of the sequence.
 const MIN_SIGNS: usize = 3;
 const MIN_REPETITIONS_WIDE: usize = 5;
 const MIN_WITHIN_WIDE: usize = 60;
 const SAME: f64 = 0.95;
-/// Of the anchors of a period, the first that is regular this often, of the most, starts the repetitions.
+/// Repetitions start with the first anchor of a period that is regular at least this share as often as the most regular
+/// one.
 const OFTEN: f64 = 0.8;
-/// Repetitions that are compared with the usual one: their median and mean say as much as those of all.
+/// Maximum number of repetitions compared with the usual one: their median and mean are as good as those of all.
 const MAX_COMPARED: usize = 256;
-/// How many symbols stand together, always and where nothing is found otherwise.
+/// How many consecutive symbols are combined: always, and if nothing is found otherwise.
 const WIDTHS: [usize; 3] = [1, 2, 4];
 const MORE_WIDTHS: [usize; 2] = [8, 16];
 
@@ -67,7 +69,7 @@ struct Candidate {
     explained: PeriodFit,
     /// How much alike the usual repetition and the others are on average.
     alike: f64,
-    /// Whether the symbols alone do not show it.
+    /// Whether the symbols alone do not reveal it.
     wide: bool,
 }
 

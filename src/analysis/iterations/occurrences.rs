@@ -7,10 +7,10 @@ const NONE: u32 = u32::MAX;
 /// Pairs that symbols may make, for each symbol of a sequence, to have a table of them.
 const MAX_PAIRS: usize = 4;
 
-/// The positions of the symbols that recur, which are numbered by how often they occur, the most frequent first. Of those
-/// that do not recur nothing is kept, so that the work on symbols that stand together shrinks as fewer of them recur.
+/// The positions of the symbols that recur, numbered by frequency, the most frequent first. Symbols that do not recur
+/// are dropped, so the work on combined symbols shrinks as fewer of them recur.
 pub(crate) struct Occurrences {
-    /// The sequence in symbols of its own: numbers below `symbols` that tell them apart.
+    /// The sequence, renumbered with dense numbers below `symbols`.
     sequence: Vec<u32>,
     symbols: u32,
     /// Positions in rising order, symbol by symbol.

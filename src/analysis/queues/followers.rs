@@ -1,6 +1,6 @@
-//! What comes next in the lane of each row.
+//! The next rows in the lane of each row.
 
-/// How many are told of each row.
+/// Number of followers of each row.
 pub(crate) const FOLLOWERS: usize = 3;
 
 /// Stands for no row.

@@ -1,4 +1,4 @@
-//! `check INPUT…`: trace health; the exit code states whether there is an error.
+//! `check INPUT…`: reports trace anomalies; the exit code reports whether there is an error.
 
 use clap::Args;
 use polars::prelude::DataFrame;

@@ -1,4 +1,4 @@
-//! `config show [VERB…]`: the settings in force and where they come from.
+//! `config show [VERB…]`: the effective settings and their sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ struct ShowArguments {
     output: OutputArguments,
 }
 
-/// A verb, and the query below it, with an option.
+/// A command, and its query if any, with an option.
 type Row = (String, Effective);
 
 /// Runs the verb.

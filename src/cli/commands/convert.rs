@@ -80,7 +80,7 @@ fn refusal(error: anyhow::Error) -> Failure {
     }
 }
 
-/// Says at a signal that ends the program how to go on.
+/// On a signal that ends the program, reports how to continue.
 fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
     let (output, clear) = (output.to_owned(), progress.clearer());
     AtInterruption::new(move || {

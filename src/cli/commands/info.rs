@@ -110,7 +110,7 @@ fn activity_request() -> Request {
     referenced_columns(ACTIVITY)
 }
 
-/// Used GPUs and spans by process: known where a dataset says them and no filter changes them, else read.
+/// Used GPUs and spans by process: taken from a dataset if it stores them and no filter changes them, otherwise read.
 fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
     let known: Option<Vec<(i64, &[GpuTime])>> = trace
         .members()

@@ -79,7 +79,7 @@ fn portable(character: char) -> String {
     if character.is_ascii() { character.to_string() } else { format!(r"\[u{:04X}]", u32::from(character)) }
 }
 
-/// Text that roff shows as it is.
+/// Text escaped for roff.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', r"\e").replace('-', r"\-").replace('\'', r"\(aq").replace('`', r"\(ga");
     if text.starts_with('.') { format!(r"\&{text}") } else { text }

@@ -135,7 +135,7 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
     if block.is_empty() { Err("name a block before =") } else { Ok((block.to_owned(), limit)) }
 }
 
-/// A plan with all that is told of it.
+/// A plan with everything it reports.
 struct Plan {
     passes: Vec<Pass>,
     fewest: usize,
@@ -193,7 +193,7 @@ fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, 
 
 /// The LLVM name of an architecture, which may be given by the name of a product.
 fn architecture(given: &str) -> Result<String, String> {
-    // Names as the runtime tells them have features of the target after a colon.
+    // Names from the runtime list target features after a colon.
     let name = given.trim().split(':').next().unwrap_or_default().to_lowercase();
     let products = Catalog::builtin().products_named(given);
     let architectures: BTreeSet<&str> = products.iter().map(|(_, architecture)| *architecture).collect();
@@ -299,7 +299,7 @@ fn print_plan_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, 
     }
 }
 
-/// The names that the profiler is told, without counting a pair twice.
+/// The number of names passed to the profiler, without counting a pair twice.
 fn counter_count(plan: &Plan) -> usize {
     plan.passes.iter().flat_map(|pass| &pass.items).map(|item| item.names.len()).sum()
 }

@@ -33,7 +33,7 @@ pub(crate) struct Batch<'a> {
     pub cache: &'a CacheArguments,
     /// Where and how documents are written.
     pub output: &'a DocumentOutput,
-    /// What they show.
+    /// Their content.
     pub document: &'a DocumentArguments,
     /// What a run is.
     pub grouping: &'a Grouping,

@@ -127,7 +127,7 @@ fn is_name(text: &str) -> bool {
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Removes a document; shows whether there was one.
+/// Removes a document; returns whether there was one.
 fn remove(path: &Path) -> io::Result<bool> {
     let Ok(facts) = path.symlink_metadata() else { return Ok(false) };
     if !facts.is_dir() {

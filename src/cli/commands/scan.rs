@@ -1,4 +1,4 @@
-//! `scan DIR`: what source code shows a program's work on the GPU before there is a trace.
+//! `scan DIR`: what source code reveals about a program's GPU work before there is a trace.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result
     Ok(conclude(&tree))
 }
 
-/// Says what could not be read, and what limits left out, with the options that `verb` has for them.
+/// Reports what could not be read and what limits left out, with the options that `verb` has for them.
 pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
         messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));

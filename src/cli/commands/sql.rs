@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let result = source.add_to(result)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
-    // Of source tables all rows are there, with a column that tells.
+    // Source tables keep all rows and flag invalid ones in a column, so only derived tables leave rows out.
     let derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
     let derived = request.into_iter().filter(|(name, _)| derived(name)).collect();
     messages::note_left_out(&trace, &derived, global)?;

@@ -161,8 +161,8 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     Ok(DONE)
 }
 
-/// Says why an answer has no rows, if it is because the trace has none of what the query is about; with the name of the query
-/// where it is one of several.
+/// Reports why a result has no rows, if the trace has nothing that the query is about. It names the query if there are
+/// several.
 ///
 /// # Errors
 /// When a table cannot be read.

@@ -157,7 +157,7 @@ fn file_name(query: &Query, format: AnswerFormat) -> String {
     format!("{}.{}", query.name, extension(format))
 }
 
-/// Refuses an output that cannot hold the answers, before anything is read; tells whether there are older answers to
+/// Rejects an output that cannot hold the results, before anything is read. Returns whether there are older results to
 /// replace.
 fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArguments) -> Result<bool, Failure> {
     let format = output.format();
@@ -197,10 +197,10 @@ fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArgum
     Ok(occupied)
 }
 
-/// The results of the queries that succeeded, each at the place of its query; says which failed.
+/// The results of the queries that succeeded, each in the place of its query. Reports which failed.
 ///
 /// # Errors
-/// A failure that is not of a query alone, or that of the last query when all failed.
+/// A failure that does not belong to one query, or the last query's failure if all failed.
 fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::Result<Vec<Option<T>>> {
     let mut delivered = Vec::new();
     let mut failures = Vec::new();
@@ -225,7 +225,7 @@ fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::
     Ok(delivered)
 }
 
-/// Failures of queries are told apart from others.
+/// Distinguishes query failures from others.
 fn failure(error: anyhow::Error) -> Failure {
     match error.downcast::<QueryError>() {
         Ok(error) => Failure::Query(error),
@@ -233,7 +233,8 @@ fn failure(error: anyhow::Error) -> Failure {
     }
 }
 
-/// Writes a file for each answer as soon as it is there; tells which are empty, and nothing of those whose queries failed.
+/// Writes a file for each result as soon as it is complete. Reports which results are empty, but not those of failed
+/// queries.
 fn write_files(
     trace: &Trace,
     asked: &[(&Query, QueryOptions)],

@@ -27,7 +27,7 @@ fn alignment(text: &str) -> Result<Alignment, std::convert::Infallible> {
 }
 
 impl AlignmentArguments {
-    /// The trace with its clocks aligned as asked for, where the answer looks at clocks; says how well that works.
+    /// The trace with its clocks aligned as requested, if the result depends on clocks. Reports how well that works.
     ///
     /// # Errors
     /// When the file of offsets cannot be used, or the collectives cannot be read.

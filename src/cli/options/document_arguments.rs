@@ -1,4 +1,4 @@
-//! What commands that show an analysis ask for, and how they end.
+//! Options of commands that present an analysis, and their exit codes.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::document::{Block, Document, Layout, chart_name};
 use crate::trace::Trace;
 
-/// Options of verbs that show an analysis.
+/// Options of commands that present an analysis.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DocumentArguments {
     /// Form of kernel names to show and group by
@@ -76,10 +76,11 @@ impl FailOn {
 }
 
 impl DocumentArguments {
-    /// What the analysis is to show and ask, in a document of this format.
+    /// Options of the analysis for a document of this format.
     ///
     /// # Errors
-    /// When a threshold or a section is not known, a file cannot be read, or the format has no place for what is asked for.
+    /// When a threshold or a section is not known, a file cannot be read, or the format does not support what is
+    /// requested.
     pub(crate) fn options(
         &self,
         registry: &Registry,
@@ -102,8 +103,8 @@ impl DocumentArguments {
         })
     }
 
-    /// Names the findings that are what `--fail-on` names, after the name of their run if there are several; tells whether there
-    /// are any.
+    /// Prints the findings that match `--fail-on`, after the name of their run if there are several. Returns whether
+    /// there are any.
     pub(crate) fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
         let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
         let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
@@ -152,8 +153,8 @@ impl DocumentArguments {
         Ok(())
     }
 
-    /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose
-    /// format has no place for charts has none after that.
+    /// Writes the requested charts into the directory, or a subdirectory named after the run, and reports where. A
+    /// document whose format does not support charts has none afterwards.
     ///
     /// # Errors
     /// When they cannot be drawn or written.
@@ -175,10 +176,10 @@ impl DocumentArguments {
         Ok(())
     }
 
-    /// The exit code, when the document is written; says what is missing.
+    /// The exit code once the document is written. Reports what is missing.
     ///
     /// # Errors
-    /// When the trace cannot be asked what filters left.
+    /// When checking what the filters left of the trace fails.
     pub(crate) fn end(
         &self,
         trace: Option<&Trace>,

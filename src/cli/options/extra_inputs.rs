@@ -16,7 +16,7 @@ use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::source::scan::{Limits, Target, TreeScan, scan};
 use crate::trace::Trace;
 
-/// Architecture that passes of counters fit where no trace tells one.
+/// Architecture to plan counter passes for, if no trace records one.
 const ARCHITECTURE: &str = "gfx942";
 
 /// What an analysis looks at beside traces.

@@ -86,15 +86,15 @@ impl FilterArguments {
     }
 }
 
-/// Says which filters do not choose among the tables that are read.
+/// Reports filters that do not filter some of the tables that are read, or have no effect at all.
 pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
     for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {sentence}"));
     }
 }
 
-/// Says which filters match nothing, and tells whether there is one. What is costly to find out is only looked at for an
-/// answer without rows; then filters that only together match nothing are named too.
+/// Reports which filters match nothing, and returns whether there is one. Costly checks run only if the result has no
+/// rows; then filters that only together match nothing are named too.
 ///
 /// # Errors
 /// When a table cannot be read.
@@ -103,14 +103,14 @@ pub(crate) fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArg
     Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
-/// Says which parts of filters match nothing while others do.
+/// Reports which parts of filters match nothing while others do.
 pub(crate) fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
     for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {sentence}"));
     }
 }
 
-/// Says these sentences about filters that match nothing, and tells whether there is one.
+/// Prints these sentences about filters that match nothing, and returns whether there is one.
 pub(crate) fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
     if !global.quiet {
         if let Some(lost) = lost_ranks(trace) {

@@ -24,7 +24,7 @@ use crate::schema::Table;
 use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
 
-/// Where the trace is and how its ranks are told apart.
+/// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArguments {
     /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON

@@ -29,7 +29,7 @@ pub(crate) struct SourceArguments {
     directory: Option<PathBuf>,
 }
 
-/// The command with the option, if one of the queries shows source lines.
+/// The command with the option, if one of the queries has source lines.
 pub(crate) fn with_source_option<'a>(command: Command, mut queries: impl Iterator<Item = &'a Query>) -> Command {
     let shows_lines = |query: &Query| {
         let declaration = &query.declaration;
@@ -71,10 +71,10 @@ impl SourceArguments {
 pub(crate) struct SourceLines(Option<Mutex<SourceTree>>);
 
 impl SourceLines {
-    /// The answer with the text of its source lines, where it has such and files were named.
+    /// The result with the text of its source lines, if it has any and files were named.
     ///
     /// # Errors
-    /// When a column has another type than its name says, or cannot be added.
+    /// When a column has another type than declared, or cannot be added.
     pub(crate) fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
         let Some(tree) = &self.0 else { return Ok(answer) };
         let Some(places) = places(&answer.frame)? else { return Ok(answer) };

@@ -10,8 +10,8 @@ use crate::export::atomic::write_file;
 use crate::export::stream::write_stream;
 use crate::export::target::Target;
 
-/// Writes to a file and states so, or to standard output where none is named; then `write` learns what it needs to know of a
-/// terminal.
+/// Writes to the named file and reports it, or by default to standard output. In that case `write` gets the global
+/// arguments, which describe the terminal.
 ///
 /// # Errors
 /// When writing fails.
@@ -34,7 +34,7 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
     Ok(write_stream(io::stdout().lock(), write)?)
 }
 
-/// Refuses a file that cannot be written, before anything is read; shows what it leads to.
+/// Rejects a file that cannot be written, before anything is read. Returns the target that the path leads to.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
@@ -42,7 +42,7 @@ pub(crate) fn check_file(path: &Path) -> Result<Target, Failure> {
     Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
 }
 
-/// The failure over a file whose extension names no format.
+/// The failure for a file whose extension names no format.
 pub(crate) fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failure {
     let known = known.join(", .");
     let shown = path.display();

@@ -103,7 +103,7 @@ impl DocumentFormat {
         self == Self::Xlsx || self.of_folder().is_some()
     }
 
-    /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
+    /// Default number of rows in tables: a page shows ten of them until the reader asks for more.
     pub(crate) fn rows(self) -> usize {
         if self == Self::Html { 50 } else { 10 }
     }
@@ -153,7 +153,7 @@ impl DocumentOutput {
         }
     }
 
-    /// Writes what an analysis shows to the file or folder and says so, or to standard output where none is named.
+    /// Writes an analysis to the named file or folder and reports it, or by default to standard output.
     ///
     /// # Errors
     /// When writing fails.
@@ -174,7 +174,7 @@ impl DocumentOutput {
         Ok(())
     }
 
-    /// Writes a text to the file and says so, or to standard output where none is named.
+    /// Writes a text to the named file and reports it, or by default to standard output.
     ///
     /// # Errors
     /// When writing fails.
@@ -194,7 +194,7 @@ impl DocumentOutput {
         parent.map(make_directory).transpose()
     }
 
-    /// Writes what an analysis shows; for a terminal with its width and colours.
+    /// Writes an analysis; for a terminal with its width and colors.
     ///
     /// # Errors
     /// When writing fails.

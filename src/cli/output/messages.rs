@@ -22,7 +22,7 @@ const LINES_OF_A_KIND: usize = 20;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Starts the measurement of what [`detail`] tells.
+/// Starts the clock of [`detail`].
 pub(crate) fn start() {
     LazyLock::force(&START);
 }
@@ -89,7 +89,7 @@ pub(crate) fn print_notes(lines: &[String], prefix: &str, global: &GlobalArgumen
     }
 }
 
-/// Tells what was recognized and how much it holds, where details were requested.
+/// Prints what was recognized and how much it holds, if details were requested.
 pub(crate) fn describe(trace: &Trace, global: &GlobalArguments) {
     if !global.verbose || global.quiet {
         return;
@@ -122,7 +122,7 @@ pub(crate) fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArg
     Ok(())
 }
 
-/// Lists what could not be read, and shows whether there was any.
+/// Lists what could not be read, and returns whether there is anything.
 pub(crate) fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     let damage = trace.damage();
     let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };

@@ -40,23 +40,23 @@ impl Progress {
         Self { tables, ..Self::of_steps("tables", steps, global) }
     }
 
-    /// Starts to watch the reading of files, whose number is told later.
+    /// Watches the reading of files, whose number is reported later.
     pub(crate) fn of_files(global: &GlobalArguments) -> Self {
         Self::of_steps("files", 0, global)
     }
 
-    /// Starts to watch the making of so many documents.
+    /// Watches the writing of so many documents.
     pub(crate) fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
         Self::of_steps("runs", runs as u64, global)
     }
 
-    /// Nothing is told.
+    /// Shows nothing.
     pub(crate) fn hidden() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         Self { bar, tables: 0, reporter: Mutex::new(None) }
     }
 
-    /// A document was made, or could not be.
+    /// A document was written, or failed.
     pub(crate) fn made(&self, name: &str) {
         self.bar.set_message(name.to_owned());
         self.bar.inc(1);

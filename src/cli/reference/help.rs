@@ -85,7 +85,7 @@ pub(crate) fn flag(parameter: &Parameter) -> String {
     parameter.name.replace('_', "-")
 }
 
-/// A value to show the parameter with, as a shell takes it; `None` where only an empty one is known.
+/// An example value of the parameter, quoted for a shell; `None` if only an empty one is known.
 fn example(parameter: &Parameter) -> Option<String> {
     let value = match (parameter.name.as_str(), parameter.parameter_type) {
         ("top", ParameterType::Int) => "5",

@@ -99,12 +99,12 @@ fn option(option: &Arg) -> Value {
     context! { names => escaped_bars(&names), help => escaped(&help), choices, default => escaped_bars(&default) }
 }
 
-/// Text that may stand in a Markdown table and shows `<…>` as it is.
+/// Text for a Markdown table in which `<…>` stays visible.
 fn escaped(text: &str) -> String {
     escaped_bars(text).replace('<', "&lt;")
 }
 
-/// Text in backticks that may stand in a Markdown table.
+/// Text in backticks for a Markdown table.
 fn escaped_bars(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -57,7 +57,7 @@ pub(crate) struct Effective {
     pub origin: Origin,
 }
 
-/// The options of a command that can be set, with the values for a verb. `matches` tells what was given as a flag.
+/// The options of a command that can be set, with the values for a verb. `matches` has the flags that were given.
 pub(crate) fn effective(
     settings: &Settings,
     command: &Command,

@@ -1,4 +1,4 @@
-//! The tables `region_self_times`, `region_times` and `api_calls`, all of which tell self times.
+//! The tables `region_self_times`, `region_times` and `api_calls`, all of which report self times.
 
 use anyhow::{Result, bail};
 use polars::prelude::*;

@@ -24,7 +24,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     )
 };
 
-/// Duration of the dispatches, to tell which kernels matter.
+/// Duration of the dispatches, which determines how much each kernel matters.
 const TIME: &str = "roof.time";
 
 /// Whether a bottleneck is there.

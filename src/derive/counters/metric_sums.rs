@@ -46,11 +46,11 @@ pub(crate) fn extract(
 
 /// The joined dispatches of one GPU of a rank.
 pub(crate) struct GpuDispatches {
-    /// They, in the order of their first pass.
+    /// The dispatches, in the order of their first pass.
     pub frame: DataFrame,
-    /// Which of the parts each is told by.
+    /// For each dispatch, the part that reports it.
     pub source_part: Vec<usize>,
-    /// The process that describes the GPU, among the parts.
+    /// The part whose process describes the GPU.
     pub part: usize,
     /// Index of the GPU in its process.
     pub gpu: Option<i64>,
@@ -99,7 +99,8 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
-/// Makes a table of what is found of the kernels of every GPU: `rows` for those that one part shows, sorted in the end.
+/// Builds a table of what is `found` about the kernels of every GPU. `rows` makes the rows that one part reports; they
+/// are sorted in the end.
 ///
 /// # Errors
 /// Those of `found` and `rows`.
@@ -140,7 +141,7 @@ pub(crate) fn per_part(
         .collect()
 }
 
-/// What shows which kernel on which GPU rows are about, from the first dispatch of each.
+/// Columns that identify the kernel and GPU of each row, taken from its first dispatch.
 pub(crate) fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Column>> {
     let integers_of = ["gpu", "device", "kernel_id"];
     let texts_of = ["kernel_name", "short_name", "category"];

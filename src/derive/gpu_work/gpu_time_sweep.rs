@@ -1,14 +1,15 @@
-//! Sums up what ran on GPUs from activities in the order of their starts, in one pass and next to no memory.
+//! Sums up GPU activity in order of start, in one pass and next to no memory.
 //!
-//! [`gpu_segments`](crate::analysis::gpu_time::segments) counts what runs and needs the ends in order too. The sums ask only whether
-//! anything of a kind runs: of each kind the latest end so far shows that until the next start.
+//! [`gpu_segments`](crate::analysis::gpu_time::segments) counts what runs, and needs the ends in order too. The sums
+//! only need to know whether anything of a kind runs. Until the next start, the latest end so far of each kind answers
+//! that.
 
 use std::collections::BTreeMap;
 
 use crate::analysis::gpu_time::segments::ActivityInterval;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 
-/// Combinations of kinds of work, among them none.
+/// Number of combinations of kinds of work, including none.
 const STATES: usize = 8;
 
 /// Activities of *one* process being summed up.
@@ -22,7 +23,8 @@ pub(crate) struct GpuTimeSweep {
 }
 
 impl GpuTimeSweep {
-    /// Adds an activity that starts no earlier than the ones before; states whether it does. Reversed intervals are ignored.
+    /// Adds an activity if it starts no earlier than those before; returns whether it does. Reversed intervals are
+    /// ignored.
     #[must_use]
     pub(crate) fn add(&mut self, activity: &ActivityInterval) -> bool {
         let (start_ns, end_ns) = (activity.start_ns, activity.end_ns);

@@ -44,7 +44,7 @@ fn checked(name: &str) -> Option<&'static schema::Table> {
 /// Forms of names of symbols, which are made here and never odd; most symbols are of kernels that do not run.
 const MADE_NAMES: [&str; 3] = ["short_name", "base_name", "category"];
 
-/// All columns of the tables that are checked: a column that is not read cannot show what is odd about it.
+/// All columns of the checked tables: problems in a column cannot be found without reading it.
 pub(crate) fn needs() -> Vec<(&'static str, Vec<&'static str>)> {
     let is_read = |table: &schema::Table, name: &str| table.name != "kernel_symbols" || !MADE_NAMES.contains(&name);
     CHECKED
@@ -154,7 +154,7 @@ impl<'a> Checks<'a> {
     pub fn finish(mut self, of_inputs: Vec<Anomaly>) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
         self.anomalies.extend(self.timeline.check());
-        // What is missing from a damaged input states nothing about how it was collected.
+        // Data missing from a damaged input implies nothing about how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
         }

@@ -63,13 +63,13 @@ pub(crate) struct GapColumns {
     ranges: Vec<u32>,
 }
 
-/// Columns that show names of kernels.
+/// Columns with kernel names.
 pub(crate) const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
-/// The column that shows names of ranges.
+/// The column with range names.
 pub(crate) const RANGE: &str = "range";
 
 const NO_ROW: u32 = u32::MAX;
-/// Words for what ends an interval.
+/// What ends an interval, in words.
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {
@@ -105,8 +105,8 @@ impl GapColumns {
         }
     }
 
-    /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names; without
-    /// those of kernels or ranges the columns that show them are missing.
+    /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names.
+    /// Without the names of kernels or ranges, the columns for these are missing.
     pub(crate) fn into_frame(
         all: Vec<(i64, Self)>,
         device_of: &BTreeMap<i64, i64>,

@@ -1,4 +1,4 @@
-//! Tells for each interval without kernels of a GPU what the host was doing.
+//! For each interval without kernels on a GPU, determines what the host was doing.
 
 use std::collections::BTreeMap;
 

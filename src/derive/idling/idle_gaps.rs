@@ -40,8 +40,8 @@ fn needs() -> Needs {
     ]
 }
 
-/// As [`needs`], where only some columns of the table are wanted: without the names of kernels, or the messages of ranges, it
-/// is built without the columns that show these.
+/// Like [`needs`] if only some columns of the table are wanted. Without kernel names or range messages, the columns for
+/// these are not built.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
@@ -108,11 +108,11 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     )
 }
 
-/// What shows which call launched each row of `kernels` or `memory_copies`.
+/// Identifies the call that launched each row of `kernels` or `memory_copies`.
 pub(crate) struct Launched {
     /// Correlation ids.
     pub ids: I64Values,
-    /// Threads, where they are recorded with the work.
+    /// Threads, if recorded with the work.
     pub threads: I64Values,
 }
 

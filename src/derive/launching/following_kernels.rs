@@ -35,9 +35,9 @@ const TAKEN: [&str; 11] = [
 ];
 /// Those of them that nothing else depends on.
 const PASSTHROUGH: [&str; 3] = ["category", "device", "stream_id"];
-/// Columns of `kernels` that tell what a kernel is.
+/// Columns of `kernels` that identify a kernel.
 const IDENTIFYING: [&str; 3] = ["kernel_id", "kernel_name", "short_name"];
-/// Those columns of each follower in turn, and its times.
+/// These columns of each follower in turn, and its times.
 const OF_FOLLOWERS: [[(&str, &str); 5]; FOLLOWERS] = [
     [
         ("kernel_id", "kernel_id_2"),

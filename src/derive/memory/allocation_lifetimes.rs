@@ -29,7 +29,7 @@ const OF_OPERATION: [&str; 6] = ["alloc_id", "address", "bytes", "agent_id", "ti
 /// The column with the names of calls.
 const API_NAME: &str = "api_name";
 
-/// What calls are told by.
+/// Columns that identify calls.
 const CALLS: [&str; 7] = ["region_id", "domain", "name", "correlation_id", "start_ns", "end_ns", "valid"];
 
 fn needs() -> Needs {
@@ -38,7 +38,7 @@ fn needs() -> Needs {
     vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
 }
 
-/// As [`needs`]; where nobody requests the names of calls it is built without that column.
+/// Like [`needs`]; if nobody requests the names of calls, the table is built without that column.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     needs.retain(|(table, _)| *table != "regions" || wanted.contains(API_NAME));

@@ -45,7 +45,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Walks the longest path and shows what each of its parts is.
+/// Walks the longest path and describes each of its parts.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let path = longest_path(&path_graph.graph);

@@ -59,12 +59,12 @@ fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// What shows their messages.
+/// Tables that reveal message sizes.
 fn optional_needs() -> Needs {
     vec![("regions", REGIONS.to_vec())]
 }
 
-/// The kernels that count: without those that could hide them, only communication.
+/// The kernels that count: only communication, unless kernels that could hide it are needed.
 fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
     (!wanted.contains(EXPOSED)).then_some(communicates as Keep)
 }
@@ -160,7 +160,7 @@ const OPERATION: &str = "operation";
 const RANK_BYTES: &str = "rank_bytes";
 const SIZES: &str = "sizes";
 
-/// What is told about a row.
+/// What is known about a row.
 #[derive(Clone, Copy)]
 struct Place {
     communicator: i64,
@@ -218,7 +218,7 @@ struct Collective {
     expected: i64,
 }
 
-/// What is told about every row of every part.
+/// What is known about every row of every part.
 fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
     let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
     let mut collectives = Vec::new();

@@ -1,4 +1,4 @@
-//! What communication kernels move, inferred from the arguments of the RCCL calls that launched them.
+//! Message sizes of communication kernels, inferred from the arguments of the RCCL calls that launched them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::columns::reading::ScanHint;
 use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::OnDemandTables;
 
-/// The columns of `regions` that calls are inferred from.
+/// The columns of `regions` from which calls are inferred.
 pub(crate) const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
 
 const GROUP_START: &str = "ncclgroupstart";
@@ -179,7 +179,7 @@ impl RcclCalls {
     }
 }
 
-/// Arguments of calls that something is inferred from, by region.
+/// Call arguments from which messages or communicators are inferred, by region.
 struct Arguments(Vec<(i64, String, String)>);
 
 impl Arguments {
@@ -257,7 +257,8 @@ impl Recorded {
     }
 }
 
-/// What the calls that make communicators tell. Where these do not say which they made, all must have as many ranks.
+/// Communicators according to the calls that create them. If these do not report which one they created, all must have
+/// equally many ranks.
 fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&str, u32>) -> Vec<RecordedCommunicator> {
     let mut found = vec![RecordedCommunicator::default(); numbers.len()];
     let mut sizes: Vec<Option<i64>> = Vec::new();

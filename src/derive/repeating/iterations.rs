@@ -59,7 +59,7 @@ pub(crate) fn find(tables: &Frames) -> Result<Vec<Iteration>> {
             break;
         }
         let sequence = kernels.sequence(&lane);
-        // Where every kernel has one grid, names tell no more than shapes do.
+        // If every kernel has only one grid, names carry no more information than shapes.
         if sequence == tried {
             continue;
         }

@@ -45,9 +45,8 @@ impl<'a> ShapeGroups<'a> {
         self.gathered(&self.kinds)
     }
 
-    /// The same, with communication kernels distinguished by their streams: collectives of different communicators, which move
-    /// different amounts, have streams of their own and look alike otherwise. `None` where that is no other way to tell
-    /// them apart.
+    /// The same, with communication kernels also distinguished by stream. Collectives of different communicators move
+    /// different amounts on their own streams, and look alike otherwise. `None` if streams distinguish nothing further.
     pub(crate) fn by_work_and_communicator(&self) -> Result<Option<Vec<ShapeGroup>>> {
         let communicates = rows_named(self.kernels.column("category")?, |category| category == COMMUNICATION)?;
         if !communicates.any() {

@@ -33,12 +33,12 @@ const OF_DISPATCH: [&str; 11] = [
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
 const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
-/// Robust z-score from which a dispatch is in the table.
+/// Minimum robust z-score of a dispatch in the table.
 const MIN_Z: f64 = 3.0;
-/// Calls from which a dispatch can be inferred from the others.
+/// Minimum number of dispatches of the same work from which an outlier can be distinguished.
 const MIN_CALLS: usize = 5;
 
-/// A dispatch and the others of the same work.
+/// A dispatch compared with the others of the same work.
 struct SlowDispatch {
     row: u32,
     ordinal: i64,

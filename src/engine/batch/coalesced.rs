@@ -26,9 +26,9 @@ const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;
 struct Runs {
     start_ns: i64,
     end_ns: i64,
-    /// Lengths with kinds. A length of 0 states that the next two have a longer one.
+    /// Lengths with kinds. A length of 0 means that the next two values hold a longer one.
     packed: Vec<u32>,
-    /// The last run, which may go on.
+    /// The last run, which may continue.
     last: (u64, u32),
 }
 

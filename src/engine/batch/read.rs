@@ -23,14 +23,14 @@ use crate::trace::Trace;
 use crate::trace::consumer::TableConsumer;
 use crate::trace::views::{SteadyParts, View};
 
-/// A statement, and what its query states about how it may be run.
+/// A statement, and what its query declares about how it may run.
 pub(crate) struct StatementHints<'a> {
     pub sql: &'a str,
-    /// What of the run it is about.
+    /// The part of the run that it is about.
     pub view: View,
     /// Whether sums of segments are enough for it.
     pub is_of_sums: bool,
-    /// Steps that may be worked out of some processes at a time.
+    /// Steps that may be computed for some processes at a time.
     pub local: &'a [String],
     /// The step with the intervals within which segments may be put together.
     pub grid: Option<&'a str>,
@@ -72,13 +72,13 @@ pub(crate) struct StatementBatch {
     merged: CoalescedSegments,
     /// The same of the steady part.
     steady: SteadyTables,
-    /// Whether the steady part of any process shows more than all of its run.
+    /// Whether the steady part of any process reveals more than its whole run.
     pub has_steady: bool,
 }
 
-/// A statement taken apart.
+/// A statement split into parts.
 pub(crate) struct SplitStatement {
-    /// Steps that are worked out of some processes at a time.
+    /// Steps that are computed for some processes at a time.
     pub local: Option<PerProcessSteps>,
     /// What it groups.
     pub recognized: Option<Recognized>,

@@ -27,13 +27,13 @@ pub(crate) enum Kind {
     Choice,
 }
 
-/// A function as the page shows it.
+/// A function as documented.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Call {
     pub kind: Kind,
     /// An expression over the table `kernels`.
     pub call: String,
-    /// What it gives.
+    /// Its result.
     pub about: String,
 }
 

@@ -1,5 +1,5 @@
-//! What a statement may consist of. Everything else is refused here, in the words of the statement: polars would show its own
-//! types, and leaves some parts out without a word.
+//! What a statement may consist of. Everything else is rejected here, in the terms of the statement: polars would name
+//! its own types, and silently ignores some parts.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;

@@ -177,7 +177,7 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Selec
     Some(outer)
 }
 
-/// An expression without what only shows how it was written.
+/// An expression without the details of how it was written.
 fn bare(expr: &Expr) -> String {
     match expr {
         Expr::Nested(inner) => bare(inner),

@@ -60,7 +60,7 @@ impl VisitorMut for Each<'_> {
     }
 }
 
-/// Whether a condition only states that columns are equal.
+/// Whether a condition only equates columns.
 pub(crate) fn is_of_columns(condition: &Expr) -> bool {
     let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
     match condition {

@@ -8,13 +8,13 @@ use polars::prelude::{
 use super::regexps::{plain, texts, word, wrong};
 use super::types::{IntegerType, whole_named};
 
-/// A cast to a type of whole numbers, which the second argument names. The third shows how halves are rounded: those of decimals away
-/// from zero, those of floats to the even number.
+/// A cast to an integer type, which the second argument names. The third decides how halves are rounded: decimals away
+/// from zero, floats to even.
 pub(crate) fn to_whole(columns: &[Column]) -> PolarsResult<Column> {
     cast(columns, true)
 }
 
-/// As [`to_whole`]; what is no number of the type is missing.
+/// Like [`to_whole`], but what is not a number of the type becomes null.
 pub(crate) fn try_to_whole(columns: &[Column]) -> PolarsResult<Column> {
     cast(columns, false)
 }
@@ -71,7 +71,7 @@ fn whole_of_float(value: f64) -> Option<i64> {
     (-END..END).contains(&value).then_some(value as i64)
 }
 
-/// The whole number nearest to what a text says; halves go away from zero.
+/// The integer nearest to a number in a text; halves are rounded away from zero.
 fn whole_of_text(text: &str) -> Option<i64> {
     let text = text.trim();
     let Some((whole, digits)) = text.split_once('.').filter(|_| !text.contains(['e', 'E'])) else {

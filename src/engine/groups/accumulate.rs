@@ -12,15 +12,15 @@ use super::keys::{Key, Numbered, of_all, of_column};
 use super::recognize::Grouping;
 use super::value::{Kind, Value};
 
-/// Groups for so many rows at most are worked out once for several groupings whose keys are among theirs: of more, it takes as
-/// long to tell to which groups of the others they belong.
+/// Groups are computed once for several groupings with keys among theirs only if they average at least this many rows.
+/// With more groups, assigning them to the other groupings takes just as long.
 const ROWS_PER_GROUP: usize = 64;
 
-/// Groupings of one table with the same filters, as far as rows were added.
+/// Groupings of one table with the same filters, and the rows added so far.
 pub(crate) struct Pass<'a> {
     filters: &'a BTreeSet<Value>,
     groupings: Vec<Groups<'a>>,
-    /// Whether a value could not be computed: what is wrong with it the engine says better.
+    /// Whether a value could not be computed. The engine then reports the error in better words.
     failed: bool,
 }
 

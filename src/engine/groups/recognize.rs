@@ -246,7 +246,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
         }
     }
     let by: BTreeSet<Value> = parts.keys.iter().map(key).collect::<Option<_>>()?;
-    // What is wrong with names that are given twice the engine says better.
+    // Duplicate names are left to the engine, which reports them in better words.
     let names: BTreeSet<&String> = outputs.iter().map(|(name, _)| name).collect();
     if names.len() < outputs.len() {
         return None;
@@ -255,7 +255,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
     (by == keys).then(|| Grouping { name: name.to_owned(), table: source.table, filters, outputs })
 }
 
-/// An aggregate by the way it is written in queries.
+/// An aggregate, by how queries spell it.
 fn aggregate(expr: &Expr, integer: &dyn Fn(&Expr) -> Option<Value>) -> Option<Aggregate> {
     let is_bigint = |expr: &Expr| matches!(expr, Expr::Cast { data_type: DataType::BigInt(None), .. });
     let function = match expr {

@@ -49,8 +49,8 @@ impl Value {
         !self.columns.contains(self.text.as_str())
     }
 
-    /// What an expression states about the values that `resolve` knows by name; `None` where it is more than is sure to be the
-    /// same here as in the engine.
+    /// The value of an expression over the values that `resolve` knows by name. `None` if the result might differ from
+    /// the engine's.
     pub(crate) fn from_expr(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
         let of = |expr: &Expr| Self::from_expr(expr, resolve);
         match expr {

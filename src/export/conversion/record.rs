@@ -91,7 +91,7 @@ pub(crate) struct Conversion {
 }
 
 impl Conversion {
-    /// What `directory` holds; `None` where this program cannot tell.
+    /// What `directory` holds; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
         let text = fs::read_to_string(directory.join(CONVERSION)).ok()?;
         let mut conversion: Self = serde_json::from_str(&text).ok()?;

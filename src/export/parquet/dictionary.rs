@@ -44,11 +44,11 @@ pub(crate) struct Chunk {
     pub close: ColumnCloseResult,
 }
 
-/// Encodes the rows of one row group of a `cat` or integer column with a dictionary; `None` where that does not pay or
-/// the type is another.
+/// Encodes one row group of a `cat` or integer column with a dictionary; `None` if that does not pay off or the type is
+/// another.
 ///
 /// # Errors
-/// When a page cannot be compressed, or the column is of another type than it says.
+/// When a page cannot be compressed, or the column has another type than declared.
 pub(crate) fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Option<Chunk>> {
     let rows = column.len();
     let is_constant = matches!(column, Column::Scalar(_));

@@ -22,7 +22,7 @@ use crate::schema::{ColumnType, Table, Unit};
 
 /// Rows of a row group: small enough to be read in parallel, large enough to compress.
 const ROW_GROUP_ROWS: usize = 1_048_576;
-/// Rows looked at to tell whether the values of a column repeat.
+/// Maximum number of rows sampled to decide whether the values of a column repeat.
 const SAMPLE_ROWS: usize = 4_096;
 
 /// Writes the rows of a canonical table of one process, in the given order or as they are. Columns are encoded in

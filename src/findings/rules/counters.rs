@@ -1,4 +1,4 @@
-//! What counters tell of kernels, and what their registers and LDS allow.
+//! What counters reveal about kernels, and what their registers and LDS allow.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ pub(crate) fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
     observations
 }
 
-/// Kernels far below their roof without a bottleneck that counters show.
+/// Kernels far below their roof, if counters reveal no bottleneck.
 pub(crate) fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = roofline();
     let rows = case.rows(&question);
@@ -185,7 +185,7 @@ fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
     rows.places().filter(of_kernel).map(|row| (row, share(row))).collect()
 }
 
-/// Kernels of which few wavefronts fit, where counters do not show another bottleneck.
+/// Kernels of which few wavefronts fit, unless counters reveal another bottleneck.
 pub(crate) fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = resources();
     let rows = case.rows(&question);
@@ -255,7 +255,7 @@ pub(crate) fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
     vec![observation]
 }
 
-/// Kernels that run far fewer wavefronts than would fit, where counters do not show another bottleneck.
+/// Kernels that run far fewer wavefronts than would fit, unless counters reveal another bottleneck.
 pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = occupancy();
     let rows = case.rows(&question);

@@ -16,7 +16,7 @@ pub(crate) fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// What holds each kernel back, as far as counters tell.
+/// What limits each kernel, as far as counters reveal it.
 pub(crate) fn bottlenecks() -> QueryRequest {
     QueryRequest::new("bottlenecks")
 }
@@ -65,14 +65,14 @@ pub(crate) fn device_questions() -> Vec<QueryRequest> {
     vec![time_question(), throttling_question(), queues()]
 }
 
-/// Kernels that take much of the compute time, and of which neither counters nor a thread trace tell what holds them back. Where
-/// they do, the rules about bottlenecks and instructions say it.
+/// Kernels that take much of the compute time, and whose limit neither counters nor a thread trace reveal. Otherwise
+/// the rules about bottlenecks and instructions report it.
 pub(crate) fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = kernels();
     let rows = case.rows(&question);
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
     let compute_ns = rows.sum(computes.iter().copied(), "total_ns");
-    // Of all kernels, as the tables say it.
+    // Of all kernels, as in the tables.
     let kernel_ns = rows.sum(rows.places(), "total_ns");
     let known = bottlenecks();
     let known = case.rows(&known);

@@ -1,4 +1,4 @@
-//! The rules, by what they look at. Each asks its questions and states what it observes; thresholds and texts are in
+//! The rules, by what they look at. Each asks its questions and reports what it observes; thresholds and texts are in
 //! `share/rules/`.
 
 mod communication;

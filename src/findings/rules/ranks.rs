@@ -39,10 +39,10 @@ fn belong_together(case: &RuleContext<'_>) -> bool {
     most <= least * case.threshold("max_span_ratio")
 }
 
-/// Of fewer GPUs none can be told to be the odd one.
+/// With fewer GPUs, none can be identified as the odd one.
 pub(crate) const MIN_GPUS: i64 = 3;
 
-/// The GPU that holds the others up most, where there are several ranks: GPUs of one rank wait for nobody else.
+/// The GPU that delays the others most, if there are several ranks: GPUs of one rank wait for nobody else.
 pub(crate) fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let times = case.rows(&question);

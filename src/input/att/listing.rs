@@ -26,9 +26,9 @@ pub(crate) struct Row {
     pub hits: i64,
     /// Cycles of latency.
     pub latency: i64,
-    /// Cycles of stall, where the file tells them.
+    /// Stall cycles, if the file reports them.
     pub stall: Option<i64>,
-    /// Idle cycles, where the file tells them.
+    /// Idle cycles, if the file reports them.
     pub idle: Option<i64>,
     /// Source lines.
     pub source: Option<String>,

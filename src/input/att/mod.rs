@@ -1,5 +1,5 @@
-//! `stats_*.csv` of `rocprofv3 --att`: what every instruction of a traced dispatch cost, a file for each dispatch, plain or
-//! compressed. Newer files tell stall and idle cycles too.
+//! `stats_*.csv` of `rocprofv3 --att`: the cost of every instruction of a traced dispatch, one file per dispatch, plain
+//! or compressed. Newer files also report stall and idle cycles.
 
 mod header;
 mod listing;

@@ -69,7 +69,7 @@ fn forms_of<S: Sync>(symbols: &[S], forms: impl Fn(&S) -> Forms + Sync + Send) -
     }
 }
 
-/// Tells which name columns are wanted; of others there is nothing.
+/// Whether a name column is wanted; others stay empty.
 pub(crate) type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
 impl SymbolNames {

@@ -22,7 +22,7 @@ use crate::schema::Column as Declaration;
 
 /// Rows of a frame: few enough to stay in the cache of a core.
 const FRAME_ROWS: usize = 1 << 16;
-/// Rows of a frame at most where it is to be as large as it can: a row group that says it has more is not believed.
+/// Maximum rows of a frame that should be as large as possible: a row group that claims more rows is not trusted.
 const MAX_ROWS: usize = 1 << 21;
 
 /// Columns of every row group of a file.

@@ -208,7 +208,7 @@ struct PartState {
 }
 
 impl DatasetSource {
-    /// Reads from below `directory`; `same_categories` shows whether the rules in force are those of the writing.
+    /// Reads from below `directory`; `same_categories` is true if the effective rules are those of the writing.
     pub(crate) fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
         let (directory, inspected, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
         Self { directory, stored, same_categories, opened_with: BTreeMap::new(), inspected, content }

@@ -37,9 +37,9 @@ impl Candidate {
 /// Why nobody can look at something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// Traces may be missing, as of a directory that cannot be listed or a link with the name of a trace that leads nowhere.
+    /// Traces may be missing: a directory cannot be listed, or a link with the name of a trace leads nowhere.
     Lost(String),
-    /// Nothing shows that it was a trace: a link to any other document that is gone.
+    /// A dangling link to some other document: nothing indicates that it was a trace.
     DeadLink(String),
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
     Ok(paths)
 }
 
-/// What tells a directory from all others, whatever path leads to it.
+/// Identifies a directory, whatever path leads to it.
 #[cfg(unix)]
 type Identity = (u64, u64);
 #[cfg(not(unix))]

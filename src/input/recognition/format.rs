@@ -109,7 +109,7 @@ pub struct Opened {
 
 /// A process found in an input.
 pub struct ProcessInput {
-    /// What the input says about it.
+    /// Facts about it from the input.
     pub facts: ProcessFacts,
     /// Reads its tables.
     pub source: Arc<dyn ProcessReader>,

@@ -53,12 +53,12 @@ const TABLES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What the first bytes tell.
+/// Content of a file, judged by its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// rocprofv3 JSON.
     RocprofJson,
-    /// A list of program counter samples as rocprofv3 JSON has them, without what is around it.
+    /// A list of PC samples as in rocprofv3 JSON, without what is around it.
     PcSamples,
     /// rocprofv3 CSV.
     RocprofCsv,
@@ -66,7 +66,7 @@ pub(crate) enum Head {
     AttStatistics,
     /// Counters of rocprofiler-compute.
     ComputeCounters,
-    /// What rocprofiler-compute states about the machine, and why it is not read where no counters are next to it.
+    /// The machine description of rocprofiler-compute, and why it is not read without counters next to it.
     ComputeSystem(UnreadContent),
     /// Nothing that can be read.
     UnreadContent(UnreadContent),
@@ -81,7 +81,7 @@ impl Head {
 /// Keys that only rocprofv3 writes near the start of its JSON.
 const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 
-/// What a file is that is neither a database nor compressed; `is_whole` shows that these are all of its bytes.
+/// Content of a file that is neither a database nor compressed; `is_whole` is true if these are all of its bytes.
 pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
@@ -116,7 +116,7 @@ pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
     }
 }
 
-/// What the header of a CSV file tells, if it is one of rocprofv3 or rocprofiler-compute.
+/// Content of a CSV file, judged by its header, if it is from rocprofv3 or rocprofiler-compute.
 pub(crate) fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
         HeadKind::Records => Some(Head::RocprofCsv),

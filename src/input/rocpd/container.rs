@@ -14,9 +14,9 @@ pub(crate) struct Partition {
     pub suffix: String,
     /// The dashed guid.
     pub guid: Option<String>,
-    /// Schema version the metadata state.
+    /// Schema version from the metadata.
     pub schema_version: Option<String>,
-    /// How the metadata say that JSON columns are compressed.
+    /// Compression of JSON columns, according to the metadata.
     pub compression: Option<String>,
     tables: BTreeMap<String, TableShape>,
     unreadable: Vec<String>,

@@ -6,7 +6,7 @@ use super::container::Partition;
 use crate::input::common::sqlite::{OpeningDatabase, quoted};
 use crate::text::causes::with_causes;
 
-/// What tells a counter pass from a trace.
+/// Facts that distinguish a counter pass from a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterFacts {
     /// Whether values were counted while a kernel ran; the values of samples and of page faults are none of these.
@@ -17,7 +17,7 @@ pub(crate) struct CounterFacts {
     pub failure: Option<(&'static str, String)>,
 }
 
-/// The tables that tell.
+/// The tables that these facts are read from.
 pub(crate) const TELLING: [&str; 2] = [VALUES, DISPATCHES];
 const VALUES: &str = "pmc_event";
 const DISPATCHES: &str = "kernel_dispatch";
@@ -79,7 +79,7 @@ impl RowProbe<'_> {
         if !self.is_any(&none) && self.failure.is_none() {
             return false;
         }
-        // The first value alone tells in most files, and at once.
+        // In most files the first value is a counter, which is quick to check.
         let first = format!(
             include_str!("sql/first_value_is_counter.sql"),
             values = values,

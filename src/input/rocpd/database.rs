@@ -84,7 +84,7 @@ impl Database {
         &self.partition
     }
 
-    /// What tells the rows of this partition and process from those of all others.
+    /// Distinguishes the rows of this partition and process from all others.
     pub(crate) fn key(&self) -> (PathBuf, String, Option<i64>) {
         let path = self.file.store.path().to_owned();
         (path, self.partition.suffix.clone(), self.owner.map(|owner| owner.row))
@@ -155,8 +155,8 @@ impl Database {
         })
     }
 
-    /// Whether a table has a row of this process for which a condition holds, whatever its values turn out to be when they are
-    /// read; if not, only counting tells.
+    /// Whether a table certainly has a row of this process that meets a condition, whatever its values turn out to be.
+    /// If not, only counting can decide.
     pub(crate) fn has_any(&self, base: &str, condition: Condition) -> bool {
         if self.is_small(base)
             && let Ok((rows, None)) = self.count(base, condition.clone(), 1)
@@ -208,7 +208,7 @@ impl Database {
         }
     }
 
-    /// Which rows of a table are those of a process, where they tell.
+    /// Condition for the rows of a process, as far as the table identifies them.
     fn owned(&self, table: &TableShape, owner: Owner) -> Condition {
         let is_track = self.partition.table("track").is_some_and(|track| track.name == table.name);
         if table.has("pid") && !is_track {

@@ -1,4 +1,4 @@
-//! A look at a database: whether it holds partitions that can be read.
+//! Checks whether a database holds partitions that can be read.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::input::common::sqlite::OpeningDatabase;
 /// What a database is to this reader.
 #[derive(Clone, Debug)]
 pub(crate) enum Probe {
-    /// A rocpd database with a partition that can be read; all that it has.
+    /// A rocpd database with a partition that can be read; all of its partitions.
     Readable(Vec<Arc<Partition>>),
-    /// A rocpd database of a dialect that is not known; the text says why.
+    /// A rocpd database of an unknown dialect, and the reason why it is unsupported.
     Unsupported(String),
-    /// No rocpd database, or one without metadata.
+    /// Not a rocpd database, or one without metadata.
     Other,
 }
 

@@ -34,15 +34,15 @@ struct RocpdSource {
 }
 
 impl RocpdSource {
-    /// Conditions in SQL for the samples that are marks and those of the program counter, where none carries a value: which do
-    /// takes a join to tell, and compressed details say nothing to SQL.
+    /// SQL conditions for samples that are marks and for PC samples, if no sample carries a value. Finding samples with
+    /// values takes a join, and SQL cannot read compressed details.
     fn marks_and_pc_samples(&self) -> Option<(String, &'static str)> {
         let counted = pc_samples::countable(&self.database).filter(|_| !self.database.has_rows("pmc_event"))?;
         Some((format!("({counted}) IS NOT 1"), counted))
     }
 }
 
-/// Base names of the small tables that say what others are about, whatever of these is read.
+/// Base names of the small tables that describe others, read along with any of them.
 fn is_description(base: &str) -> bool {
     base == "metadata" || base == TRACKS || base.starts_with("info_")
 }
@@ -151,7 +151,7 @@ impl ProcessReader for RocpdSource {
             "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
             "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
             "regions" => self.database.has_any("region", with_length()),
-            // Of few samples reading them tells sooner than SQLite.
+            // Reading few samples is faster than opening SQLite.
             "marks" if self.database.is_small("sample") => false,
             "marks" => {
                 let marks = self.marks_and_pc_samples().map(|(marks, _)| Condition::all().and_sql(marks));
@@ -189,7 +189,7 @@ impl ProcessReader for RocpdSource {
             ("threads", _) => vec![("info_thread", all())],
             ("code_objects", _) => vec![("info_code_object", all())],
             ("kernel_symbols", _) => vec![("info_kernel_symbol", all())],
-            // These leave out or join rows, so that only reading tells.
+            // These leave out or join rows, so counting requires reading.
             ("args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples", _) => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;

@@ -12,7 +12,7 @@ use crate::input::recognition::content::Content;
 use crate::input::recognition::format::{Format, Group, Opened, Recognized};
 use crate::input::recognition::head::Head;
 
-/// Counters of rocprofiler-compute, plain or compressed, and what it states about the machine.
+/// Counters of rocprofiler-compute, plain or compressed, and its machine description.
 pub(crate) struct ComputeCounters;
 
 impl Format for ComputeCounters {

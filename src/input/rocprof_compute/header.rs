@@ -10,7 +10,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::columns::{COLUMNS, Col, is_counter, known, trimmed, without_number};
 
-/// What the counter of the same pass before it, which tells a level, added up to over the cycles.
+/// The sum over all cycles of the level counter before it in the same pass.
 const ACCUMULATION: &str = "SQ_ACCUM_PREV_HIRES";
 
 /// How counters are laid out.
@@ -168,7 +168,7 @@ fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a
     named.contains("LEVEL").then_some(named)
 }
 
-/// What the first bytes of a file tell.
+/// Kind of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
     /// Counters of dispatches.

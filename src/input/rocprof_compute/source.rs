@@ -96,7 +96,7 @@ fn content_hash(workload: &Workload, survey: &Survey) -> String {
     let mut add = |file: &CsvFile| {
         if let Ok(file) = File::open(&file.path) {
             bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
-            // What cannot be read was told of by the survey.
+            // The survey has already reported what cannot be read.
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
         }
     };
@@ -138,7 +138,7 @@ impl ProcessReader for ComputeSource {
             "counter_dispatches" => Ok(RowCount { rows: survey.runs.len() as u64, damage: self.damage() }),
             "kernel_symbols" => Ok(RowCount::whole(survey.kernels.len() as u64)),
             "counters" | "counter_instances" => {
-                // Values that were not sampled have no row, so that only reading tells.
+                // Values that were not sampled have no row, so counting requires reading.
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })

@@ -26,7 +26,7 @@ pub(crate) struct Run {
     pub pass: i64,
 }
 
-/// A kernel as the first of its rows shows it.
+/// A kernel, as the first of its rows describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     /// Recorded id, otherwise a number in the order of appearance.
@@ -37,9 +37,9 @@ pub(crate) struct Kernel {
     pub numbers: [Option<i64>; 5],
 }
 
-/// What tells runs of the long layout apart: dispatch, GPU, start, end.
+/// Identifies runs of the long layout: dispatch, GPU, start, end.
 type RunKey = (i64, Option<i64>, Option<i64>, Option<i64>);
-/// What tells kernels apart: id and name.
+/// Identifies kernels: id and name.
 type KernelKey = (Option<i64>, Option<String>);
 
 /// A file after it was surveyed.

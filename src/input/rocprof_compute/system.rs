@@ -1,4 +1,4 @@
-//! What `sysinfo.csv` shows the machine and its GPUs.
+//! What `sysinfo.csv` reports about the machine and its GPUs.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Reads the file. A text states what is wrong with one that holds no description.
+    /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read, or has no row that fits its header.
+    /// A message if it cannot be read, or has no row that fits its header.
     pub(crate) fn read(file: &CsvFile) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.shown);
         let (header, mut records) = start(file).map_err(|error| format!("{error:#}"))?;

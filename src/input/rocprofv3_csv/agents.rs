@@ -139,7 +139,7 @@ fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
             AgentLabel::Gpu(at) => of_type("GPU", at),
             AgentLabel::Nic(at) => of_type("NIC", at),
         };
-        // An id that no agent has, so that the rows are told of.
+        // An id that no agent has, so that a check reports the rows.
         let id = id.unwrap_or_else(|| {
             unlisted = unlisted.saturating_add(1);
             unlisted
@@ -149,13 +149,13 @@ fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
     ids
 }
 
-/// Agents that rows name, of the type that their use shows.
+/// Agents that rows name, with types inferred from their use.
 fn synthesized(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let labels = || census.agents.iter().map(|(code, used)| (*code, AgentLabel::of_code(*code), *used));
     let largest = |matching: fn(&AgentLabel) -> bool| {
         labels().map(|(_, label, _)| label).filter(matching).map(AgentLabel::number).max().map_or(0, |at| at + 1)
     };
-    // Numbers of one type start behind those of the one before.
+    // Numbers of one type start after those of the type before.
     let plain = largest(|label| matches!(label, AgentLabel::Number(_) | AgentLabel::Agent(_)));
     let cpus = largest(|label| matches!(label, AgentLabel::Cpu(_)));
     let gpus = largest(|label| matches!(label, AgentLabel::Gpu(_)));

@@ -8,7 +8,7 @@ use super::kinds::Kind;
 use super::rows::Row;
 use crate::schema::domain::domain_of_category;
 
-/// What a row says about its process.
+/// Identifies the process of a row, as far as the row does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowKey {
     /// Id of the capture.
@@ -19,7 +19,7 @@ pub(crate) enum RowKey {
     Thread(Option<i64>),
 }
 
-/// A kernel as the first of its rows shows it.
+/// A kernel, as the first of its rows describes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kernel {
     /// Name as written.
@@ -145,7 +145,7 @@ impl Census {
     }
 }
 
-/// What a row says about its process.
+/// The process of a row, as far as the row identifies it.
 pub(crate) fn key(row: &Row<'_>) -> RowKey {
     if let Some(guid) = row.text(Col::Guid) {
         return RowKey::Guid(guid.into_owned());

@@ -125,8 +125,7 @@ pub(crate) fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     Ok(())
 }
 
-/// Adds sizes in three dimensions. Files of counters tell only how many work-items there are in all: they are put down
-/// in x.
+/// Adds sizes in three dimensions. Counter files report only the total number of work-items, which is put into x.
 fn put_sizes(reading: &mut Reading<'_>, rows: &Fields, names: &[&'static str], columns: [Col; 3], total: Col) {
     let total = rows.get(total);
     let ones: Int64Chunked = total.iter().map(|total| total.map(|_| 1)).collect_ca("".into());

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
     pub texts: &'static [Need],
     /// Which rows to read.
     pub keep: fn(&Row<'_>) -> bool,
-    /// What else to tell of each row.
+    /// Test of each row whose results become [`Fields::marks`].
     pub mark: fn(&Row<'_>) -> bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Plan {
 pub(crate) struct Fields {
     /// Rows.
     pub height: usize,
-    /// What [`Plan::mark`] told.
+    /// Results of [`Plan::mark`].
     pub marks: Vec<bool>,
     /// Counter values.
     pub values: Vec<Option<f64>>,
@@ -163,7 +163,7 @@ pub(crate) fn every(_: &Row<'_>) -> bool {
     true
 }
 
-/// Tells nothing.
+/// Marks no row.
 pub(crate) fn nothing(_: &Row<'_>) -> bool {
     false
 }

@@ -87,7 +87,7 @@ impl Kind {
     }
 }
 
-/// What the first bytes of a file tell.
+/// Kind of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
     /// A file of records.

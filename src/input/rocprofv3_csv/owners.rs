@@ -15,23 +15,23 @@ pub(crate) struct Owners {
 /// What is known of a process before its rows are read.
 #[derive(Debug, Default)]
 pub(crate) struct Owned {
-    /// Id of the capture.
+    /// Capture id.
     pub guid: Option<String>,
-    /// Process id, where rows or names tell it.
+    /// Process id, if rows or file names reveal it.
     pub pid: Option<i64>,
     /// What its rows name.
     pub census: Census,
 }
 
 impl Owners {
-    /// Tells the processes apart: by the id of the capture, otherwise by the process id. Rows that tell neither belong to the
-    /// only process; of several to the one with their thread, otherwise the one that the names of the files start with, otherwise
-    /// to one of their own.
+    /// Distinguishes the processes by capture id, otherwise by process id. Rows with neither belong to the only
+    /// process. Of several, they belong to the one with their thread, otherwise to the one that file names start with,
+    /// otherwise to a separate one.
     pub(crate) fn new(surveyed: BTreeMap<RowKey, Census>, named: Option<i64>) -> (Self, Vec<Owned>) {
         let mut owners = Self::default();
         let mut owned: Vec<Owned> = Vec::new();
         let mut others: Vec<(RowKey, Census)> = Vec::new();
-        // Keys are ordered: ids of captures come first, then process ids, then threads.
+        // Keys are ordered: capture ids come first, then process ids, then threads.
         for (key, census) in surveyed {
             let known = match &key {
                 RowKey::Guid(_) => None,

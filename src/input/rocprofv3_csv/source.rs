@@ -97,7 +97,7 @@ fn content_hash(shared: &Shared) -> u64 {
         bytes.extend(surveyed.flaws.good.to_le_bytes());
         if let Ok(file) = File::open(&surveyed.file.path) {
             bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
-            // What cannot be read was told of by the survey.
+            // The survey has already reported what cannot be read.
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
         }
     }
@@ -160,7 +160,7 @@ impl ProcessReader for CsvSource {
             "threads" => ids(census.threads.len()),
             "kernel_symbols" => ids(capture.symbols.ids.len()),
             "counters" | "counter_instances" => {
-                // These leave out or join rows, so that only reading tells.
+                // These leave out or join rows, so counting requires reading.
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })

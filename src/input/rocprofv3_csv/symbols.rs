@@ -1,4 +1,4 @@
-//! Kernel symbols, as the rows of dispatches show them.
+//! Kernel symbols, as the rows of dispatches describe them.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ use crate::input::common::gzip::GzipText;
 /// First bytes of a gzip file.
 pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// Bytes that tell a list from an object; blanks may be before it.
+/// Number of bytes that distinguish a list from an object, including blanks before it.
 const HEAD_BYTES: u64 = 64;
 /// A key that only stochastic samples have.
 const ISSUED: &[u8] = b"\"wave_issued\"";

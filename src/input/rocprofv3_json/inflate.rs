@@ -24,9 +24,9 @@ pub(crate) struct Inflated {
     pub length: usize,
 }
 
-/// The text of a gzip file with `padding` zeros behind it, if it is a sound file of one text of fewer than `most` bytes.
-/// `None` for all that only a stream can tell: several texts in a row, a text that is damaged, cut or followed by other
-/// bytes.
+/// The text of a gzip file followed by `padding` zeros, if the file is valid and has one text of fewer than `most`
+/// bytes. `None` for everything that requires a stream: several texts in a row, or a text that is damaged, truncated or
+/// followed by other bytes.
 pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let expected = expected_length(&file)?;
@@ -64,8 +64,8 @@ fn populate(memory: &MmapMut) {
     });
 }
 
-/// What a compressed file says in its last four bytes about the length of its text, if that can be true; the file is read
-/// from its start afterwards. It may be wrong where there are several texts, so that it is good for a first guess only.
+/// The length of the text according to the last four bytes of a compressed file, limited to what is possible. The file
+/// is rewound afterwards. With several texts the length may be wrong, so it is only a first guess.
 pub(crate) fn expected_length(mut file: &File) -> Result<u64> {
     let length = file.metadata()?.len();
     let mut last = [0; 4];

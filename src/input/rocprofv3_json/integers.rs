@@ -53,7 +53,7 @@ impl<R> Field<R> {
 
 /// The fields of the records of a section.
 pub(crate) struct Layout<R: 'static> {
-    /// Fields; those that tell whether a record is kept are named `start` and `end`.
+    /// Fields; those that decide whether a record is kept are named `start` and `end`.
     pub fields: &'static [Field<R>],
     /// Members of a record that have to be objects, or null.
     pub objects: &'static [&'static str],
@@ -78,14 +78,14 @@ impl<R> Selected<R> {
         let is_wanted = |field: &Field<R>| field.for_columns.is_empty() || is_time(field) || wants(field.for_columns);
         let mut fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
         if fields.is_empty() {
-            // One column shows how many rows there are.
+            // One column is enough to count the rows.
             fields.extend(layout.fields.first());
         }
         let wanted = fields.iter().map(|field| field.wanted).collect();
         Self { fields, wanted, keep, objects: layout.objects, by_template: true }
     }
 
-    /// The same for records that are spelled in another way, so that they are left to the general parser.
+    /// The same for records that are spelled differently, so that they are left to the general parser.
     pub(crate) fn of_other_spelling(self) -> Self {
         Self { by_template: false, ..self }
     }

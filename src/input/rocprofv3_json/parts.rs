@@ -275,7 +275,7 @@ fn run_together(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Reads an object as one value; `None` if it cannot be understood. The flag shows whether it is not UTF-8.
+/// Reads an object as one value; `None` if it cannot be understood. The flag is true if it is not UTF-8.
 pub(crate) fn read_object<T: for<'de> Deserialize<'de>>(
     file: &InputFile,
     section: &Section,

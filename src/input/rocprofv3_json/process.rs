@@ -1,4 +1,4 @@
-//! What a file says about a process and its agents.
+//! A process and its agents, as a file describes them.
 
 use std::collections::BTreeMap;
 

@@ -187,7 +187,7 @@ impl ProcessReader for JsonSource {
                 };
                 Ok(RowCount { rows, damage: findings.damage.clone() })
             }
-            // These leave out or join rows, so that only reading tells.
+            // These leave out or join rows, so counting requires reading.
             _ => {
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;

@@ -1,4 +1,4 @@
-//! What two scans tell of a file before anything is read: its processes, its GPUs, its types of operations.
+//! What two scans reveal about a file before anything is read: its processes, its GPUs, its types of operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +107,7 @@ pub(crate) fn holds_nothing(file: &DatabaseFile) -> bool {
     silent && ["op", "monitor", "kernelapi", "copyapi"].into_iter().all(empty)
 }
 
-/// A hash of what tells one file from another: the version, and the first and last rows of calls and operations.
+/// A hash that distinguishes files: the version, and the first and last rows of calls and operations.
 pub(crate) fn content_hash(connection: &Connection, container: &Container) -> String {
     let mut bytes: Vec<u8> = container.schema_version.clone().unwrap_or_default().into_bytes();
     for base in ["api", "op"] {

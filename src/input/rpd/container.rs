@@ -27,9 +27,9 @@ const KNOWN_TABLES: &[&str] = &[
 /// The tables of a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
-    /// Schema version the metadata state.
+    /// Schema version from the metadata.
     pub schema_version: Option<String>,
-    /// Names of tables nobody knows.
+    /// Names of unknown tables.
     pub unknown_tables: Vec<String>,
     tables: BTreeMap<String, TableShape>,
 }

@@ -88,7 +88,7 @@ pub(crate) fn handle(text: &str) -> Option<i64> {
     }
 }
 
-/// Unit of a monitored value, where the tracer's source tells it.
+/// Unit of a monitored value, if the tracer's source code reveals it.
 pub(crate) fn unit(monitor_type: &str) -> Option<&'static str> {
     match monitor_type {
         "sclk" | "mclk" | "fclk" | "socclk" => Some("MHz"),

@@ -59,8 +59,8 @@ pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
 /// The monitored clock of the shader engines.
 const CLOCK: &str = "sclk";
 
-/// Whether clocks show that devices have other numbers than GPUs: all that are told of GPUs with work are less than half of
-/// one of a GPU without.
+/// Whether clocks prove that devices are numbered differently from GPUs. This is so if a GPU without work has more than
+/// twice the maximum clock of those with work.
 fn numbered_otherwise(
     reading: &mut Reading<'_>,
     devices: &Int64Chunked,

@@ -140,7 +140,7 @@ impl ProcessReader for RpdSource {
             "regions" => calls::count(&reading, true),
             "marks" => calls::count(&reading, false),
             "samples" if self.owner.is_main => reading.count("monitor", &Condition::all()),
-            // These are gathered from other rows, so that only reading tells.
+            // These are gathered from other rows, so counting requires reading.
             "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;

@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
     Better,
     /// More time, or a GPU that is used worse.
     Worse,
-    /// Too little to tell.
+    /// Too small a difference to judge.
     Same,
 }
 

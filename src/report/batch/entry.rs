@@ -1,4 +1,4 @@
-//! What the index shows a run.
+//! What the index reports about a run.
 
 use crate::export::cell::Cell;
 use crate::findings::{Priority, QueryRequest, Rows, time_question};
@@ -80,7 +80,6 @@ pub(crate) struct TopFinding {
     pub id: String,
     /// How much it matters.
     pub priority: Priority,
-    /// What it says.
     pub title: String,
 }
 
@@ -105,7 +104,7 @@ pub(crate) struct Compared {
     pub is_share: bool,
 }
 
-/// What must be requested the index, whatever the document shows.
+/// Questions that the index needs, whatever the document shows.
 pub(crate) fn index_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), health()]
 }

@@ -8,8 +8,8 @@ const LONGEST: usize = 100;
 /// What no file of a run is named, as the index is.
 const INDEX: &str = "index";
 
-/// The names of runs by their folders: what tells these apart, without what all start with. Where one of them is what all start
-/// with, and where there is one only, that is the name of the folder.
+/// The names of runs by folder, without the leading directories that all share. If nothing else is left, it is the last
+/// part of the path.
 pub(crate) fn run_names(folders: &[&Path]) -> Vec<String> {
     let parts: Vec<Vec<String>> = folders.iter().map(|folder| components(folder)).collect();
     let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
@@ -38,8 +38,8 @@ fn components(path: &Path) -> Vec<String> {
     }
 }
 
-/// Names for files of runs, without extension: letters, digits, `.`, `_` and `-` of the names, and a number where two would be
-/// the same on a file system that does not tell capitals apart.
+/// File names of runs, without extension: letters, digits, `.`, `_` and `-` of their names. Names that differ only in
+/// case get a number, as some file systems ignore case.
 pub(crate) fn file_stems<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::from([INDEX.to_owned()]);
     let unique = |name: &str| {

@@ -1,4 +1,4 @@
-//! The index as its template shows it.
+//! The index, prepared for its template.
 
 use serde::Serialize;
 

@@ -4,10 +4,10 @@ use super::lines::median;
 use super::model::{Bar, Chart, Lines, Plot};
 use super::unit::{Axis, Unit, shown};
 
-/// How many names are told.
+/// Maximum number of names to list.
 const TOLD: usize = 3;
 
-/// What the chart shows, with its main numbers.
+/// Describes the chart in words, with its main numbers.
 pub(crate) fn alternative(chart: &Chart) -> String {
     if chart.is_empty() {
         return format!("{}: no data", chart.title);

@@ -11,20 +11,20 @@ use super::unit::{Axis, Unit};
 use crate::engine::{Answer, ColumnUnit, GROUPING, PlotDeclaration, QueryDeclaration};
 
 impl Chart {
-    /// The chart that a query says its answer is drawn as, or nothing where it says none.
+    /// The chart that a query declares for its result; nothing if it declares none.
     ///
     /// # Errors
-    /// When the answer lacks a column of the picture, which is a defect.
+    /// When the result lacks a column of the chart, which is a defect.
     pub fn of_answer(declaration: &QueryDeclaration, answer: &Answer) -> Result<Option<Self>> {
         let Some(plot) = &declaration.plot else { return Ok(None) };
         Drawn { declaration, plot, answer }.chart().map(Some)
     }
 }
 
-/// A roof: its name, the operations that show that it matters, and its height.
+/// A roof: its name, the operations that make it relevant, and its height.
 type RoofColumns = (&'static str, &'static str, &'static str);
 
-/// The roofs of the types of data, each drawn where kernels used it.
+/// The roofs by data type, each drawn if kernels used it.
 const ROOFS: [RoofColumns; 9] = [
     ("vector FP16", "valu_flops_f16", "peak_valu_f16_gflops"),
     ("vector FP32", "valu_flops_f32", "peak_valu_gflops"),
@@ -113,7 +113,7 @@ impl Drawn<'_> {
         Axis::new(name_of(column), unit)
     }
 
-    /// The columns that tell rows apart: those of the picture, and all that the answer has before them.
+    /// The columns that identify rows: those of the chart, and all columns of the result before them.
     fn label_columns(&self, role: &str) -> Result<Vec<&str>> {
         let names: Vec<&str> = self.answer.columns.iter().map(|column| column.name.as_str()).collect();
         let columns = self.plot.columns(role);
@@ -128,7 +128,7 @@ impl Drawn<'_> {
         Ok(names.into_iter().take(end).collect())
     }
 
-    /// A text for each row of what tells it apart; columns that are the same in all rows are left out where others remain.
+    /// A label for each row that distinguishes it. Columns that are the same in all rows are left out if others remain.
     fn labels(&self, role: &str) -> Result<Vec<String>> {
         let mut columns = Vec::new();
         for name in self.label_columns(role)? {
@@ -197,7 +197,7 @@ impl Drawn<'_> {
         Ok(chart)
     }
 
-    /// The color of each row: what the column of the role says, or the role itself.
+    /// The color of each row: from the column of the role, or the role itself.
     fn roles(&self) -> Result<Vec<Role>> {
         let role = |name: &str| match Role::of_name(name) {
             Role::Other => Role::Compute,

@@ -8,10 +8,10 @@ use super::text::{clean, shortened, width};
 use super::ticks::GREATEST;
 use super::unit::{Unit, shown};
 
-/// Bars in a chart; of more the sum is told.
+/// Maximum number of bars in a chart; the others are summed up.
 const MAX: usize = 32;
 
-/// Draws them below `y` and gives the height below them.
+/// Draws the bars below `y` and returns the height below them.
 pub(crate) fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let (bars, total) = fitting(data, cumulative, notes);
     let sum: f64 = bars.iter().map(|bar| bar.value).sum();

@@ -1,14 +1,14 @@
-//! What a chart shows: values, names and units, and nothing of how it is drawn.
+//! Content of a chart: values, names and units, independent of how it is drawn.
 
 use super::unit::{Axis, Unit};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What it shows, in a few words.
+    /// Its subject, in a few words.
     pub title: String,
     /// Its values.
     pub plot: Plot,
-    /// What a reader must know, under the chart: what was left out, where a value is not what it seems.
+    /// What readers must know: omitted values, and values that are not what they seem. Drawn below the chart.
     pub notes: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Role {
         }
     }
 
-    /// The role that a name of a column, cause or category tells, [`Role::Other`] where it tells none.
+    /// The role that the name of a column, cause or category implies; [`Role::Other`] if none.
     pub fn of_name(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
@@ -285,7 +285,7 @@ impl Chart {
         Self::with_plot(title, Plot::Bars(Bars { value, bars: bars.into_iter().collect(), total: None }))
     }
 
-    /// Time by category, each in the color that its name tells.
+    /// Time by category, each in the color that its name implies.
     pub fn categories(
         title: impl Into<String>,
         value: Axis,

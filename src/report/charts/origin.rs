@@ -1,19 +1,19 @@
-//! Charts say where they are from, so that their files are inferred from others.
+//! Marks charts of this program, so that their files can be distinguished from others.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What an SVG file says after its first element.
+/// Mark of an SVG file, after its first element.
 pub(crate) const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
-/// What a PNG file says after its header, as text of the standard keyword.
+/// Mark of a PNG file, after its header: a text with the standard keyword.
 pub(crate) const PNG_MARK: &[u8] = b"Software\0wavesieve";
-/// Where a file states so at the latest: before it an SVG tells its main numbers.
+/// The mark lies within this many first bytes. In an SVG file, it follows the main numbers.
 const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.
 pub(crate) fn is_chart(path: &Path) -> bool {
-    // To open a FIFO would wait for somebody who writes.
+    // Opening a FIFO would block until somebody writes.
     if !path.is_file() {
         return false;
     }

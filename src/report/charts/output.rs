@@ -14,12 +14,12 @@ pub(crate) fn style_sheet() -> &'static str {
 }
 
 impl Chart {
-    /// What the chart shows in words, with its main numbers.
+    /// Description of the chart in words, with its main numbers.
     pub fn alternative(&self) -> String {
         alternative(self)
     }
 
-    /// The notes of the chart and what its drawing leaves out or puts together.
+    /// The notes of the chart, and what its drawing omits or combines.
     pub fn all_notes(&self) -> Vec<String> {
         notes(self)
     }
@@ -40,8 +40,8 @@ impl Chart {
         svg(&draw(self, layout), &self.title, &alternative(self), Background::Page)
     }
 
-    /// Two SVG elements for a page, one for wide and one for narrow screens, of which [`style_sheet`] shows one. Title and notes
-    /// are left to the page: see [`Chart::all_notes`].
+    /// Two SVG elements for a page, for wide and for narrow screens; [`style_sheet`] displays one of them. Title and
+    /// notes are left to the page: see [`Chart::all_notes`].
     ///
     /// # Errors
     /// When it cannot be drawn.

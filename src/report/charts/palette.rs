@@ -5,7 +5,7 @@ use super::model::Role;
 /// A color of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Color {
-    /// What a chart shows.
+    /// Content of a chart.
     Of(Role),
     /// A weaker form of a role's color, behind it.
     Track,

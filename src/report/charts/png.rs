@@ -34,7 +34,7 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     encode(&reduced(&pixels, width), width, height)
 }
 
-/// Means of squares of pixels, each line of pixels after a byte that states that it is stored as it is.
+/// Means of pixel squares. Each line of pixels follows a byte that marks it as unfiltered.
 fn reduced(fine: &[u8], width: usize) -> Vec<u8> {
     let mut bytes =
         Vec::with_capacity(fine.len() / (FINER * FINER) + fine.len() / (FINER * FINER * 3 * width.max(1)) + 1);

@@ -43,7 +43,6 @@ pub(crate) enum Form {
         x: f64,
         /// Its middle.
         y: f64,
-        /// What it says.
         text: String,
         /// Font size.
         size: f64,

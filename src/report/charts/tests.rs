@@ -100,7 +100,7 @@ fn chart() -> impl Strategy<Value = Chart> {
     ]
 }
 
-/// What an SVG must be, whatever it shows.
+/// Requirements that every SVG must meet.
 fn check(svg: &str) {
     let document = roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
     let root = document.root_element();

@@ -40,7 +40,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
         .chars()
         .map(|character| {
             let known = (character as usize).checked_sub(' ' as usize).and_then(|index| WIDTHS.get(index));
-            // Of wide characters the font has none; another font will show them as wide as they are high.
+            // The font lacks wide characters; the substitute font displays them as wide as they are high.
             known.copied().unwrap_or_else(|| match character.width() {
                 Some(0) => 0.0,
                 Some(2) => 1000.0,

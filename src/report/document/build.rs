@@ -26,27 +26,27 @@ pub(crate) struct Sources<'a> {
     pub answers: &'a Answers,
     /// What was found.
     pub findings: Vec<Finding>,
-    /// Spans of the GPUs in what the figures are about.
+    /// Spans of the GPUs in the view of the figures.
     pub spans: &'a Spans,
-    /// What of the run there is to tell about.
+    /// Views of the run to report.
     pub views: RunViews,
     /// Sections and tables.
     pub layout: &'a Layout,
     /// Ranks of the trace.
     pub ranks: usize,
-    /// What is said of filters that match nothing.
+    /// Messages about filters that match nothing.
     pub unmatched: &'a [String],
-    /// Rows of tables for which the layout does not say how many.
+    /// Default number of rows in tables.
     pub rows: usize,
 }
 
-/// What sections show, where findings are about a part of it.
+/// Added to sections if findings cover only a part of the run.
 const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its steady part.";
 
 /// The document of an analysis.
 ///
 /// # Errors
-/// When an answer lacks a column that the layout shows.
+/// When a result lacks a column of the layout.
 pub(crate) fn document(sources: Sources<'_>) -> Result<Document> {
     let mut provenance = provenance(sources.trace);
     let mut sections = Vec::new();
@@ -171,7 +171,7 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question, chart }))
 }
 
-/// Whether a chart shows more than its frame: of a roofline the roofs are known before anything was counted.
+/// Whether a chart shows more than its frame: the roofs of a roofline are known before anything was counted.
 fn has_values(chart: &Chart) -> bool {
     let is_drawn = |value: Option<f64>| value.is_some_and(|value| value > 0.0);
     match &chart.plot {
@@ -217,7 +217,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     }))
 }
 
-/// The columns that tell rows apart: those of the grouping, ids and names; texts only where there is nothing else.
+/// The columns that identify rows: grouping columns, ids and names; texts only if there is nothing else.
 fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
     let named =
         |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);

@@ -6,18 +6,18 @@ use serde::Deserialize;
 
 use crate::findings::QueryRequest;
 
-/// A chart of a section: an answer, drawn as its query says.
+/// A chart of a section: a result, drawn as its query declares.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartLayout {
-    /// Name of the query, which states how it is drawn.
+    /// Name of the query, which declares how it is drawn.
     pub query: String,
-    /// Grouping, where it is not that of the query.
+    /// Grouping, if not the one of the query.
     pub by: Option<Vec<String>>,
     /// Values of parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
-    /// Heading, where it is not that of the query.
+    /// Heading, if not the one of the query.
     pub title: Option<String>,
     /// Ranks that it needs.
     #[serde(default)]

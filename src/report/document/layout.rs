@@ -1,4 +1,4 @@
-//! What documents show: sections and their tables, as data in `share/report/`.
+//! Content of documents: sections and their tables, as data in `share/report/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,13 +48,13 @@ pub struct TableLayout {
     /// Values of parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
-    /// Columns to show; all where none is given.
+    /// Columns to show; by default all.
     pub columns: Option<Vec<String>>,
-    /// Rows to show; as many as requested where none is given.
+    /// Rows to show; by default as many as requested.
     pub rows: Option<usize>,
-    /// Heading, where it is not that of the query.
+    /// Heading, if not the one of the query.
     pub title: Option<String>,
-    /// Columns of which one must have a value, otherwise the table would say nothing.
+    /// Columns of which at least one must have a value; otherwise the table is useless.
     #[serde(default)]
     pub requires_any: Vec<String>,
     /// Ranks that it needs.
@@ -152,7 +152,7 @@ impl Layout {
         self
     }
 
-    /// The same without charts, for documents that show none.
+    /// The same without charts, for documents that do not support them.
     #[must_use]
     pub fn without_charts(mut self) -> Self {
         for section in &mut self.sections {
@@ -175,7 +175,7 @@ pub(crate) fn chart_name(section: &str, chart: &str) -> String {
     format!("{section}-{chart}")
 }
 
-/// The id of what a query shows for the first, second, … time.
+/// The id of the first, second, … use of a query.
 pub(crate) fn numbered(query: &str, times: usize) -> String {
     if times == 1 { query.to_owned() } else { format!("{query}_{times}") }
 }

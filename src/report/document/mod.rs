@@ -1,4 +1,4 @@
-//! A document: what every format shows, and how it is made of answers and findings.
+//! A document: the content of every format, and how it is built from results and findings.
 
 mod build;
 mod chart_layout;

@@ -1,4 +1,4 @@
-//! What a document consists of. Renderers show it and compute nothing.
+//! The parts of a document. Renderers display it and compute nothing.
 
 use std::collections::BTreeMap;
 
@@ -75,11 +75,11 @@ pub struct Section {
     pub title: String,
     /// One or two sentences on how to read it.
     pub about: String,
-    /// What it shows, in order.
+    /// Its content, in order.
     pub blocks: Vec<Block>,
 }
 
-/// Something that a section shows.
+/// A part of a section.
 #[derive(Clone, Debug)]
 pub enum Block {
     /// A chart of an answer.
@@ -153,13 +153,13 @@ pub struct Table {
     pub frame: DataFrame,
     /// How many rows the answer has.
     pub total_rows: usize,
-    /// Columns that tell its rows apart, those that rows of another run share.
+    /// Columns that identify its rows, also in other runs.
     pub key: Vec<String>,
 }
 
 impl Table {
-    /// The key of each row: what tells it apart from the others, as `rank=0/kernel_name=gemm`; rows that only their place
-    /// distinguishes are counted, as `rank=0#2`.
+    /// The key of each row, such as `rank=0/kernel_name=gemm`. Rows that only their position distinguishes get a
+    /// number, as in `rank=0#2`.
     pub fn row_keys(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let keys = (0..self.frame.height()).map(|row| {
@@ -184,9 +184,9 @@ impl Table {
 /// A chart with what it was drawn of.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// Stable id, unique among the charts: the name of the query, with a number where another chart shows it too.
+    /// Stable id, unique among the charts: the name of the query, with a number if another chart uses it too.
     pub id: String,
-    /// What was asked.
+    /// The query of the chart.
     pub question: QueryRequest,
     pub chart: Chart,
 }

@@ -12,9 +12,9 @@ use crate::report::json;
 pub(crate) const INDEX: &str = "tables.json";
 /// Name of the file with the whole document.
 pub(crate) const DOCUMENT: &str = "document.json";
-/// What tells the file from others.
+/// Name of the schema, which distinguishes the file from others.
 pub(crate) const SCHEMA: &str = "wavesieve-tables";
-/// Version of its schema: the first number changes when something is taken away or means something else.
+/// Version of the schema: the first number changes when something is removed or changes its meaning.
 const SCHEMA_VERSION: &str = "1.1";
 
 /// The file of a table, as its path in the folder.

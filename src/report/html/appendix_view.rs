@@ -1,4 +1,4 @@
-//! Where a document comes from, as the templates show it.
+//! The origin of a document, prepared for the templates.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Findings as the templates show them.
+//! Findings, prepared for the templates.
 
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ impl FindingView {
         &self.evidence
     }
 
-    /// A finding in its place, counted from 1.
+    /// A finding and its number, counted from 1.
     pub(crate) fn new(number: usize, finding: &Finding) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();

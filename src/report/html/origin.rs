@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// How every page of this program says where it is from.
+/// Mark of every page of this program.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
-/// Where a page states so, at the latest.
+/// The mark lies within this many first bytes.
 const HEAD_BYTES: u64 = 4096;
 
 /// Whether a file is a page of this program.
 pub(crate) fn is_page(path: &Path) -> bool {
-    // To open a FIFO would wait for somebody who writes.
+    // Opening a FIFO would block until somebody writes.
     if !path.is_file() {
         return false;
     }

@@ -97,7 +97,7 @@ fn page(document: &Document) -> Result<Page> {
             .collect(),
         notes: document.notes.iter().map(NoteView::new).collect(),
         badges: badges(&document.findings),
-        // The badges tell how many findings there are.
+        // The badges already show the number of findings.
         facts: facts.into_iter().filter(|figure| !figure.id.ends_with("_findings")).map(figure).collect(),
         cards: cards.into_iter().map(figure).collect(),
         parts: parts(document),

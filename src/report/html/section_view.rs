@@ -1,4 +1,4 @@
-//! Sections as the templates show them.
+//! Sections, prepared for the templates.
 
 use anyhow::Result;
 use serde::Serialize;

@@ -53,7 +53,7 @@ const SCRIPTS: [&str; 6] = [
 #[derive(Serialize)]
 pub(crate) struct Shell {
     version: &'static str,
-    /// What the filter in the bar says.
+    /// Text of the filter in the bar.
     filter: &'static str,
     policy: String,
     style: String,
@@ -62,7 +62,7 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    /// Around a page whose filter says this.
+    /// Surrounds a page whose filter has this text.
     pub(crate) fn new(filter: &'static str) -> Self {
         let [base, rest @ ..] = STYLES;
         let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();

@@ -1,4 +1,4 @@
-//! Tables as the templates show them.
+//! Tables, prepared for the templates.
 
 use polars::prelude::{Column, DataFrame};
 use serde::Serialize;
@@ -87,7 +87,7 @@ impl TableView {
         }
     }
 
-    /// What its columns mean, for the glossary.
+    /// The meaning of its columns, for the glossary.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().map(|column| (column.name.as_str(), column.doc.as_str()))
     }

@@ -1,6 +1,6 @@
 //! Names of columns as people say them.
 
-/// Endings of names that tell the unit, which is told otherwise.
+/// Endings of names that stand for units, which are displayed elsewhere.
 const UNITS: [&str; 6] = ["_ns", "_us", "_ms", "_bytes", "_pct", "_gb_per_s"];
 
 /// The name of a column in words, without its unit: `exposed comm` of `exposed_comm_ns`.

@@ -3,7 +3,7 @@
 use crate::findings::pieces;
 use crate::text::hidden::escape_hidden;
 
-/// A text as Markdown shows it, in one line: what would be markup is escaped.
+/// A text for Markdown, in one line: characters with a meaning in Markdown are escaped.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape_hidden(text).chars() {

@@ -54,8 +54,8 @@ pub(crate) fn tinted(format: Format, tint: Tint) -> Format {
     })
 }
 
-/// How numbers of a unit are written, by their digits behind the point; of numbers without unit also by whether there are
-/// some that these digits would show as nothing.
+/// Number format of a unit, by number of decimals. For numbers without unit, it also depends on whether some are so
+/// small that these decimals would all be zero.
 pub(crate) fn number_format(unit: ColumnUnit, decimals: usize, has_small: bool) -> &'static str {
     match (unit, decimals) {
         (ColumnUnit::Id, _) => "0",

@@ -1,4 +1,4 @@
-//! The first sheet: what the document says in a few lines, and what the other sheets show.
+//! The first sheet: a summary of the document, and the content of the other sheets.
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame};
@@ -20,7 +20,7 @@ const MAX_FINDINGS: usize = 5;
 /// Widths of the columns, in characters.
 const WIDTHS: [f64; 5] = [32.0, 16.0, 16.0, 48.0, 80.0];
 
-/// What the sheet says in words.
+/// Fixed texts of the sheet.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Texts {

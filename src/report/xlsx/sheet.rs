@@ -15,14 +15,14 @@ use crate::report::full_tables::FullTable;
 pub(crate) const MAX_ROWS: usize = 1_048_575;
 /// Whole numbers with more digits lose some in a spreadsheet.
 const MAX_EXACT: u64 = 999_999_999_999_999;
-/// Three digits behind the point show nothing of less than this.
+/// Smaller numbers are zero with three decimals.
 const MIN_SHOWN: f64 = 0.001;
-/// Rows that the width of a column is taken from.
+/// Number of rows from which the width of a column is measured.
 const MEASURED_ROWS: usize = 200;
 /// Widths of columns, in characters.
 const NARROWEST: usize = 9;
 const WIDEST: usize = 60;
-/// What the button of the filter takes of a heading.
+/// Width that the filter button takes from a heading.
 const BUTTON: usize = 3;
 /// Columns with words that are tinted, and these words.
 const SEVERITIES: [&str; 2] = ["priority", "severity"];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::commands::{Command, CommandForm, Target, commands};
 
 const ADVICE: &str = include_str!("../../../share/source_advice.toml");
-/// The program where nothing tells it.
+/// Placeholder for an unknown program.
 const UNKNOWN_PROGRAM: &str = "./app";
 
 /// How urgent an advice is.
@@ -49,22 +49,22 @@ pub struct Recommendation {
     /// All that measures it.
     #[serde(skip)]
     pub all_commands: Vec<Command>,
-    /// What a trace shows the same.
+    /// How to recognize it in a trace.
     #[serde(skip)]
     pub trace_evidence: TraceEvidence,
 }
 
-/// What a trace shows the subject of an advice.
+/// How to recognize the subject of an advice in a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceEvidence {
-    /// Kinds of records of which all tell it; where there are none, no trace does.
+    /// Kinds of records that are all required to recognize it; if empty, no trace reveals it.
     pub records: Vec<String>,
-    /// Kinds of which one contradicts it.
+    /// Kinds of records any of which contradicts it.
     pub against: Vec<String>,
     /// Rules that find the same in traces.
     pub rules: Vec<String>,
-    /// Patterns whose places help to act on what these rules find.
+    /// Patterns whose places help to act on the findings of these rules.
     pub patterns: Vec<String>,
 }
 

@@ -11,12 +11,12 @@ pub(crate) struct Hit {
     pub in_loop: bool,
 }
 
-/// What a place states about a kernel.
+/// How a place mentions a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mention {
-    /// It stands here.
+    /// It is defined here.
     Definition,
-    /// It is promised here, or instantiated.
+    /// It is declared or instantiated here.
     Declaration,
     /// It is launched, or named for a launch.
     Launch,
@@ -33,11 +33,11 @@ pub(crate) struct KernelSite {
     pub line: u32,
     /// The pattern that fits there.
     pub pattern: usize,
-    /// What the place says.
+    /// How the place mentions the kernel.
     pub mention: Mention,
-    /// Whether a loop is around it.
+    /// Whether it is in a loop.
     pub in_loop: bool,
-    /// Names that a launched variable was given in this file.
+    /// Names assigned to a launched variable in this file.
     pub substitutes: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ const SKIPPED_DIRECTORIES: [&str; 14] = [
     "env",
 ];
 
-/// What a file is written in, as its extension tells.
+/// Language of a file, inferred from its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Language {
     C,

@@ -1,4 +1,4 @@
-//! What source code shows a program's work on the GPU before there is a trace.
+//! What source code reveals about a program's GPU work before there is a trace.
 
 mod advice;
 mod c_conditions;

@@ -4,7 +4,7 @@ use super::advice::Facts;
 use super::files::Language;
 use super::summary::FileFound;
 
-/// The programming model, as the first rule that fits tells; `Unknown` where nothing in the source is about a GPU.
+/// The programming model according to the first matching rule; `Unknown` if nothing in the source is about a GPU.
 pub(crate) fn programming_model(facts: &Facts, files: &[FileFound]) -> &'static str {
     let hip: usize = files.iter().map(|file| file.found.hip_names).sum();
     let cuda: usize = files.iter().map(|file| file.found.cuda_names).sum();

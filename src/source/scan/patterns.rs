@@ -17,7 +17,7 @@ pub enum Severity {
     Medium,
     /// It may.
     Low,
-    /// It only shows what the program is.
+    /// It only reveals what the program is.
     Info,
 }
 

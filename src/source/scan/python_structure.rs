@@ -10,19 +10,19 @@ use super::tokens::{Kind, Stream};
 pub(crate) struct Chain {
     /// Its last token.
     pub last: usize,
-    /// Its parts in order, the first as imported. Empty where the first part is no name, as after a call; then only
-    /// `name` tells something.
+    /// Its parts in order, the first as imported. Empty if the first part is not a name, as after a call; then only
+    /// `name` is known.
     pub path: String,
     /// The last part.
     pub name: String,
 }
 
-/// What the blocks of a file tell.
+/// What the blocks of a file reveal.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Whether a token runs again and again.
+    /// Whether a token is in a loop.
     loops: Vec<bool>,
-    /// What imported names stand for.
+    /// The meaning of imported names.
     names: BTreeMap<Vec<u8>, String>,
     /// Modules at the start of imports.
     modules: BTreeSet<String>,

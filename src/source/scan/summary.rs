@@ -53,7 +53,7 @@ pub struct DetectedPattern {
     pub locations: Vec<String>,
 }
 
-/// What source code tells before there is a trace.
+/// What source code reveals before there is a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceScan {
     /// The directory, as it was named.

@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
         String::from_utf8_lossy(self.bytes(at)).into_owned()
     }
 
-    /// What a literal says, without prefix and quotes.
+    /// The content of a literal, without prefix and quotes.
     pub(crate) fn literal(&self, at: usize) -> Option<&'a [u8]> {
         if self.kind(at) != Some(Kind::Text) {
             return None;

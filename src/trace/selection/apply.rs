@@ -47,7 +47,7 @@ pub(super) fn acts_on(choice: &Filters, filter: Filter, table: &Table) -> bool {
         && match filter {
             Filter::Window | Filter::Iterations => has_extent(table) || has("time_ns") || table.name == "processes",
             Filter::Rank => false,
-            // A copy between two GPUs is of both, which only its own table tells.
+            // A copy between two GPUs belongs to both, which only its own table records.
             Filter::Gpu => has("gpu") && owners(table.name).is_empty(),
             Filter::Kernel | Filter::Category => has("kernel_id"),
             Filter::Stream => has("stream_id"),
@@ -165,7 +165,7 @@ fn of_rows(frame: LazyFrame, owning: LazyFrame, keys: &[(&str, &str)]) -> LazyFr
     frame.join(owning.select(there.clone()), here, there, arguments)
 }
 
-/// The rows of a table that the filters on its own columns keep, cut at the window where the mode states so.
+/// The rows of a table that the filters on its own columns keep, cut at the window if the mode requires it.
 fn choose(choice: &Filters, resolved: &Resolved, process: &Process, table: &Table, frame: LazyFrame) -> LazyFrame {
     let acting: Vec<Filter> = choice.row_filters().filter(|filter| acts_on(choice, *filter, table)).collect();
     let mut frame = frame;
@@ -261,7 +261,7 @@ fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     touching.or(col("start_ns").eq(col("end_ns")).and(inside))
 }
 
-/// Cuts time accounting at the window always, and events where the mode states so.
+/// Cuts at the window: time accounting always, events if the mode requires it.
 fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -> LazyFrame {
     let (from, to) = resolved.window;
     let later = |column: &str| match from {

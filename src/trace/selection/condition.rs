@@ -57,7 +57,7 @@ impl Condition {
         }
     }
 
-    /// Tries it on the columns of every table it fits, which tells types that do not go together.
+    /// Tries it on the columns of every table it fits, which detects incompatible types.
     fn tried(self) -> Result<Self, String> {
         for table in tables().iter().filter(|table| self.fits(table)) {
             let columns: Vec<_> = table.columns.iter().filter(|column| self.columns.contains(column.name)).collect();

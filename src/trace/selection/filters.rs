@@ -11,7 +11,7 @@ use super::window_mode::WindowMode;
 /// The filters of a trace; nothing chosen keeps everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
-    /// Stretch of time.
+    /// Time window.
     pub window: Option<Window>,
     /// Iterations: the time from the start of the first to the end of the last of them.
     pub iterations: Option<IterationSet>,

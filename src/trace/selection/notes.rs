@@ -27,8 +27,8 @@ pub(crate) fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
 
-/// Which filters match nothing: those that do so by themselves, and of an answer without rows all together. Unless
-/// `thorough`, only those that are told without reading large tables.
+/// Which filters match nothing: each by itself and, if the result has no rows, all together. Unless `thorough`, only
+/// those that can be checked without reading large tables.
 pub(crate) fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
@@ -72,7 +72,7 @@ pub(crate) fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>
     choice.row_filters().filter(leaves).collect()
 }
 
-/// Which filters do not choose among the tables that are read.
+/// Reports filters that do not filter some of the tables that are read, or have no effect at all.
 pub(crate) fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
     let read: Vec<&'static Table> = names.into_iter().filter_map(table).collect();

@@ -16,9 +16,9 @@ use crate::trace::unfiltered_tables::UnfilteredTables;
 /// A choice in one process.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
-    /// First and last nanosecond of the window, `None` where that side is open.
+    /// First and last nanosecond of the window, `None` if that side is open.
     pub window: (Option<i64>, Option<i64>),
-    /// The window cannot be told in this process or ends before it starts, so that nothing is in it.
+    /// The window is empty: it cannot be determined in this process, or ends before it starts.
     pub nothing: bool,
     /// The process has none of the iterations that were requested.
     pub without_iterations: bool,
@@ -111,10 +111,10 @@ fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     Ok(None)
 }
 
-/// What the window of the steady part is inferred from.
+/// The columns from which the window of the steady part is inferred.
 pub(crate) const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
-/// The part of a run that repeats evenly, or works densely where nothing repeats.
+/// The part of a run that repeats evenly, or works densely if nothing repeats.
 fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let mut tables = whole.read(&[PARTS])?;
     steady_part_of(&tables.remove(PARTS.0).unwrap_or_default().collect()?)

@@ -14,7 +14,7 @@ use crate::trace::Trace;
 const LISTED: usize = 12;
 
 /// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
-/// are told without reading large tables.
+/// can be checked without reading large tables.
 pub(crate) fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();

@@ -38,15 +38,15 @@ impl Window {
         Self { written: STEADY.to_owned(), is_steady: true, from: None, to: None }
     }
 
-    /// Whether it is that part, which only the kernels of a process tell.
+    /// Whether it is the steady part, which only the kernels of a process determine.
     pub fn is_steady(&self) -> bool {
         self.is_steady
     }
 
-    /// The window in a process: the time it starts and the time it ends, `None` where that side is open.
+    /// The window in a process: its start and end, `None` if that side is open.
     ///
-    /// `marker` gives the extent of a marker. The result is `None` where a side cannot be told: no span to be relative
-    /// to, or no such marker.
+    /// `marker` returns the extent of a marker. The result is `None` if a side cannot be determined: there is no span
+    /// to be relative to, or no such marker.
     pub fn resolve(
         &self,
         span: Option<WindowSpan>,

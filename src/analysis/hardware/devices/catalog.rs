@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(find("gfx942:sramecc+:xnack-", None, Some(0x74a1)), Some(("MI300X", MatchedBy::PciId(0x74a1))));
         assert_eq!(find("gfx942", Some("AMD Instinct MI300X"), None), Some(("MI300X", MatchedBy::Name)));
         assert_eq!(find("gfx942", Some("MI300X_A1"), Some(1)), Some(("MI300X", MatchedBy::Name)));
-        // What the driver states about both; the id tells them apart.
+        // The driver reports this name for both; the id distinguishes them.
         assert_eq!(find("gfx90a", Some("AMD Instinct MI250X/MI250"), None), None);
         assert_eq!(
             find("gfx90a", Some("AMD Instinct MI250X/MI250"), Some(0x740c)),

@@ -25,8 +25,8 @@ pub(crate) struct Constant {
 /// Figures by name.
 pub(crate) type Constants = BTreeMap<String, Constant>;
 
-/// The constants of an agent: what its record says, otherwise its product by PCI id, then by name, otherwise its architecture. Of a
-/// part of a partitioned GPU the figures are those of the part.
+/// The constants of an agent: from its record, otherwise from its product by PCI id, then by name, otherwise from its
+/// architecture. For a part of a partitioned GPU, they describe the part.
 pub(crate) fn constants(agent: &AgentFacts) -> Constants {
     let mut resolver = Resolver::new(agent);
     processors(&mut resolver);

@@ -1,11 +1,12 @@
-//! Figures of the device memory, which the parts of a partitioned GPU share in ways that no record tells.
+//! Device memory specs, which the parts of a partitioned GPU share in ways that no record reports.
 
 use crate::analysis::hardware::devices::resolver::Resolver;
 
-/// Bytes that a channel of HBM moves per clock of the memory: AMD's `clock / 1000 * 32 * channels`, in GB/s.
+/// Bytes that an HBM channel moves per memory clock: AMD's `clock / 1000 * 32 * channels`, in GB/s.
 const BYTES_PER_CHANNEL: f64 = 32.0;
 
-/// Chooses `mclk_mhz`, `hbm_channels` and `hbm_peak_gbps`. The record of a part of a GPU has clock and width of the whole.
+/// Chooses `mclk_mhz`, `hbm_channels` and `hbm_peak_gbps`. The record of a part of a GPU has the clock and width of the
+/// whole.
 pub(crate) fn choose(resolver: &mut Resolver<'_>) {
     let agent = resolver.agent;
     let clock = [resolver.recorded(agent.mem_clock_mhz, "mem_clock_mhz"), resolver.product("mclk_mhz")];

@@ -19,9 +19,9 @@ pub(crate) enum Share {
         /// Those of the GPU.
         of: i64,
     },
-    /// All of it is assumed, as nothing is recorded that could tell otherwise.
+    /// Assumed to be all of it, as no record contradicts it.
     Assumed,
-    /// It cannot be told.
+    /// It cannot be determined.
     Unknown,
 }
 
@@ -178,8 +178,8 @@ impl<'a> Resolver<'a> {
         self.architecture.map_or_else(Vec::new, |listed| listed.group(group).map(|(name, _)| name.to_owned()).collect())
     }
 
-    /// What `formula` gives for figures that are chosen already, in the order of `parts`; `words` says it to readers.
-    /// A figure of the architecture may be the last.
+    /// The value of `formula` for specs that are chosen already, in the order of `parts`; `words` describes it for
+    /// readers. A figure of the architecture may come last.
     pub(crate) fn computed(
         &self,
         parts: &[&str],
@@ -206,7 +206,7 @@ impl<'a> Resolver<'a> {
         Some(Draft { value, source: COMPUTED.to_owned(), reference, weak })
     }
 
-    /// Takes the first candidate there is, and says otherwise that the figure is unknown.
+    /// Takes the first available candidate, otherwise records the figure as unknown.
     pub(crate) fn choose<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
         let chosen = candidates.into_iter().flatten().next();
         let constant = match chosen {

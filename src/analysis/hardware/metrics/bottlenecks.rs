@@ -1,4 +1,4 @@
-//! The rules of `share/bottlenecks.toml`, by which metrics tell what holds a kernel back.
+//! The rules of `share/bottlenecks.toml`, which infer from metrics what limits a kernel.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ struct RuleFile {
     bottleneck: Vec<Bottleneck>,
 }
 
-/// Something that holds a kernel back, and what shows it.
+/// Something that limits a kernel, and the evidence for it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bottleneck {
@@ -20,13 +20,13 @@ pub(crate) struct Bottleneck {
     pub id: String,
     /// Name for people.
     pub verdict: String,
-    /// What happens then.
+    /// Its effect.
     #[serde(rename = "about")]
     _about: String,
-    /// Whether it is what follows from others: it is only told where none of those before it is unknown.
+    /// Whether it follows from the absence of others: it is reported only if none of those before it is unknown.
     #[serde(default)]
     pub follows: bool,
-    /// All of it must hold.
+    /// Conditions that must all hold.
     pub evidence: Vec<Evidence>,
 }
 

@@ -37,7 +37,7 @@ pub enum DefinitionError {
     #[error("{file} holds no metrics: {reason}; see share/metrics for the form")]
     Form {
         file: String,
-        /// What TOML says.
+        /// Message of the TOML parser.
         reason: String,
     },
     /// A formula that cannot be understood.
@@ -65,7 +65,7 @@ struct VariableFile {
     accumulated: Accumulated,
 }
 
-/// Which counters the hardware accumulates, and under what name it tells.
+/// Counters that the hardware accumulates, and the names of their accumulators.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accumulated {
@@ -163,11 +163,11 @@ pub struct OnArchitecture {
     pub architectures: BTreeSet<String>,
     /// The value for a dispatch.
     pub formula: Expression,
-    /// What is told where counters of the formula were not collected and those of this were.
+    /// The fallback if its counters were collected and those of the formula were not.
     pub instead: Option<Expression>,
     /// Text of the formula.
     pub text: String,
-    /// Text of what is told instead.
+    /// Text of the fallback.
     pub instead_text: Option<String>,
     pub peak_text: Option<String>,
     /// The highest value that the hardware allows, over constants.

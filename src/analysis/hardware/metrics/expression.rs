@@ -1,4 +1,4 @@
-//! What a formula says.
+//! Parsed formulas.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -174,7 +174,7 @@ impl Expression {
     /// The parts, changed by `change` from the innermost out.
     ///
     /// # Errors
-    /// What `change` says.
+    /// Those of `change`.
     pub fn rebuilt<E>(self, change: &mut impl FnMut(Self) -> Result<Self, E>) -> Result<Self, E> {
         let whole = match self {
             Self::Binary(operator, left, right) => {

@@ -1,4 +1,4 @@
-//! From the text of a formula to what it says.
+//! Parses formulas.
 
 use std::collections::BTreeMap;
 

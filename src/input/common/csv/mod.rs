@@ -1,4 +1,5 @@
-//! CSV files of profilers: opened, read row by row, with rows that cannot be understood told of by file and line.
+//! Opens CSV files of profilers and reads them row by row. Rows that cannot be understood are reported by file and
+//! line.
 
 mod file;
 mod numbers;

@@ -1,4 +1,4 @@
-//! Goes through the rows of a file; rows that cannot be understood are left out and told of by file and line.
+//! Reads the rows of a file. Rows that cannot be understood are left out and reported by file and line.
 
 use anyhow::Result;
 use csv::{ByteRecord, Position};
@@ -45,7 +45,7 @@ impl Flaws {
     }
 }
 
-/// Shows every row of `width` fields to `read`, which says why it cannot be understood.
+/// Passes every row of `width` fields to `read`, which returns an error if it cannot be understood.
 pub(crate) fn scan(
     file: &CsvFile,
     width: usize,

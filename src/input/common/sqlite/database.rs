@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(read_only_uri(path)?, flags)
         .with_context(|| format!("cannot open {} as a SQLite database", path.display()))?;
-    // Without this SQLite refuses a database that is shorter than its header says; nothing can be written anyhow.
+    // Without this, SQLite refuses a database that is shorter than its header claims; writing is impossible anyhow.
     connection.execute_batch("PRAGMA writable_schema=ON; PRAGMA mmap_size=1073741824;")?;
     Ok(connection)
 }

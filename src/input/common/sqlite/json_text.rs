@@ -3,10 +3,10 @@
 use std::io::Read;
 
 const LZ4_FRAME: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
-/// No text of a trace is longer; a frame that says otherwise is not believed.
+/// Maximum length of a text; a frame that claims to be longer is not trusted.
 const LONGEST: u64 = 256 << 20;
 
-/// The text in a blob: an LZ4 frame is decompressed, anything else is taken for the text itself. `None` where a frame is
+/// The text in a blob: an LZ4 frame is decompressed, anything else is taken as the text itself. `None` if a frame is
 /// damaged.
 pub(crate) fn text_of_blob(bytes: &[u8]) -> Option<String> {
     if !bytes.starts_with(&LZ4_FRAME) {
@@ -15,7 +15,7 @@ pub(crate) fn text_of_blob(bytes: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     let mut decoder = lz4::Decoder::new(bytes).ok()?;
     decoder.by_ref().take(LONGEST).read_to_end(&mut text).ok()?;
-    // A frame that was cut off ends like a whole one, but states so when asked.
+    // A truncated frame ends like a complete one; only `finish` reveals the difference.
     decoder.finish().1.ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }

@@ -1,5 +1,5 @@
-//! A database while it is recognized and opened. Its pages show what is in a healthy one; SQLite, which takes longer to open a
-//! small database than all of it takes to read, is opened only if they do not.
+//! A database while it is recognized and opened. Its pages reveal the content of a healthy database. SQLite is opened
+//! only if they do not: this takes longer than reading all of a small database.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -45,9 +45,9 @@ pub(crate) struct OpeningDatabase {
     connection: OnceCell<Connection>,
     /// The list of tables without guids, if pages have all of it.
     list: Option<String>,
-    /// What SQLite said of the tables of an equal list.
+    /// What SQLite reported about the tables of an equal list.
     known: Option<Arc<Shapes>>,
-    /// What SQLite says of the tables of this one.
+    /// What SQLite reports about the tables of this one.
     learned: RefCell<Shapes>,
 }
 
@@ -131,7 +131,7 @@ impl OpeningDatabase {
         (columns.damage.is_none() && columns.type_mismatches.is_empty()).then_some(columns)
     }
 
-    /// Whether pages tell that a table has no rows.
+    /// Whether the pages prove that a table has no rows.
     pub(crate) fn is_empty(&self, table: &TableShape) -> bool {
         let selection = Selection { table, key: "id", condition: &Condition::all() };
         self.store.pages().and_then(|pages| pages.has_rows(selection)) == Some(false)

@@ -93,7 +93,7 @@ impl PageFile {
         let whole = self.scan(pages, selection, threads)?;
         let lists = sought(selection)?;
         let mut columns = None;
-        // What is damaged of a table is told in the same words whichever rows are requested: then all of it is looked at.
+        // Damage is reported in the same words whichever rows are requested: a damaged table is read completely.
         if !lists.is_empty() && whole.lost.is_empty() {
             let may_be_chosen = |leaf: &&Leaf| lists.iter().all(|ids| may_hold(leaf, ids));
             let leaves = whole.leaves.iter().filter(may_be_chosen).copied().collect();
@@ -169,7 +169,7 @@ impl PageFile {
         let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 
-    /// Whether a table has rows; `None` where the pages do not tell, or where some are damaged.
+    /// Whether a table has rows; `None` if the pages do not reveal it, or if some are damaged.
     pub(crate) fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
         stored(selection).ok()?;
         let pages = Pages::new(&self.map).ok()?;
@@ -189,7 +189,7 @@ impl PageFile {
     /// Number of rows, and what cannot be read.
     ///
     /// # Errors
-    /// When only SQLite can tell.
+    /// When only SQLite can count them.
     pub(crate) fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
         let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
@@ -204,11 +204,11 @@ impl PageFile {
         Ok((rows as u64, damage(&lost)))
     }
 
-    /// What is damaged of the pages of a table and, to look `closely`, of its rows. What is found is told as a reader of the table
-    /// tells it.
+    /// Checks the pages of a table for damage and, if `closely`, its rows. Damage is reported in the same words as by
+    /// reading the table.
     ///
     /// # Errors
-    /// When only SQLite can tell.
+    /// When only SQLite can check it.
     pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
         let pages = Pages::new(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };

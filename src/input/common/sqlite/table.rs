@@ -84,12 +84,12 @@ pub(crate) fn verify(store: &Store, table: &TableShape, closely: bool, threads: 
     }
 }
 
-/// Whether pages tell that a table has no rows.
+/// Whether the pages prove that a table has no rows.
 fn is_empty(store: &Store, selection: Selection<'_>) -> bool {
     store.pages().is_some_and(|pages| pages.has_rows(selection) == Some(false))
 }
 
-/// Whether any row is chosen, as far as the file can be read up to the first.
+/// Whether any row is selected, as far as the file can be read up to the first.
 pub(crate) fn has_any(store: &Store, selection: Selection<'_>) -> bool {
     match store.pages().and_then(|pages| pages.has_rows(selection)) {
         Some(false) => return false,

@@ -54,7 +54,7 @@ pub(crate) fn put_event_columns(
     }
     let sources = assembly.sources(&[(&["message"], "extdata"), (&["call_stack"], "call_stack")]);
     if !sources.is_empty() && !event_ids.is_empty() {
-        // What is damaged of other events is told where their numbers are read.
+        // Damage of other events is reported where their numbers are read.
         let events = if needed.is_empty() { Condition::all() } else { of_events(event_ids) };
         let details = EventDetails::read(assembly, &sources, events)?;
         if details.columns.height > 0 {

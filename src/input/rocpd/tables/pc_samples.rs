@@ -25,7 +25,7 @@ const UNITS: &[(&str, &str)] = &[
     ("wave", "wave_id"),
 ];
 
-/// Condition for rows that may be program counter samples; compressed details tell only after reading.
+/// Condition for rows that may be PC samples; with compressed details, only reading them decides.
 fn condition(database: &Database) -> Option<&'static str> {
     let table = database.partition().table("sample")?;
     let is_compressed = database.partition().compression.is_some();
@@ -182,7 +182,7 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         .collect())
 }
 
-/// Condition for exactly the program counter samples; `None` where SQL alone cannot tell.
+/// Condition for exactly the PC samples; `None` if SQL alone cannot identify them.
 pub(crate) fn countable(database: &Database) -> Option<&'static str> {
     match database.partition().compression {
         Some(_) => None,

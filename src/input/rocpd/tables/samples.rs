@@ -13,7 +13,7 @@ use crate::input::common::{Texts, index_of};
 use crate::input::rocpd::assembly::Assembly;
 use crate::schema::anomaly::Severity;
 
-/// Columns that tell the hardware instances of a streamed counter apart, and what each is called.
+/// Columns that distinguish hardware instances of a streamed counter, and the name of each.
 const PLACES: &[(&str, &str)] =
     &[("xcc", "XCC"), ("shader_engine", "SE"), ("shader_array", "SA"), ("wgp", "WGP"), ("instance", "Instance")];
 const STREAMED: &str = "spm";

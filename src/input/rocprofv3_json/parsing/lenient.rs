@@ -13,7 +13,7 @@ use super::values::Text;
 
 /// An object that may be something else.
 pub(crate) trait Lenient<'de>: Deserialize<'de> + Default {
-    /// What a number in its place means; nothing unless told otherwise.
+    /// The meaning of a number in its place; by default, nothing.
     fn of_number(_: i64) -> Self {
         Self::default()
     }

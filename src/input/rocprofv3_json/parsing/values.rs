@@ -24,8 +24,7 @@ pub(crate) struct Text<'a>(pub Option<Cow<'a, str>>);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length(pub usize);
 
-/// What an agent states about itself, without the lists that are most of it and that nobody requests. It has no members if it
-/// is no object.
+/// The record of an agent, without its long lists that nobody requests. It has no members if it is not an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AgentRecord(pub Map<String, Value>);
 

@@ -42,7 +42,8 @@ impl Brackets {
         true
     }
 
-    /// Closes the last open bracket if it is of this kind and more than `floor` brackets stay open; shows whether it did.
+    /// Closes the last open bracket if it is of this kind and more than `floor` brackets stay open. Returns whether it
+    /// did.
     pub(crate) fn close_fitting(&mut self, bracket: Bracket, floor: usize) -> bool {
         let fits = self.deeper == 0 && self.open.last() == Some(&bracket) && self.open.len() > floor.saturating_add(1);
         if fits {

@@ -89,8 +89,8 @@ impl Scanner {
         self.feed_until_record(block, u64::MAX);
     }
 
-    /// Takes the next bytes up to a comma between two records of a section that comes at the offset `from` or behind;
-    /// shows how many were taken. See [`Scanner::section`].
+    /// Takes the next bytes up to a comma between two records of a section, at the offset `from` or later. Returns how
+    /// many were taken. See [`Scanner::section`].
     pub(crate) fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
         loop {

@@ -155,7 +155,7 @@ enum Place {
     /// It is the leaf of this position.
     Leaf(usize),
     Missing,
-    /// Only the general parser can tell.
+    /// Only the general parser can decide.
     Unclear,
 }
 

@@ -63,7 +63,7 @@ fn activity(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
     Some(length)
 }
 
-/// Records that templates read have the values that the general parser alone gives, and end where it says.
+/// Records read by templates have the same values and ends as with the general parser alone.
 pub fn json_template(bytes: &[u8]) {
     let length = bytes.len();
     let padded = [bytes, &[0; PADDING]].concat();

@@ -18,7 +18,7 @@ pub(crate) fn source_recommendations(scan: &SourceScan) -> Value {
     json!(scan.recommendations)
 }
 
-/// What source code tells.
+/// The source code tier.
 pub(crate) fn source_tier(scan: &SourceScan, timestamp: &str) -> Value {
     let mut tier = json!(scan);
     if let Some(fields) = tier.as_object_mut() {

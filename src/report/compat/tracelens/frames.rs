@@ -23,11 +23,11 @@ pub(crate) fn sheet_names() -> Result<Vec<String>> {
     Ok(SheetLayouts::builtin()?.sheets.into_iter().map(|sheet| sheet.name).collect())
 }
 
-/// The sheets that are wanted; one that nothing was recorded of has headings only, and where no kernel was recorded at all
-/// there is none such, unless it is TraceLens's own workbook.
+/// The requested sheets. A sheet without records has only headings. If no kernel was recorded at all, such sheets are
+/// left out, except in TraceLens's own workbook.
 ///
 /// # Errors
-/// When an answer lacks a column that a sheet shows.
+/// When a result lacks a column that a sheet shows.
 pub(crate) fn tables(analysis: &Analysis, options: &TraceLensOptions) -> Result<Vec<FullTable>> {
     let layouts = SheetLayouts::builtin()?;
     let wanted = layouts.sheets.iter().filter(|sheet| options.want(&sheet.query));

@@ -21,7 +21,7 @@ pub(crate) struct SheetLayouts {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SheetLayout {
     pub name: String,
-    /// The query that it is made of.
+    /// The query that provides its rows.
     pub query: String,
     /// What it shows.
     pub about: String,

@@ -48,7 +48,7 @@ impl TraceLensOptions {
         }
     }
 
-    /// Whether what TraceLens states about short kernels has to be worked out from all dispatches.
+    /// Whether what TraceLens reports about short kernels requires all dispatches.
     fn needs_all_dispatches(&self) -> bool {
         self.is_original && self.short_kernels
     }

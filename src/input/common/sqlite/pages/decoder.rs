@@ -55,7 +55,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Takes `columns` of the rows that pass all tests. `text_of_blob` tells the text in bytes, if there is one.
+    /// Takes `columns` of the rows that pass all tests. `text_of_blob` returns the text in bytes, if there is one.
     pub(crate) fn new(
         columns: &[Stored],
         tests: &[RowTest<Stored>],
@@ -262,14 +262,14 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Looks at every cache line of a page. The rows of a page are read from its end to its start, each where the one before
-/// says, so that every line would be waited for by itself; these are fetched together.
+/// Touches every cache line of a page. The rows of a page are read from its end to its start, and each row determines
+/// where the next one is. So every line would be waited for separately; this fetches them together.
 #[inline]
 fn fetch(page: &[u8]) {
     std::hint::black_box(page.iter().step_by(CACHE_LINE_BYTES).fold(0_u8, |all, byte| all ^ byte));
 }
 
-/// A value as the declaration of its column makes it.
+/// A value converted as its column is declared.
 #[inline]
 fn unexpected_value(value: Value<'_>, serial: u64, field: Field) -> Result<Value<'_>, Stop> {
     match value {

@@ -26,7 +26,7 @@ pub(crate) enum Unsupported {
     Newer,
 }
 
-/// Sizes that a file states.
+/// Sizes from the header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     pub page_bytes: usize,
@@ -38,7 +38,7 @@ impl Format {
     /// Reads the header.
     ///
     /// # Errors
-    /// When the file is none that can be read here.
+    /// When the file cannot be read here.
     pub(crate) fn parse(file: &[u8]) -> Result<Self, Unsupported> {
         let header = file.get(..FILE_HEADER_BYTES).ok_or(Unsupported::NotSqlite)?;
         if !header.starts_with(MAGIC) {

@@ -2,11 +2,11 @@
 
 use super::value::Value;
 
-/// A test of a row; `C` states how columns are named, and ids are listed in rising order. Where a value is of a type that a test was not made for, only SQLite
-/// knows the answer.
+/// A test of a row. `C` is how columns are named; ids are listed in rising order. If a value has a type that the test
+/// does not support, only SQLite knows the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowTest<C> {
-    /// Two columns are the same; not where one is null.
+    /// Two columns are equal; false if one is null.
     Same(C, C),
     /// Two columns differ, or one is null.
     Different(C, C),

@@ -25,7 +25,7 @@ pub(crate) struct Leaf {
 /// The leaves of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
-    /// Leaves that the pages above lead to. Whether they are leaves [`measure`] tells.
+    /// Leaves that the pages above lead to; [`measure`] checks whether they are leaves.
     pub leaves: Vec<Leaf>,
     /// Pages on the way that cannot be read, with everything below.
     pub lost: Vec<UnreadablePage>,

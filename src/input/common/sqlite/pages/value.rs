@@ -45,8 +45,8 @@ pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>)
     }
 }
 
-/// What stands for a value where a text is expected, and what it was instead. Numbers are printed; `text_of_blob` tells
-/// the text in bytes, if there is one.
+/// The text of a value where a text is expected, and its actual type if it is another. Numbers are printed;
+/// `text_of_blob` returns the text in bytes, if there is one.
 pub(crate) fn text_of(
     value: Value<'_>,
     text_of_blob: fn(&[u8]) -> Option<String>,
