@@ -22,7 +22,8 @@ import tempfile
 from harness import Failed, generating_parser, machine, measure, write_table
 
 OPTIMIZATIONS = [
-    "batch", "local", "grid", "sums", "groupings", "families", "order", "shared", "evict", "deferred", "pages", "templates",
+    "batch", "local", "grid", "sums", "groupings", "families", "order", "shared", "evict", "deferred", "alone",
+    "pages", "templates",
 ]
 WAITING = ["idle_by_cause", "launch_summary", "rank_imbalance", "kernel_outliers"]
 # Less than this share of time or memory in every case is not worth its code.

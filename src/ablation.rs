@@ -29,6 +29,8 @@ pub(crate) enum Optimization {
     Evict,
     /// The steady part of small processes is computed only if some process has one.
     Deferred,
+    /// Of many small processes each is worked on by one thread.
+    Alone,
     /// Lists of tables that SQLite accepted once are read from pages.
     Pages,
     /// JSON records are matched with templates learned from the first.
@@ -36,7 +38,7 @@ pub(crate) enum Optimization {
 }
 
 /// All of them by name.
-const NAMES: [(&str, Optimization); 12] = [
+const NAMES: [(&str, Optimization); 13] = [
     ("batch", Optimization::Batch),
     ("local", Optimization::Local),
     ("grid", Optimization::Grid),
@@ -47,6 +49,7 @@ const NAMES: [(&str, Optimization); 12] = [
     ("shared", Optimization::Shared),
     ("evict", Optimization::Evict),
     ("deferred", Optimization::Deferred),
+    ("alone", Optimization::Alone),
     ("pages", Optimization::Pages),
     ("templates", Optimization::Templates),
 ];

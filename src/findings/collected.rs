@@ -38,7 +38,7 @@ pub struct Collected {
     /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
     pub visible_gpus: Option<usize>,
     /// Ranks whose dispatches were serialized by counter collection, so the time between them is meaningless.
-    pub serialised_ranks: BTreeSet<i64>,
+    pub serialized_ranks: BTreeSet<i64>,
 }
 
 impl Collected {
@@ -99,7 +99,7 @@ impl Collected {
                 [only] => Some(only.process.facts.agents.iter().filter(|agent| agent.is_gpu()).count()),
                 _ => None,
             },
-            serialised_ranks: trace
+            serialized_ranks: trace
                 .members()
                 .iter()
                 .filter(|member| member.process.role == Role::Trace && member.process.facts.has_counters)

@@ -250,7 +250,7 @@ mod tests {
             program: vec!["./app".to_owned()],
             name: NameForm::Full,
             visible_gpus: None,
-            serialised_ranks: BTreeSet::new(),
+            serialized_ranks: BTreeSet::new(),
         }
     }
 

@@ -71,7 +71,7 @@ fn collected() -> Collected {
         program: vec!["./app".to_owned()],
         name: NameForm::Full,
         visible_gpus: None,
-        serialised_ranks: BTreeSet::new(),
+        serialized_ranks: BTreeSet::new(),
     }
 }
 
@@ -190,7 +190,7 @@ fn exposed_time_is_judged_by_its_share() {
 
 /// A dominant kernel is reported with commands, unless counters reveal what limits it, or it communicates.
 #[test]
-fn dominant_kernels_are_told_once() {
+fn dominant_kernels_are_reported_once() {
     let kernels = |own: i64, category: &str| {
         format!(
             "kernel_name category calls total_ns mean_ns median_ns max_ns pct\n\

@@ -93,6 +93,7 @@ pub(crate) fn load_candidates(
         options.observer.as_deref(),
         "files",
         options.jobs,
+        false,
         &candidates,
         |_| 0,
         |candidate| Ok::<_, InputError>(look(candidate, &options, &shared)),

@@ -9,7 +9,7 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
 use super::consumer::TableConsumer;
 use super::jobs::Jobs;
-use super::table_scheduler::{TableScheduler, Task};
+use super::table_scheduler::{State, TableScheduler, Task};
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, only_requested};
@@ -29,6 +29,8 @@ pub(crate) struct Derivation<'a> {
     pub read: &'a Request,
     /// What is made of the tables.
     pub consumers: &'a [&'a TableConsumer<'a>],
+    /// Whether tables are dropped after their last consumer. Of few rows it costs more than it frees.
+    pub evicts: bool,
 }
 
 /// How source tables are read, and what is made of them.
@@ -53,17 +55,6 @@ impl Derivation<'_> {
             sources.entry(name).or_default().extend(columns);
         }
         sources
-    }
-
-    /// Drops what nobody needs any more of a table that was read or built.
-    fn evict(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
-        if !is_on(Optimization::Evict) {
-            return Ok(());
-        }
-        if self.read.contains_key(name) || self.tables.iter().any(|table| table.name == name) {
-            keep_used(tables, name, used)?;
-        }
-        Ok(())
     }
 
     /// Reads the source tables one after the other and builds the others next to them, each as soon as all that it is built
@@ -115,6 +106,11 @@ impl Derivation<'_> {
                 Step::Do => work.next().map_or(Ok(()), |task| work.carry_out(task)),
             },
         )?;
+        if !self.evicts {
+            let mut state = work.progress.lock();
+            let names: Vec<&'static str> = state.tables.keys().copied().collect();
+            work.evict(&mut state, &names)?;
+        }
         Ok((work.progress.into_tables(), late))
     }
 
@@ -169,15 +165,22 @@ where
         used
     }
 
+    /// Drops what nobody needs any more of tables that were read or built.
+    fn evict(&self, state: &mut State, names: &[&'static str]) -> Result<()> {
+        let used = self.used_after(&state.done, names);
+        let plan = self.plan;
+        let is_own = |name: &str| plan.read.contains_key(name) || plan.tables.iter().any(|table| table.name == name);
+        names.iter().filter(|name| is_own(name)).try_for_each(|name| keep_used(&mut state.tables, name, &used))
+    }
+
     fn read_all(&self, mut read: impl FnMut(&'static Table) -> Result<SourceRows>) -> Result<()> {
         let begun = self.progress.begin();
         for table in self.plan.sources() {
             let rows = read(table)?;
             let mut state = self.progress.lock();
             state.tables.insert(table.name, rows.frame);
-            if rows.has_more {
-                let used = self.used_after(&state.done, &[table.name]);
-                self.plan.evict(&mut state.tables, table.name, &used)?;
+            if rows.has_more && self.plan.evicts {
+                self.evict(&mut state, &[table.name])?;
             }
             drop(state);
             self.progress.has(table.name);
@@ -206,9 +209,9 @@ where
             let mut state = self.progress.lock();
             state.tables.extend(built);
             state.done.push(task);
-            let names: Vec<&'static str> = sources.keys().copied().collect();
-            let used = self.used_after(&state.done, &names);
-            sources.keys().try_for_each(|name| self.plan.evict(&mut state.tables, name, &used))?;
+            if self.plan.evicts {
+                self.evict(&mut state, &sources.keys().copied().collect::<Vec<_>>())?;
+            }
         }
         names.into_iter().for_each(|name| self.progress.has(name));
         begun.end();
@@ -314,6 +317,7 @@ mod tests {
             tables: &[schema::table("iterations").unwrap()],
             read: &request(&["kernels", "regions"]),
             consumers: &consumers,
+            evicts: true,
         };
         let workers = Jobs { count: workers, memory_bytes: u64::MAX };
         // No column is looked at here.

@@ -3,6 +3,7 @@
 use std::thread;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use polars_async::executor::ALLOW_RAYON_THREADS;
 
 /// Part of an estimate that does not depend on how many rows a process has: what any reading takes.
 pub(crate) const READING_BYTES: u64 = 64 << 20;
@@ -58,6 +59,23 @@ impl Jobs {
         R: Send,
         E: Send,
     {
+        self.run_sized(false, items, cost, work)
+    }
+
+    /// As [`Jobs::run`]. If items are small, each worker does all of an item itself: waking other threads for parts of it costs
+    /// more than the parts.
+    pub(crate) fn run_sized<T, R, E>(
+        &self,
+        are_small: bool,
+        items: &[T],
+        cost: impl Fn(&T) -> u64 + Sync,
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        T: Sync,
+        R: Send,
+        E: Send,
+    {
         let workers = self.count.max(1).min(items.len());
         if workers <= 1 {
             return items.iter().map(work).collect();
@@ -72,12 +90,25 @@ impl Jobs {
                 ticket.end(failed);
             }
         };
-        thread::scope(|scope| {
-            for _ in 1..workers {
-                // Without another thread the calling one does all.
-                let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_queue);
-            }
+        let run_alone = || {
+            // Of this thread, for good: the calling one does not work on small items, but waits.
+            ALLOW_RAYON_THREADS.set(false);
             run_queue();
+        };
+        thread::scope(|scope| {
+            let threads = (1..workers).filter(|_| {
+                let thread = thread::Builder::new().stack_size(STACK_BYTES);
+                let started = if are_small {
+                    thread.spawn_scoped(scope, run_alone)
+                } else {
+                    thread.spawn_scoped(scope, run_queue)
+                };
+                started.is_ok()
+            });
+            // Without another thread the calling one does all.
+            if threads.count() == 0 || !are_small {
+                run_queue();
+            }
         });
         let mut results = results.into_inner();
         results.sort_by_key(|(at, _)| *at);

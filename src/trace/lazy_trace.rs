@@ -15,6 +15,7 @@ use super::observer::{Observer, watched};
 use super::selection::{self, Filters, Resolved};
 use super::source::ProcessReader;
 pub(crate) use super::unfiltered_tables::UnfilteredTables;
+use crate::ablation::{Optimization, is_on};
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::analysis::hardware::metrics::Definitions;
 pub(crate) use crate::columns::requests::Request;
@@ -37,6 +38,9 @@ pub struct TraceProcess {
 
 /// Rows that take less memory are few: to read them once more costs next to nothing.
 const FEW_BYTES: u64 = 8 << 20;
+
+/// Processes that keep all workers busy until the end, each with one.
+const MANY: usize = 32;
 
 impl TraceProcess {
     /// Estimate of the memory that columns of tables need, with what derived ones are built from.
@@ -141,7 +145,9 @@ impl Trace {
         cost: impl Fn(&T) -> u64 + Sync,
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
-        watched(self.observer.as_deref(), "processes", self.jobs, members, cost, work)
+        let are_many = members.len() >= MANY && is_on(Optimization::Alone);
+        let are_small = are_many && self.members.iter().all(TraceProcess::has_few_rows);
+        watched(self.observer.as_deref(), "processes", self.jobs, are_small, members, cost, work)
     }
 
     /// Invalid rows that were counted while tables were read.

@@ -14,11 +14,12 @@ pub trait Observer: Send + Sync {
     fn end(&self);
 }
 
-/// Works on every item like [`Jobs::run`], and notifies an observer of each.
+/// Works on every item like [`Jobs::run_sized`], and notifies an observer of each.
 pub(crate) fn watched<T, R, E>(
     observer: Option<&dyn Observer>,
     of: &'static str,
     jobs: Jobs,
+    are_small: bool,
     items: &[T],
     cost: impl Fn(&T) -> u64 + Sync,
     work: impl Fn(&T) -> Result<R, E> + Sync,
@@ -29,9 +30,9 @@ where
     E: Send,
 {
     let Some(observer) = observer.filter(|observer| observer.begin(of, items.len())) else {
-        return jobs.run(items, cost, work);
+        return jobs.run_sized(are_small, items, cost, work);
     };
-    let results = jobs.run(items, cost, |item| {
+    let results = jobs.run_sized(are_small, items, cost, |item| {
         let result = work(item);
         observer.done();
         result
@@ -72,8 +73,8 @@ mod tests {
         let counter = Counter::default();
         let jobs = Jobs { count: 2, memory_bytes: u64::MAX };
         let inner = |_: &i32| Ok::<_, ()>(());
-        let work = |item: &i32| watched(Some(&counter), "files", jobs, &[1, 2, 3], |_| 0, inner).map(|_| *item);
-        assert_eq!(watched(Some(&counter), "processes", jobs, &[5, 6], |_| 0, work), Ok(vec![5, 6]));
+        let work = |item: &i32| watched(Some(&counter), "files", jobs, false, &[1, 2, 3], |_| 0, inner).map(|_| *item);
+        assert_eq!(watched(Some(&counter), "processes", jobs, true, &[5, 6], |_| 0, work), Ok(vec![5, 6]));
         let told = [&counter.begun, &counter.done, &counter.ended].map(|count| count.load(Ordering::SeqCst));
         assert_eq!(told, [2, 2, 1]);
     }

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
+use rayon::prelude::*;
 
 use super::consumer::{TableConsumer, with_consumers};
 use super::derivation::{Derivation, SourceRows, Steps};
 use super::lazy_trace::{Trace, TraceProcess};
 use super::selection::{self, Resolved};
+use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{collected, empty_frame, with_few_stacked};
 use crate::columns::requests::{ProcessTables, Request, known_table, only_requested, wanted, with_identity};
 use crate::derive;
@@ -64,10 +66,10 @@ impl Trace {
         for (name, frame) in per_process.into_iter().flatten() {
             parts.entry(name).or_default().push(frame);
         }
-        let mut frames = BTreeMap::new();
-        for (&name, columns) in request {
+        let parts: Vec<_> = request.iter().map(|(name, columns)| (*name, columns, parts.remove(name))).collect();
+        let unite = |(name, columns, parts): (&'static str, &BTreeSet<&'static str>, Option<Vec<LazyFrame>>)| {
             let table = known_table(name)?;
-            let frame = match parts.remove(name).map(with_few_stacked) {
+            let frame = match parts.map(with_few_stacked) {
                 Some(mut parts) if parts.len() == 1 => parts.pop().unwrap_or_default(),
                 Some(parts) => concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })
                     .with_context(|| format!("cannot join the rows of {name} over the processes"))?,
@@ -76,9 +78,9 @@ impl Trace {
                     empty_frame(&declared).lazy()
                 }
             };
-            frames.insert(name, frame);
-        }
-        Ok(frames)
+            Ok((name, frame))
+        };
+        parts.into_par_iter().map(unite).collect()
     }
 
     /// The requested tables of one process, with the rows that were chosen. Source tables that a derived table needs are
@@ -122,7 +124,9 @@ impl Trace {
         let checked: BTreeSet<&'static str> =
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
-        let derivation = Derivation { request: &asked, kept: request, tables: &derived, read: &base, consumers };
+        let evicts = is_on(Optimization::Evict) && !member.has_few_rows();
+        let derivation =
+            Derivation { request: &asked, kept: request, tables: &derived, read: &base, consumers, evicts };
         let mut checks = self.checks(member);
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;

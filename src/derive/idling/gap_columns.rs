@@ -54,7 +54,7 @@ pub(crate) struct GapColumns {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
     causes: Vec<Cause>,
-    stretches: Vec<IdleInterval>,
+    intervals: Vec<IdleInterval>,
     /// Threads by their places, and the place of each.
     tids: Vec<Option<i64>>,
     places: BTreeMap<Option<i64>, u32>,
@@ -80,7 +80,7 @@ impl GapColumns {
         if thread == next_place {
             self.tids.push(gap.tid);
         }
-        self.stretches.push(IdleInterval {
+        self.intervals.push(IdleInterval {
             kernel_before: gap.kernel_before.unwrap_or(NO_ROW),
             kernel_after: gap.kernel_after.unwrap_or(NO_ROW),
             thread,
@@ -91,9 +91,9 @@ impl GapColumns {
 
     /// Adds the next part of the interval that was started last.
     pub(crate) fn push(&mut self, part: Part) {
-        let number = self.stretches.len();
-        if let Some(stretch) = self.stretches.last_mut() {
-            stretch.parts += 1;
+        let number = self.intervals.len();
+        if let Some(gap) = self.intervals.last_mut() {
+            gap.parts += 1;
             self.gaps.push(i64::try_from(number - 1).unwrap_or(i64::MAX));
             self.start_ns.push(part.time.start_ns);
             self.end_ns.push(part.time.end_ns);
@@ -125,10 +125,9 @@ impl GapColumns {
         };
         let (starts, ends) = (gathered(&|columns| &columns.start_ns), gathered(&|columns| &columns.end_ns));
         let durations = starts.iter().zip(&ends).map(|(start, end)| end.saturating_sub(*start)).collect();
-        let stretches = || {
-            let stretches =
-                all.iter().flat_map(|(_, columns)| columns.stretches.iter().map(move |stretch| (columns, stretch)));
-            stretches.flat_map(|(columns, stretch)| std::iter::repeat_n((columns, stretch), stretch.parts as usize))
+        let gaps = || {
+            let intervals = all.iter().flat_map(|(_, columns)| columns.intervals.iter().map(move |gap| (columns, gap)));
+            intervals.flat_map(|(columns, gap)| std::iter::repeat_n((columns, gap), gap.parts as usize))
         };
         let known = |row: u32| (row != NO_ROW).then_some(row);
         let rows_of =
@@ -139,9 +138,9 @@ impl GapColumns {
         let causes = Cause::ALL.map(|cause| Some(cause.name().to_owned()));
         let of_causes = all.iter().flat_map(|(_, columns)| &columns.causes).map(|cause| Some(*cause as usize));
         let kinds = KINDS.map(|kind| Some(kind.to_owned()));
-        let tids = stretches().map(|(columns, stretch)| columns.tids.get(stretch.thread as usize).copied().flatten());
+        let tids = gaps().map(|(columns, gap)| columns.tids.get(gap.thread as usize).copied().flatten());
         let tids = Int64Chunked::from_iter_options("tid".into(), tids);
-        let next_kinds = stretches().map(|(_, stretch)| stretch.next_is_copy.map(usize::from));
+        let next_kinds = gaps().map(|(_, gap)| gap.next_is_copy.map(usize::from));
         let mut columns = vec![
             gpu,
             device,
@@ -154,8 +153,8 @@ impl GapColumns {
         ];
         if let Some(names) = kernel_names {
             let [before, after] = KERNELS_SHOWN;
-            columns.push(named(before, names, stretches().map(|(_, stretch)| known(stretch.kernel_before)))?);
-            columns.push(named(after, names, stretches().map(|(_, stretch)| known(stretch.kernel_after)))?);
+            columns.push(named(before, names, gaps().map(|(_, gap)| known(gap.kernel_before)))?);
+            columns.push(named(after, names, gaps().map(|(_, gap)| known(gap.kernel_after)))?);
         }
         columns.push(tids.into_column());
         columns.push(named("api_name", call_names, rows_of(|columns| &columns.calls))?);

@@ -55,7 +55,7 @@ impl GapSweep<'_> {
             let time = Interval::new(start_ns, span.start_ns);
             gpu.outside(IdleInterval { time, kernel_after, after: first, ..NOTHING }, Cause::Lead);
         }
-        each_interval(work, span, |stretch| gpu.inside(&stretch));
+        each_interval(work, span, |gap| gpu.inside(&gap));
         if let Some(end_ns) = self.times.end_ns {
             let last = work.iter().filter(|item| !item.is_copy && item.start_ns < item.end_ns);
             let kernel_before = last.max_by_key(|item| item.end_ns).map(|item| item.row);
@@ -107,23 +107,23 @@ struct OneGpu<'a> {
 
 impl OneGpu<'_> {
     /// Adds an interval before or after the span, whose cause is known.
-    fn outside(&mut self, stretch: IdleInterval, cause: Cause) {
-        if !stretch.time.is_empty() {
-            let (_, tid) = self.launch(&stretch);
-            self.columns.begin(self.gap(&stretch, tid));
-            self.push(stretch.time, cause, tid);
+    fn outside(&mut self, gap: IdleInterval, cause: Cause) {
+        if !gap.time.is_empty() {
+            let (_, tid) = self.launch(&gap);
+            self.columns.begin(self.gap(&gap, tid));
+            self.push(gap.time, cause, tid);
         }
     }
 
     /// Adds an interval of the span.
-    fn inside(&mut self, stretch: &IdleInterval) {
-        let (launch, tid) = self.launch(stretch);
-        self.columns.begin(self.gap(stretch, tid));
-        if stretch.copies {
-            return self.push(stretch.time, Cause::CopyOnly, tid);
+    fn inside(&mut self, gap: &IdleInterval) {
+        let (launch, tid) = self.launch(gap);
+        self.columns.begin(self.gap(gap, tid));
+        if gap.copies {
+            return self.push(gap.time, Cause::CopyOnly, tid);
         }
         let sweep = self.sweep;
-        let is_over = |over: &Interval| over.end_ns <= stretch.time.start_ns;
+        let is_over = |over: &Interval| over.end_ns <= gap.time.start_ns;
         let pauses = &sweep.times.pauses;
         self.pause = gallop(self.pause, pauses.len(), |place| pauses.get(place).is_some_and(is_over));
         let waits = tid.and_then(|tid| sweep.threads.get(tid)).map_or(&[][..], |thread| &thread.waits);
@@ -133,28 +133,28 @@ impl OneGpu<'_> {
             places.wait
         });
         let (waits, pauses) = (waits.get(place..).unwrap_or_default(), pauses.get(self.pause..).unwrap_or_default());
-        each_cause(stretch.time, launch, waits, pauses, |time, cause| self.push(time, cause, tid));
+        each_cause(gap.time, launch, waits, pauses, |time, cause| self.push(time, cause, tid));
     }
 
-    fn gap(&self, stretch: &IdleInterval, tid: Option<i64>) -> Gap {
+    fn gap(&self, gap: &IdleInterval, tid: Option<i64>) -> Gap {
         let row = |place: Option<usize>| self.work.get(place?);
         Gap {
-            next_is_copy: row(stretch.after).map(|work| work.is_copy),
-            kernel_before: stretch.kernel_before,
-            kernel_after: row(stretch.kernel_after).map(|work| work.row),
+            next_is_copy: row(gap.after).map(|work| work.is_copy),
+            kernel_before: gap.kernel_before,
+            kernel_after: row(gap.kernel_after).map(|work| work.row),
             tid,
         }
     }
 
     /// When the work after an interval was handed over to the GPU, and the thread that did it.
-    fn launch(&mut self, stretch: &IdleInterval) -> (Launch, Option<i64>) {
-        let Some((place, next)) = stretch.after.and_then(|place| Some((place, self.work.get(place)?))) else {
-            let before = stretch.before.and_then(|place| self.work.get(place));
+    fn launch(&mut self, gap: &IdleInterval) -> (Launch, Option<i64>) {
+        let Some((place, next)) = gap.after.and_then(|place| Some((place, self.work.get(place)?))) else {
+            let before = gap.before.and_then(|place| self.work.get(place));
             let (call, tid) = before.map_or((None, None), |before| self.sweep.launch_of(before));
             return (if call.is_some() { Launch::Never } else { Launch::Unknown }, tid);
         };
         // What comes after copies may start later than what comes next.
-        while !stretch.copies && self.begun < place {
+        while !gap.copies && self.begun < place {
             if let Some(work) = self.work.get(self.begun).filter(|work| work.start_ns < work.end_ns)
                 && let (Some(call), _) = self.sweep.launch_of(work)
             {
@@ -166,7 +166,7 @@ impl OneGpu<'_> {
         let launch = call.map_or(Launch::Unknown, |call| {
             // Of a call that launches much, such as a graph, the work may start before it returns.
             let has_begun = self.started.get(call.row as usize);
-            Launch::At(if has_begun { stretch.time.start_ns } else { call.end_ns })
+            Launch::At(if has_begun { gap.time.start_ns } else { call.end_ns })
         });
         (launch, tid)
     }

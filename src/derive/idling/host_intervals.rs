@@ -35,23 +35,22 @@ pub(crate) enum Piece {
 
 impl HostIntervals {
     /// Looks for the calls in intervals, those of each thread in their order.
-    pub(crate) fn new(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
+    pub(crate) fn new(regions: &DataFrame, gaps: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
         let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
         let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
         let valid = BoolValues::new(regions.column("valid")?.bool()?);
         let facts = ApiClasses::builtin();
         let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
-        let mut threads: BTreeMap<Option<i64>, Thread> =
-            stretches.keys().map(|tid| (*tid, Thread::default())).collect();
+        let mut threads: BTreeMap<Option<i64>, Thread> = gaps.keys().map(|tid| (*tid, Thread::default())).collect();
         let rows =
             (0_u32..).zip(starts.iter()).zip(ends.iter()).zip(tids.iter()).zip(valid.iter()).zip(annotations.iter());
         for (((((row, start), end), tid), valid), annotation) in rows {
             let (Some(start_ns), Some(end_ns), Some(true)) = (start, end, valid) else { continue };
-            let known = threads.get_mut(&tid).zip(stretches.get(&tid)).filter(|_| annotation != Some(true));
-            let Some((thread, stretches)) = known else { continue };
+            let known = threads.get_mut(&tid).zip(gaps.get(&tid)).filter(|_| annotation != Some(true));
+            let Some((thread, gaps)) = known else { continue };
             thread.first_ns = Some(thread.first_ns.map_or(start_ns, |first_ns| first_ns.min(start_ns)));
-            let next = stretches.partition_point(|stretch| stretch.end_ns <= start_ns);
-            if stretches.get(next).is_some_and(|stretch| stretch.start_ns < end_ns) {
+            let next = gaps.partition_point(|gap| gap.end_ns <= start_ns);
+            if gaps.get(next).is_some_and(|gap| gap.start_ns < end_ns) {
                 thread.calls.push(Range { time: Interval::new(start_ns, end_ns), row });
             }
         }
@@ -62,20 +61,20 @@ impl HostIntervals {
     }
 
     /// The pieces of an interval, in order and without gap.
-    pub(crate) fn pieces(&self, tid: Option<i64>, stretch: Interval) -> Vec<(Interval, Piece)> {
-        let Some(thread) = self.threads.get(&tid) else { return vec![(stretch, Piece::Outside)] };
-        let first_ns = thread.first_ns.unwrap_or(stretch.end_ns).clamp(stretch.start_ns, stretch.end_ns);
-        let mut pieces = vec![(Interval::new(stretch.start_ns, first_ns), Piece::Before)];
+    pub(crate) fn pieces(&self, tid: Option<i64>, gap: Interval) -> Vec<(Interval, Piece)> {
+        let Some(thread) = self.threads.get(&tid) else { return vec![(gap, Piece::Outside)] };
+        let first_ns = thread.first_ns.unwrap_or(gap.end_ns).clamp(gap.start_ns, gap.end_ns);
+        let mut pieces = vec![(Interval::new(gap.start_ns, first_ns), Piece::Before)];
         let mut reached_ns = first_ns;
         let from = thread.calls.partition_point(|call| call.time.end_ns <= first_ns);
-        let inside = thread.calls.iter().skip(from).take_while(|call| call.time.start_ns < stretch.end_ns);
+        let inside = thread.calls.iter().skip(from).take_while(|call| call.time.start_ns < gap.end_ns);
         for call in inside {
-            let time = Interval::new(call.time.start_ns.max(reached_ns), call.time.end_ns.min(stretch.end_ns));
+            let time = Interval::new(call.time.start_ns.max(reached_ns), call.time.end_ns.min(gap.end_ns));
             pieces.push((Interval::new(reached_ns, time.start_ns), Piece::Outside));
             pieces.push((time, Piece::Call(call.row)));
             reached_ns = time.end_ns;
         }
-        pieces.push((Interval::new(reached_ns, stretch.end_ns), Piece::Outside));
+        pieces.push((Interval::new(reached_ns, gap.end_ns), Piece::Outside));
         pieces.retain(|(time, _)| !time.is_empty());
         pieces
     }

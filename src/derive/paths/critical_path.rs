@@ -49,14 +49,14 @@ fn needs() -> Needs {
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let path = longest_path(&path_graph.graph);
-    let mut stretches: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
+    let mut by_thread: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
     for segment in &path {
         if let Part::Host(thread) = segment.part {
             let tid = path_graph.threads.get(thread as usize).copied().flatten();
-            stretches.entry(tid).or_default().push(Interval::new(segment.start_ns, segment.end_ns));
+            by_thread.entry(tid).or_default().push(Interval::new(segment.start_ns, segment.end_ns));
         }
     }
-    let host = HostIntervals::new(needed(tables, "regions")?, &stretches)?;
+    let host = HostIntervals::new(needed(tables, "regions")?, &by_thread)?;
     let kernels = needed(tables, "kernels")?.height();
     let iterations = Iterations::from_frame(&iterations::table(&iterations::find(tables)?)?)?;
     let mut rows = Rows { kernels, iterations, rows: Vec::new() };
@@ -80,7 +80,7 @@ impl Iterations {
     }
 
     /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
-    fn stretch(&mut self, from_ns: i64) -> (i64, Option<i64>) {
+    fn part(&mut self, from_ns: i64) -> (i64, Option<i64>) {
         while self.ends.get(self.next).is_some_and(|end_ns| end_ns <= from_ns) {
             self.next += 1;
         }
@@ -171,7 +171,7 @@ impl Rows {
     fn split(&mut self, row: Row) {
         let mut from_ns = row.start_ns;
         while from_ns < row.end_ns {
-            let (until_ns, iteration) = self.iterations.stretch(from_ns);
+            let (until_ns, iteration) = self.iterations.part(from_ns);
             let end_ns = until_ns.min(row.end_ns);
             self.rows.push(Row { start_ns: from_ns, end_ns, iteration, ..row });
             from_ns = end_ns;

@@ -61,7 +61,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })
     });
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
-    each_interval(work, |stretch| columns.push(&stretch));
+    each_interval(work, |interval| columns.push(&interval));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
 }
@@ -84,14 +84,14 @@ impl DepthColumns {
         Self { of_queues, start_ns: column(), end_ns: column(), waiting: column(), running: column() }
     }
 
-    fn push(&mut self, stretch: &QueueInterval) {
-        if let Some(stretches) = self.of_queues.get_mut(stretch.queue as usize) {
-            *stretches += 1;
+    fn push(&mut self, interval: &QueueInterval) {
+        if let Some(intervals) = self.of_queues.get_mut(interval.queue as usize) {
+            *intervals += 1;
         }
-        self.start_ns.push(stretch.start_ns);
-        self.end_ns.push(stretch.end_ns);
-        self.waiting.push(stretch.waiting);
-        self.running.push(stretch.running);
+        self.start_ns.push(interval.start_ns);
+        self.end_ns.push(interval.end_ns);
+        self.waiting.push(interval.waiting);
+        self.running.push(interval.running);
     }
 
     fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>, tables: &Frames) -> Result<DataFrame> {

@@ -98,7 +98,7 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<Part>> {
         }
     } else {
         let phases = phases(&iterations::durations(iterations));
-        for (kind, range) in stretches(iterations, &phases, thresholds.most_excess_pct) {
+        for (kind, range) in kinds_of_ranges(iterations, &phases, thresholds.most_excess_pct) {
             parts.take(kind, iterations, range);
         }
     }
@@ -107,7 +107,7 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<Part>> {
 }
 
 /// Iterations in a row that are of one kind, in order.
-fn stretches(iterations: &[Iteration], phases: &[Phase], most_excess_pct: u32) -> Vec<(Kind, Range<usize>)> {
+fn kinds_of_ranges(iterations: &[Iteration], phases: &[Phase], most_excess_pct: u32) -> Vec<(Kind, Range<usize>)> {
     let count = |phase: Phase| phases.iter().filter(|known| **known == phase).count();
     let steady = count(Phase::WarmUp)..iterations.len() - count(Phase::CoolDown).min(iterations.len());
     let times: Vec<(i64, i64)> =

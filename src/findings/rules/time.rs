@@ -54,7 +54,7 @@ pub(crate) fn time_questions() -> Vec<QueryRequest> {
 
 /// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
 fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
-    rows.integer(row, "rank").is_some_and(|rank| case.collected.serialised_ranks.contains(&rank))
+    rows.integer(row, "rank").is_some_and(|rank| case.collected.serialized_ranks.contains(&rank))
 }
 
 /// The idle time of a row, without gaps that are none.

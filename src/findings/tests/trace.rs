@@ -37,7 +37,7 @@ fn idle_time_between_counted_dispatches_is_none() {
     let waits = [SPAN, ("idle_by_cause", idle)];
     assert_eq!(priority_of("sync_idle", &waits), "high");
     let mut counted = collected();
-    counted.serialised_ranks.insert(0);
+    counted.serialized_ranks.insert(0);
     assert!(found_with(&waits, &counted).iter().all(|one| one.rule == "nothing_stands_out"));
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct CounterFacts {
 }
 
 /// The tables that these facts are read from.
-pub(crate) const TELLING: [&str; 2] = [VALUES, DISPATCHES];
+pub(crate) const DECISIVE_TABLES: [&str; 2] = [VALUES, DISPATCHES];
 const VALUES: &str = "pmc_event";
 const DISPATCHES: &str = "kernel_dispatch";
 

@@ -3,6 +3,7 @@
 //! Every table of activity joins the events, which are more than all of its rows: their columns are kept, as narrow as
 //! their numbers allow, until the events of other processes need the room.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -167,36 +168,51 @@ type Key = (PathBuf, String, Option<i64>);
 /// Events that were read last.
 #[derive(Default)]
 pub(crate) struct EventCache {
-    kept: Mutex<Vec<(Key, Events)>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// Events, and how many were kept before them.
+    by_key: BTreeMap<Key, (u64, Events)>,
+    count: u64,
+    bytes: usize,
+}
+
+impl Kept {
+    fn remove(&mut self, key: &Key) {
+        if let Some((_, events)) = self.by_key.remove(key) {
+            self.bytes -= events.bytes();
+        }
+    }
 }
 
 impl EventCache {
     fn find(&self, database: &Database) -> Events {
         let key = database.key();
         let kept = self.kept.lock();
-        kept.iter().find(|(known, _)| *known == key).map(|(_, events)| events.clone()).unwrap_or_default()
+        kept.by_key.get(&key).map(|(_, events)| events.clone()).unwrap_or_default()
     }
 
     /// Makes room for the events of others.
     pub(crate) fn forget(&self, database: &Database) {
-        let key = database.key();
-        self.kept.lock().retain(|(known, _)| *known != key);
+        self.kept.lock().remove(&database.key());
     }
 
     /// Keeps events instead of those read longest ago, if there is room at all.
     fn keep(&self, database: &Database, events: Events) {
         let key = database.key();
         let mut kept = self.kept.lock();
-        kept.retain(|(known, _)| *known != key);
-        kept.push((key, events));
-        let mut room = KEPT_BYTES;
-        let fitting = kept.iter().rev().take_while(|(_, events)| {
-            let fits = events.bytes() <= room;
-            room = room.saturating_sub(events.bytes());
-            fits
-        });
-        let surplus = kept.len() - fitting.count();
-        kept.drain(..surplus);
+        kept.remove(&key);
+        kept.bytes += events.bytes();
+        kept.count += 1;
+        let count = kept.count;
+        kept.by_key.insert(key, (count, events));
+        while kept.bytes > KEPT_BYTES {
+            let oldest = kept.by_key.iter().min_by_key(|(_, (count, _))| *count).map(|(key, _)| key.clone());
+            let Some(oldest) = oldest else { break };
+            kept.remove(&oldest);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::assembly::Assembly;
 use super::container::Partition;
-use super::counter_facts::{CounterFacts, TELLING};
+use super::counter_facts::{CounterFacts, DECISIVE_TABLES};
 use super::database::{Database, DatabaseStore};
 use super::dialect;
 use super::lookups::Lookups;
@@ -53,7 +53,7 @@ fn damage_of_descriptions(
     partition: &Partition,
     counters: &CounterFacts,
 ) -> Vec<(String, String)> {
-    let is_doubtful = |base: &str| counters.failure.is_some() && TELLING.contains(&base);
+    let is_doubtful = |base: &str| counters.failure.is_some() && DECISIVE_TABLES.contains(&base);
     let bases = partition.table_bases().filter(|base| is_description(base) || is_doubtful(base));
     let tables = bases.filter_map(|base| Some((base, partition.table(base)?)));
     let found = tables.filter_map(|(base, table)| {

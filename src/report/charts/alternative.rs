@@ -5,7 +5,7 @@ use super::model::{Bar, Chart, Lines, Plot};
 use super::unit::{Axis, Unit, shown};
 
 /// Maximum number of names to list.
-const TOLD: usize = 3;
+const NAMED: usize = 3;
 
 /// Describes the chart in words, with its main numbers.
 pub(crate) fn alternative(chart: &Chart) -> String {
@@ -88,7 +88,7 @@ pub(crate) fn alternative(chart: &Chart) -> String {
         Plot::Gauges(data) => {
             let told: Vec<String> = data
                 .iter()
-                .take(TOLD)
+                .take(NAMED)
                 .map(|gauge| {
                     let said = |value: Option<f64>| {
                         value.map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value))
@@ -120,7 +120,7 @@ fn greatest(bars: &[Bar], unit: Unit) -> String {
     let mut bars: Vec<&Bar> = bars.iter().filter(|bar| bar.value.is_finite()).collect();
     bars.sort_by(|left, right| right.value.total_cmp(&left.value));
     let told: Vec<String> =
-        bars.into_iter().take(TOLD).map(|bar| format!("{} {}", bar.label, shown(unit, bar.value))).collect();
+        bars.into_iter().take(NAMED).map(|bar| format!("{} {}", bar.label, shown(unit, bar.value))).collect();
     format!("greatest {}", told.join(", "))
 }
 
@@ -135,7 +135,7 @@ fn lines(data: &Lines, medians: bool) -> String {
     let told: Vec<String> = data
         .lines
         .iter()
-        .take(TOLD)
+        .take(NAMED)
         .filter_map(|line| {
             let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
             let most = values().fold(f64::NEG_INFINITY, f64::max);
