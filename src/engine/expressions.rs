@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Cte, ObjectName, ObjectNamePart, Query, Statement, With, visit_relations};
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::ast::{Cte, ObjectName, ObjectNamePart, Query, With, visit_relations};
 
+use super::parsed::ParsedStatement;
 use crate::schema;
 
 /// A statement and its common table expressions.
@@ -19,13 +18,12 @@ pub(crate) struct Expressions {
 impl Expressions {
     /// Takes a statement apart; `None` where it is no query with expressions, or where one has the name of a table or of
     /// another: such a name would be taken for the other.
-    pub(crate) fn parse(sql: &str) -> Option<Self> {
-        let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
-        let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
-        let with = query.with.take().filter(|with| !with.recursive)?;
+    pub(crate) fn new(statement: &ParsedStatement) -> Option<Self> {
+        let query = statement.query()?;
+        let with = query.with.as_ref().filter(|with| !with.recursive)?;
         let names: BTreeSet<String> = with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()).collect();
         let is_clear = names.len() == with.cte_tables.len() && names.iter().all(|name| schema::table(name).is_none());
-        is_clear.then_some(Self { with, query })
+        is_clear.then(|| Self { with: with.clone(), query: Box::new(without_expressions(query)) })
     }
 
     /// Leaves out what nobody reads.
@@ -44,16 +42,16 @@ impl Expressions {
     }
 
     /// The statement.
-    pub(crate) fn into_sql(self) -> String {
+    pub(crate) fn into_statement(self) -> ParsedStatement {
         let mut query = self.query;
         if !self.with.cte_tables.is_empty() {
             query.with = Some(self.with);
         }
-        query.to_string()
+        ParsedStatement::of_query(query)
     }
 
     /// A statement of nothing but some of the expressions, with what they read; its rows are those of the last of them.
-    pub(crate) fn sql_of(&self, names: &[String]) -> Option<String> {
+    pub(crate) fn statement_of(&self, names: &[String]) -> Option<ParsedStatement> {
         let is_one = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
         let query = self.with.cte_tables.iter().rfind(|cte| is_one(cte))?.query.clone();
         if query.with.is_some() {
@@ -61,7 +59,23 @@ impl Expressions {
         }
         let mut only = Self { with: self.with.clone(), query };
         only.drop_unused_but(names);
-        Some(only.into_sql())
+        Some(only.into_statement())
+    }
+}
+
+/// A query without its common table expressions.
+pub(crate) fn without_expressions(query: &Query) -> Query {
+    Query {
+        with: None,
+        body: query.body.clone(),
+        order_by: query.order_by.clone(),
+        limit_clause: query.limit_clause.clone(),
+        fetch: query.fetch.clone(),
+        locks: query.locks.clone(),
+        for_clause: query.for_clause.clone(),
+        settings: query.settings.clone(),
+        format_clause: query.format_clause.clone(),
+        pipe_operators: query.pipe_operators.clone(),
     }
 }
 
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_nobody_reads_is_left_out() {
-        let mut expressions = Expressions::parse(SQL).unwrap();
+        let mut expressions = Expressions::new(&SQL.into()).unwrap();
         expressions.drop_unused();
         let left: Vec<_> = expressions.with.cte_tables.iter().filter_map(bare_name).collect();
         assert_eq!(left, ["a", "c", "d"]);
@@ -101,12 +115,12 @@ mod tests {
 
     #[test]
     fn some_of_them() {
-        let expressions = Expressions::parse(SQL).unwrap();
+        let expressions = Expressions::new(&SQL.into()).unwrap();
         let sql = |names: &[&str]| {
-            expressions.sql_of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
+            expressions.statement_of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
         };
-        assert_eq!(sql(&["c"]), "WITH a AS (SELECT x FROM t), c AS (SELECT x FROM a) SELECT x FROM a");
-        assert_eq!(sql(&["a", "b"]), "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t) SELECT y FROM t");
+        assert_eq!(sql(&["c"]).sql(), "WITH a AS (SELECT x FROM t), c AS (SELECT x FROM a) SELECT x FROM a");
+        assert_eq!(sql(&["a", "b"]).sql(), "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t) SELECT y FROM t");
     }
 
     #[test]
@@ -117,7 +131,7 @@ mod tests {
             "WITH RECURSIVE a AS (SELECT 1 AS x) SELECT x FROM a",
             "SELECT 1 AS x",
         ] {
-            assert!(Expressions::parse(sql).is_none(), "{sql}");
+            assert!(Expressions::new(&sql.into()).is_none(), "{sql}");
         }
     }
 }

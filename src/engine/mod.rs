@@ -23,6 +23,7 @@ cfg_if::cfg_if! {
         mod links;
         mod numbers;
         mod panics;
+mod parsed;
         mod query_rows;
         mod reasons;
         mod referenced_columns;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{ObjectNamePart, visit_relations};
+use sqlparser::ast::{ObjectName, ObjectNamePart, visit_relations};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::parsed::ParsedStatement;
 use crate::columns::requests::Request;
 use crate::schema::{Table, tables};
 
@@ -19,36 +20,34 @@ const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
 
 /// The columns to read for a statement: of every table that it reads, the columns whose names occur in it, or all of them
 /// when it selects `*`. This may be too much, never too little.
-pub(crate) fn referenced_columns(sql: &str) -> Request {
-    let (words, star) = scan(sql);
+pub(crate) fn referenced_columns(statement: &ParsedStatement) -> Request {
+    let Words { words, star } = statement.words();
     let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
     // Columns may have the names of tables, of which some take long to make or much memory.
     if !named.is_empty()
         && !words.iter().any(|word| NAMES_TABLES.contains(&word.as_str()))
-        && let Some(relations) = relations(sql)
+        && let Some(relations) = relations(statement)
     {
         named.retain(|table| relations.contains(table.name));
     }
-    named.into_iter().map(|table| (table.name, columns_of(table, &words, star))).collect()
+    named.into_iter().map(|table| (table.name, columns_of(table, words, *star))).collect()
 }
 
 /// Last words of the names in FROM clauses in lower case; `None` where the statement cannot be taken apart.
-fn relations(sql: &str) -> Option<BTreeSet<String>> {
-    let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
+fn relations(statement: &ParsedStatement) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
-    let complete = visit_relations(&statements, |name| match name.0.last() {
+    let mut take = |name: &ObjectName| match name.0.last() {
         Some(ObjectNamePart::Identifier(word)) => {
             names.insert(word.value.to_lowercase());
             ControlFlow::Continue(())
         }
         _ => ControlFlow::Break(()),
-    });
+    };
+    let complete = match statement.query() {
+        Some(query) => visit_relations(query, &mut take),
+        None => visit_relations(&Parser::parse_sql(&GenericDialect {}, statement.sql()).ok()?, &mut take),
+    };
     complete.is_continue().then_some(names)
-}
-
-/// Whether a table's name occurs in a statement.
-pub(crate) fn mentions(sql: &str, table: &str) -> bool {
-    scan(sql).0.contains(table)
 }
 
 fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BTreeSet<&'static str> {
@@ -59,30 +58,33 @@ fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BT
     columns
 }
 
-/// Lower-case words of a statement outside of texts and comments, and whether columns are meant that it does not name. A
-/// statement that has no such words has none that could run.
-fn scan(sql: &str) -> (BTreeSet<String>, bool) {
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
-    let mut words = BTreeSet::new();
-    let mut star = false;
-    // The token before, to distinguish `SELECT *` and `k.*` from a product and from `COUNT(*)`.
-    let mut before = String::new();
-    for token in tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))) {
-        let text = match &token {
-            Token::Word(word) => word.value.to_lowercase(),
-            other => other.to_string(),
-        };
-        match token {
-            Token::Word(_) => {
-                star |= MEANS_ALL_COLUMNS.contains(&text.as_str());
-                words.insert(text.clone());
+/// What a statement names. One without words has none that could run.
+#[derive(Default)]
+pub(crate) struct Words {
+    /// Its words in lower case, outside of texts and comments.
+    pub words: BTreeSet<String>,
+    /// Whether columns are meant that it does not name.
+    pub star: bool,
+}
+
+impl Words {
+    pub(crate) fn of(sql: &str) -> Self {
+        let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
+        let mut found = Self::default();
+        // Whether a star after the token means columns, as in `SELECT *` and `k.*`, unlike one of a product or of `COUNT(*)`.
+        let mut may_be_columns = false;
+        for token in tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))) {
+            found.star |= may_be_columns && token == Token::Mul;
+            may_be_columns = matches!(token, Token::Comma | Token::Period);
+            if let Token::Word(word) = token {
+                let word = word.value.to_lowercase();
+                found.star |= MEANS_ALL_COLUMNS.contains(&word.as_str());
+                may_be_columns = matches!(word.as_str(), "select" | "distinct" | "all");
+                found.words.insert(word);
             }
-            Token::Mul => star |= matches!(before.as_str(), "select" | "distinct" | "all" | "," | "."),
-            _ => {}
         }
-        before = text;
+        found
     }
-    (words, star)
 }
 
 #[cfg(test)]
@@ -90,19 +92,19 @@ mod tests {
     use super::*;
 
     fn columns(sql: &str, table: &str) -> Vec<&'static str> {
-        referenced_columns(sql).get(table).map(|columns| columns.iter().copied().collect()).unwrap_or_default()
+        referenced_columns(&sql.into()).get(table).map(|columns| columns.iter().copied().collect()).unwrap_or_default()
     }
 
     #[test]
     fn only_what_is_mentioned() {
         let sql = "SELECT COUNT(*), SUM(duration_ns * 2) FROM Kernels WHERE short_name = 'gpu' -- stream_id";
         assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns", "short_name"]);
-        assert_eq!(referenced_columns(sql).len(), 1);
+        assert_eq!(referenced_columns(&sql.into()).len(), 1);
     }
 
     #[test]
     fn columns_with_the_names_of_tables_are_no_tables() {
-        let tables = |sql: &str| referenced_columns(sql).into_keys().collect::<Vec<_>>();
+        let tables = |sql: &str| referenced_columns(&sql.into()).into_keys().collect::<Vec<_>>();
         let sql = "WITH d AS (SELECT launched AS launches FROM Dispatch_Launches) \
                    SELECT launches, (SELECT MAX(gpu) FROM graphs.ranges) FROM d";
         assert_eq!(tables(sql), ["dispatch_launches", "ranges"]);
@@ -132,7 +134,7 @@ mod tests {
         ] {
             assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns"], "{sql}");
         }
-        assert!(referenced_columns("SELECT 'kernels' AS a -- FROM kernels").is_empty());
+        assert!(referenced_columns(&"SELECT 'kernels' AS a -- FROM kernels".into()).is_empty());
     }
 
     #[test]

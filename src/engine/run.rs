@@ -22,8 +22,9 @@ use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
 use super::numbers::{NUMBERS, numbers};
 use super::panics;
+use super::parsed::ParsedStatement;
 use super::reasons::reason_of;
-use super::referenced_columns::{mentions, referenced_columns};
+use super::referenced_columns::referenced_columns;
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::statement::{has_own_numbers, hidden_table};
@@ -75,7 +76,7 @@ pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) ->
         is_careful: false,
         windows: &[],
     };
-    let answer = run_statement(trace, &render(query, options)?, &exec)?;
+    let answer = run_statement(trace, &ParsedStatement::new(render(query, options)?), &exec)?;
     described(answer.with_texts()?, query, options)
 }
 
@@ -135,53 +136,61 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     queries: &[QueryRun<'_>],
     take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
 ) -> Result<Vec<Result<T, E>>, QueryError> {
-    let statements: Vec<String> =
-        queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
-    statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
+    let parsed = |asked: &QueryRun<'_>| {
+        let statement = ParsedStatement::new(render(asked.query, &asked.options)?);
+        unambiguous(&statement).map(|()| statement)
+    };
+    let statements: Vec<ParsedStatement> = queries.par_iter().map(parsed).collect::<Result<_, _>>()?;
     let hints: Vec<StatementHints<'_>> = statements
         .iter()
         .zip(queries)
-        .map(|(sql, asked)| StatementHints::new(sql, &asked.query.declaration, asked.view))
+        .map(|(statement, asked)| StatementHints::new(statement, &asked.query.declaration, asked.view))
         .collect();
     let batch = match StatementBatch::read(trace, &hints) {
         Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &hints)?,
         batch => batch?,
     };
-    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
-        let QueryRun { query, options, view } = asked;
-        if *view == View::Steady && !batch.has_steady {
-            return Err(QueryError::NoSteadyPart.into());
-        }
-        let exec = asked.options_for();
-        let answered = rest.as_ref().map(|rest| {
-            let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
-            let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
-            answer(batch.frames_of(rest), &rest.sql, &ExecOptions { stepping, ..exec }, &after)
-        });
-        let answer = match answered {
-            Some(Err(error))
-                if may_be_damage(&error, sql) && trace.finds_damaged_content() && *view == View::WholeRun =>
-            {
-                return Ok(None);
+    let run =
+        |((whole, rest), asked): ((&ParsedStatement, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
+            let QueryRun { query, options, view } = asked;
+            if *view == View::Steady && !batch.has_steady {
+                return Err(QueryError::NoSteadyPart.into());
             }
-            // Alone, it would be run over all of the run.
-            None if *view != View::WholeRun => {
-                return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
-            }
-            Some(answered) => answered?,
-            None => return Ok(None),
+            let exec = asked.options_for();
+            let answered = rest.as_ref().map(|rest| {
+                let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
+                let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
+                answer(
+                    batch.frames_of(rest),
+                    rest.rest.as_deref().unwrap_or(whole),
+                    &ExecOptions { stepping, ..exec },
+                    &after,
+                )
+            });
+            let answer = match answered {
+                Some(Err(error))
+                    if may_be_damage(&error, whole) && trace.finds_damaged_content() && *view == View::WholeRun =>
+                {
+                    return Ok(None);
+                }
+                // Alone, it would be run over all of the run.
+                None if *view != View::WholeRun => {
+                    return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
+                }
+                Some(answered) => answered?,
+                None => return Ok(None),
+            };
+            Ok(Some(take(query, described(answer, query, options)?)?))
         };
-        Ok(Some(take(query, described(answer, query, options)?)?))
-    };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
     // Not in the pool: who waits there for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may start another statement while it waits, and wait for itself.
-    let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
+    let alone = |(ran, (statement, asked)): (Result<Option<T>, E>, (&ParsedStatement, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {
-            let answer = run_statement(trace, sql, &asked.options_for())?;
+            let answer = run_statement(trace, statement, &asked.options_for())?;
             take(asked.query, described(answer, asked.query, &asked.options)?)
         }
     };
@@ -219,7 +228,7 @@ pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 }
 
 fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    unambiguous(sql)?;
+    unambiguous(&sql.into())?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
     let translated = translate(sql, &mut scalar)?;
     let mut answer = run_windows(trace, &translated.sql, &translated.windows)?;
@@ -233,7 +242,7 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 
 fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
     let exec = ExecOptions { is_stable: true, windows, ..ExecOptions::IN_STEPS };
-    run_statement(trace, sql, &exec)
+    run_statement(trace, &sql.into(), &exec)
 }
 
 /// The only value of an answer as a literal.
@@ -309,47 +318,52 @@ impl ExecOptions<'_> {
     };
 }
 
-fn unambiguous(sql: &str) -> Result<(), QueryError> {
-    hidden_table(sql).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
+fn unambiguous(statement: &ParsedStatement) -> Result<(), QueryError> {
+    hidden_table(statement.sql()).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
 }
 
 /// Tables by name.
 type Frames = BTreeMap<String, LazyFrame>;
 
 /// Runs a statement; if what is read for it turns out to be damaged, it is run once more without that.
-fn run_statement(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
-    unambiguous(sql)?;
-    match run_statement_once(trace, sql, exec) {
-        Err(error) if may_be_damage(&error, sql) && trace.finds_damaged_content() => {
-            run_statement_once(trace, sql, exec)
+fn run_statement(trace: &Trace, statement: &ParsedStatement, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
+    unambiguous(statement)?;
+    match run_statement_once(trace, statement, exec) {
+        Err(error) if may_be_damage(&error, statement) && trace.finds_damaged_content() => {
+            run_statement_once(trace, statement, exec)
         }
         answered => answered,
     }
 }
 
 /// Whether a statement failed for what it was to read: it can be run over empty tables.
-fn may_be_damage(error: &QueryError, sql: &str) -> bool {
+fn may_be_damage(error: &QueryError, statement: &ParsedStatement) -> bool {
     match error {
         QueryError::Other(_) => true,
         QueryError::Sql { .. } => {
-            let tables = schema::tables().iter().filter(|table| mentions(sql, table.name));
+            let tables = schema::tables().iter().filter(|table| statement.mentions(table.name));
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
             let exec = ExecOptions { stepping: Stepping::Never, ..ExecOptions::IN_STEPS };
-            executed(tables.map(empty).collect(), sql, &exec, &nothing).is_ok()
+            executed(tables.map(empty).collect(), statement, &exec, &nothing).is_ok()
         }
         _ => false,
     }
 }
 
-fn run_statement_once(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
-    let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
-    let request = referenced_columns(&sql);
+fn run_statement_once(
+    trace: &Trace,
+    statement: &ParsedStatement,
+    exec: &ExecOptions<'_>,
+) -> Result<Answer, QueryError> {
+    let (rest, grouped) = without_groupings(trace, statement)?.unzip();
+    let statement = rest.as_ref().unwrap_or(statement);
+    let request = referenced_columns(statement);
     let frames = if exec.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
     let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
-    frames.extend(grouped.into_iter().map(|(name, frame)| (name, frame.lazy())));
-    answer(frames, &sql, exec, &nothing)
+    frames.extend(grouped.into_iter().flatten().map(|(name, frame)| (name, frame.lazy())));
+    answer(frames, statement, exec, &nothing)
 }
 
 /// What a statement reads besides after one of its steps is there, if anything.
@@ -363,12 +377,16 @@ fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>
 ///
 /// # Errors
 /// When the engine cannot run it.
-pub(crate) fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResult<BTreeMap<String, DataFrame>> {
+pub(crate) fn rows_of_steps(
+    frames: Frames,
+    statement: &ParsedStatement,
+    names: &[String],
+) -> PolarsResult<BTreeMap<String, DataFrame>> {
     let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
-    let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
+    let steps = Steps::with_tables(statement, names).ok_or_else(wrong)?;
     let run = |frames: &Frames| {
         catch_panic(|| {
-            let mut context = context(frames, sql, &[])?;
+            let mut context = context(frames, statement, &[])?;
             let taken = RefCell::new(BTreeMap::new());
             let take = |step: &str, rows: &DataFrame| {
                 if names.iter().any(|name| name == step) {
@@ -380,20 +398,35 @@ pub(crate) fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> Pola
             Ok(taken.into_inner())
         })
     };
-    run(&frames).or_else(|_| run(&with_texts(frames)?))
+    match run(&frames) {
+        Err(error) if wants_text(&error) => run(&with_texts(frames)?),
+        rows => rows,
+    }
 }
 
-/// Runs a statement. If it fails, it is run again without the optimizations that polars gets wrong, then with the texts that
-/// dictionaries stand for: text functions take no dictionaries. Each is slower than the one before.
-fn executed(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
+/// Runs a statement. If it fails, it is run again, more slowly: with the texts that dictionaries stand for, if the engine takes no
+/// dictionaries there, otherwise without the optimizations that polars gets wrong.
+fn executed(
+    frames: Frames,
+    statement: &ParsedStatement,
+    exec: &ExecOptions<'_>,
+    after: &AfterStep<'_>,
+) -> PolarsResult<DataFrame> {
     let careful = ExecOptions { engine: Engine::InMemory, is_careful: true, ..*exec };
-    execute(&frames, sql, exec, after)
-        .or_else(|_| execute(&frames, sql, &careful, after))
-        .or_else(|_| execute(&with_texts(frames)?, sql, &careful, after))
+    match execute(&frames, statement, exec, after) {
+        Err(error) if wants_text(&error) => execute(&with_texts(frames)?, statement, &careful, after),
+        Err(error) => execute(&frames, statement, &careful, after).map_err(|_| error),
+        executed => executed,
+    }
 }
 
-fn answer(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> Result<Answer, QueryError> {
-    let frame = executed(frames, sql, exec, after);
+fn answer(
+    frames: Frames,
+    statement: &ParsedStatement,
+    exec: &ExecOptions<'_>,
+    after: &AfterStep<'_>,
+) -> Result<Answer, QueryError> {
+    let frame = executed(frames, statement, exec, after);
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
     let frame = presentable(frame)?;
     let columns = frame
@@ -409,13 +442,18 @@ fn answer(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'
 }
 
 /// Runs a statement in steps if it has any; otherwise, or if a step fails, as a whole.
-fn execute(frames: &Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
-    let whole = || execute_in(frames, sql, exec, None);
+fn execute(
+    frames: &Frames,
+    statement: &ParsedStatement,
+    exec: &ExecOptions<'_>,
+    after: &AfterStep<'_>,
+) -> PolarsResult<DataFrame> {
+    let whole = || execute_in(frames, statement, exec, None);
     if exec.stepping == Stepping::Never {
         return whole();
     }
-    let Some(steps) = Steps::parse(sql) else { return whole() };
-    match execute_in(frames, sql, exec, Some((&steps, after))) {
+    let Some(steps) = Steps::new(statement) else { return whole() };
+    match execute_in(frames, statement, exec, Some((&steps, after))) {
         // polars knows our functions in steps alone: the error of the whole statement may be about these.
         Err(error) if exec.stepping == Stepping::Preferred => whole().map_err(|_| error),
         executed => executed,
@@ -425,12 +463,12 @@ fn execute(frames: &Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep
 /// Runs a statement, in steps if these are given.
 fn execute_in(
     frames: &Frames,
-    sql: &str,
+    statement: &ParsedStatement,
     exec: &ExecOptions<'_>,
     steps: Option<(&Steps, &AfterStep<'_>)>,
 ) -> PolarsResult<DataFrame> {
     catch_panic(|| {
-        let mut context = context(frames, sql, exec.windows)?;
+        let mut context = context(frames, statement, exec.windows)?;
         let mut plan = match steps {
             Some((steps, after)) => {
                 let after = |step: &str, rows: &DataFrame| {
@@ -438,7 +476,7 @@ fn execute_in(
                 };
                 steps.plan(&mut context, |plan| collected(plan, exec), after)?
             }
-            None => context.execute(sql)?,
+            None => context.execute(statement.sql())?,
         };
         if let Some(columns) = exec.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
@@ -448,12 +486,12 @@ fn execute_in(
 }
 
 /// A context with the tables that a statement reads.
-fn context(frames: &Frames, sql: &str, windows: &[WindowCall]) -> PolarsResult<SQLContext> {
+fn context(frames: &Frames, statement: &ParsedStatement, windows: &[WindowCall]) -> PolarsResult<SQLContext> {
     let context = SQLContext::new().with_function_registry(Arc::new(Functions::new(windows)));
     for (name, frame) in frames {
         context.register(name, frame.clone());
     }
-    if mentions(sql, NUMBERS) && !has_own_numbers(sql) {
+    if statement.mentions(NUMBERS) && !has_own_numbers(statement.sql()) {
         context.register(NUMBERS, numbers()?);
     }
     Ok(context)
@@ -487,6 +525,13 @@ fn collected(plan: LazyFrame, exec: &ExecOptions<'_>) -> PolarsResult<DataFrame>
 fn catch_panic<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
     panics::with_silent_panics(run)
         .unwrap_or_else(|cause| Err(PolarsError::ComputeError(format!("the engine gave up on it: {cause}").into())))
+}
+
+/// Whether a function or operator takes no dictionaries. Not every failure may be tried again with texts: of texts the engine accepts
+/// statements whose types do not match, such as a union of numbers and names.
+fn wants_text(error: &PolarsError) -> bool {
+    let message = error.to_string();
+    ["got `cat`", "got: cat", "categorical"].iter().any(|words| message.contains(words))
 }
 
 /// The tables with the texts that their dictionaries stand for.
@@ -550,13 +595,14 @@ mod tests {
             let trace = Trace::open([format!("fixtures/{fixture}")]).unwrap();
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
-                let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
+                let parsed = |query: &&Query| ParsedStatement::new(render(query, &options).unwrap());
+                let statements: Vec<ParsedStatement> = queries.iter().map(parsed).collect();
                 let hints = statements
                     .iter()
                     .zip(&queries)
-                    .map(|(sql, query)| StatementHints::new(sql, &query.declaration, View::WholeRun));
+                    .map(|(statement, query)| StatementHints::new(statement, &query.declaration, View::WholeRun));
                 let batch = StatementBatch::read(&trace, &hints.collect::<Vec<_>>()).unwrap();
-                for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
+                for ((whole, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
                     let rest = rest.as_ref().unwrap();
                     for step in &query.declaration.local {
@@ -564,8 +610,9 @@ mod tests {
                     }
                     let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
                     let exec = ExecOptions::IN_STEPS;
-                    let hints = answer(batch.frames_of(rest), &rest.sql, &exec, &after).unwrap().with_texts().unwrap();
-                    let alone = run_statement(&trace, sql, &exec).unwrap().with_texts().unwrap();
+                    let statement = rest.rest.as_deref().unwrap_or(whole);
+                    let hints = answer(batch.frames_of(rest), statement, &exec, &after).unwrap().with_texts().unwrap();
+                    let alone = run_statement(&trace, whole, &exec).unwrap().with_texts().unwrap();
                     assert!(hints.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
                 }
             }

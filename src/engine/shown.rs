@@ -1,7 +1,8 @@
 //! A statement as other engines run it over the folders of a dataset.
 
 use super::numbers::NUMBERS;
-use super::referenced_columns::{mentions, referenced_columns};
+use super::parsed::ParsedStatement;
+use super::referenced_columns::referenced_columns;
 use crate::schema;
 use crate::schema::Origin;
 
@@ -10,14 +11,15 @@ const AS_EXPRESSIONS: &str = include_str!("../../share/sql/numbers.sql");
 
 /// A rendered statement with what it reads on its first line, and complete: nothing but the tables of a dataset is needed.
 pub(crate) fn shown(sql: &str) -> String {
-    let request = referenced_columns(sql);
+    let statement = ParsedStatement::from(sql);
+    let request = referenced_columns(&statement);
     let tables: Vec<&str> = request.keys().copied().collect();
     let on_demand = |name: &&str| schema::table(name).is_some_and(|table| table.origin == Origin::OnDemand);
     let kept: Vec<&str> = tables.iter().copied().filter(on_demand).collect();
     let with = if kept.is_empty() { String::new() } else { format!(" --with {}", kept.join(",")) };
     let reads = tables.join(", ");
     let line = format!("-- reads {reads}: tables of a dataset made with `wavesieve convert INPUT -o DATASET{with}`\n");
-    if !mentions(sql, NUMBERS) {
+    if !statement.mentions(NUMBERS) {
         return line + sql;
     }
     match sql.strip_prefix("WITH ") {

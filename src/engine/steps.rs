@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 use polars::sql::SQLContext;
-use sqlparser::ast::{GroupByExpr, Query, Select, SetExpr, Statement};
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::ast::{GroupByExpr, Query, Select, SetExpr};
 
+use super::expressions::without_expressions;
+use super::parsed::ParsedStatement;
 use crate::schema;
 
 /// A common table expression.
@@ -34,22 +34,21 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// The steps of a statement; `None` where it has none, or where their names could mean something else.
-    pub(crate) fn parse(sql: &str) -> Option<Self> {
-        Self::with_tables(sql, &[])
+    pub(crate) fn new(statement: &ParsedStatement) -> Option<Self> {
+        Self::with_tables(statement, &[])
     }
 
-    /// As [`Steps::parse`]; some steps are worked out whatever they are, and whoever reads them.
-    pub(crate) fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
-        let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
-        let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
-        let with = query.with.take().filter(|with| !with.recursive)?;
+    /// As [`Steps::new`]; some steps are worked out whatever they are, and whoever reads them.
+    pub(crate) fn with_tables(statement: &ParsedStatement, tables: &[String]) -> Option<Self> {
+        let query = statement.query()?;
+        let with = query.with.as_ref().filter(|with| !with.recursive)?;
         let is_bare = |name: &str| name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '_'));
         let names: BTreeSet<&str> = with.cte_tables.iter().map(|cte| cte.alias.name.value.as_str()).collect();
         let is_table = |name: &str| schema::table(name).is_some();
         if names.len() < with.cte_tables.len() || names.iter().any(|name| !is_bare(name) || is_table(name)) {
             return None;
         }
-        let last = query.to_string();
+        let last = without_expressions(query).to_string();
         let read_by = |sql: &str| -> BTreeSet<String> {
             words(sql).filter(|word| names.contains(word)).map(ToOwned::to_owned).collect()
         };
@@ -135,7 +134,7 @@ mod tests {
                    summed AS (SELECT a, SUM(c) AS c FROM chosen GROUP BY a), \
                    joined AS (SELECT s.c FROM summed AS s JOIN chosen AS x ON x.a = s.a) \
                    SELECT MAX(c) AS most FROM joined WHERE c < (SELECT MAX(c) FROM summed)";
-        let steps = Steps::parse(sql).unwrap();
+        let steps = Steps::new(&sql.into()).unwrap();
         let parts: Vec<_> = steps.steps.iter().map(|one| step(&one.name, one.is_table, &[])).collect();
         assert_eq!(parts, [step("chosen", false, &[]), step("summed", true, &[]), step("joined", true, &[])]);
         let done: Vec<_> = steps.steps.into_iter().map(|one| one.done).collect();
@@ -151,7 +150,7 @@ mod tests {
         let mut context = SQLContext::new();
         context.register("t", table.lazy());
         let whole = context.execute(sql).unwrap().collect().unwrap();
-        let steps = Steps::parse(sql).unwrap();
+        let steps = Steps::new(&sql.into()).unwrap();
         assert_eq!(steps.plan(&mut context, LazyFrame::collect, |_, _| Ok(None)).unwrap().collect().unwrap(), whole);
     }
 
@@ -165,7 +164,7 @@ mod tests {
             "WITH a(m) AS (SELECT 1 AS n) SELECT m FROM a",
             "WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a",
         ] {
-            assert_eq!(Steps::parse(sql), None, "{sql}");
+            assert_eq!(Steps::new(&sql.into()), None, "{sql}");
         }
     }
 }

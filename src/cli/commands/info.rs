@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &Globa
 
 /// What spans and used GPUs are made of.
 fn activity_request() -> Request {
-    referenced_columns(ACTIVITY)
+    referenced_columns(&ACTIVITY.into())
 }
 
 /// Used GPUs and spans by process: taken from a dataset if it stores them and no filter changes them, otherwise read.

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         return Err(Failure::Usage(reason.to_owned()));
     }
     let source = arguments.source.open(global)?;
-    let request = referenced_columns(&query);
+    let request = referenced_columns(&query.as_str().into());
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);

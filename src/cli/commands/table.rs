@@ -135,7 +135,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let pictures = Pictures::from_matches(query, matches, &input)?;
     let source = SourceArguments::from_matches(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
-    let request = referenced_columns(&statement);
+    let request = referenced_columns(&statement.as_str().into());
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);

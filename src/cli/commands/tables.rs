@@ -98,7 +98,7 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     let source = SourceArguments::from_matches(matches).open(global)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
-    let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(sql)).collect();
+    let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(&sql.as_str().into())).collect();
     let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;

@@ -9,6 +9,7 @@ use sqlparser::ast::Cte;
 
 use crate::columns::requests::{ProcessTables, Request};
 use crate::engine::expressions::{Expressions, bare_name};
+use crate::engine::parsed::ParsedStatement;
 use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::{rows_of_steps, united};
 use crate::trace::consumer::TableConsumer;
@@ -22,27 +23,26 @@ const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 pub(crate) struct PerProcessSteps {
     pub names: Vec<String>,
     /// A statement that has them.
-    sql: String,
+    statement: ParsedStatement,
     /// What that reads.
     request: Request,
 }
 
-/// Takes steps out of a statement, with what only they read; gives the rest of it.
-pub(crate) fn apart(sql: &str, names: &[String]) -> (Option<PerProcessSteps>, String) {
-    let taken = || {
-        let mut expressions = Expressions::parse(sql)?;
-        let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
-        // A query may be without some of its steps, as it was asked.
-        let there = expressions.with.cte_tables.iter().filter(|cte| is_step(cte));
-        let there: Vec<String> = there.filter_map(bare_name).collect();
-        let sql = expressions.sql_of(&there).filter(|_| !there.is_empty())?;
-        expressions.with.cte_tables.retain(|cte| !is_step(cte));
-        expressions.drop_unused();
-        let steps = PerProcessSteps { names: there, request: referenced_columns(&sql), sql };
-        Some((Some(steps), expressions.into_sql()))
-    };
-    let nothing = || (None, sql.to_owned());
-    if names.is_empty() { nothing() } else { taken().unwrap_or_else(nothing) }
+/// Takes steps out of a statement, with what only they read; also returns the rest of it. `None` if it has none of them.
+pub(crate) fn apart(statement: &ParsedStatement, names: &[String]) -> Option<(PerProcessSteps, ParsedStatement)> {
+    if names.is_empty() {
+        return None;
+    }
+    let mut expressions = Expressions::new(statement)?;
+    let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
+    // A query may be without some of its steps, as it was asked.
+    let there = expressions.with.cte_tables.iter().filter(|cte| is_step(cte));
+    let there: Vec<String> = there.filter_map(bare_name).collect();
+    let statement = expressions.statement_of(&there).filter(|_| !there.is_empty())?;
+    expressions.with.cte_tables.retain(|cte| !is_step(cte));
+    expressions.drop_unused();
+    let steps = PerProcessSteps { names: there, request: referenced_columns(&statement), statement };
+    Some((steps, expressions.into_statement()))
 }
 
 /// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
@@ -151,7 +151,7 @@ impl<'a> Locals<'a> {
             let of_statement = |(name, frame): (&&'static str, &LazyFrame)| {
                 steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
             };
-            let rows = rows_of_steps(tables.iter().filter_map(of_statement).collect(), &steps.sql, &steps.names);
+            let rows = rows_of_steps(tables.iter().filter_map(of_statement).collect(), &steps.statement, &steps.names);
             self.rows.lock().insert((*at, number), rows.ok());
             Ok(())
         };

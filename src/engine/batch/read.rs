@@ -1,6 +1,7 @@
 //! Reads a trace for several statements.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
@@ -15,7 +16,8 @@ use crate::columns::requests::Request;
 use crate::columns::requests::columns_of;
 use crate::derive;
 use crate::engine::front_matter::QueryDeclaration;
-use crate::engine::groups::{Passes, Recognized, recognize, recognize_all};
+use crate::engine::groups::{Grouping, Passes, recognize, recognize_all};
+use crate::engine::parsed::ParsedStatement;
 use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::united;
 use crate::schema;
@@ -25,7 +27,7 @@ use crate::trace::views::{SteadyParts, View};
 
 /// A statement, and what its query declares about how it may run.
 pub(crate) struct StatementHints<'a> {
-    pub sql: &'a str,
+    pub statement: &'a ParsedStatement,
     /// The part of the run that it is about.
     pub view: View,
     /// Whether sums of segments are enough for it.
@@ -37,18 +39,18 @@ pub(crate) struct StatementHints<'a> {
 }
 
 impl<'a> StatementHints<'a> {
-    pub(crate) fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
+    pub(crate) fn new(statement: &'a ParsedStatement, query: &'a QueryDeclaration, view: View) -> Self {
         let is_of_sums = !query.sums.is_empty() && is_on(Optimization::Sums);
         let local = if is_on(Optimization::Local) { query.local.as_slice() } else { &[] };
         let grid = query.grid.as_deref().filter(|_| is_on(Optimization::Grid));
-        Self { sql, view, is_of_sums, local, grid }
+        Self { statement, view, is_of_sums, local, grid }
     }
 }
 
 /// A statement that is run after the trace was read.
 pub(crate) struct Statement {
-    /// What is left of it.
-    pub sql: String,
+    /// What is left of it, if a part of it was run while the trace was read.
+    pub rest: Option<Arc<ParsedStatement>>,
     /// The tables and columns that it reads.
     pub request: Request,
     /// Tables that stand for steps of it.
@@ -81,25 +83,27 @@ pub(crate) struct SplitStatement {
     /// Steps that are computed for some processes at a time.
     pub local: Option<PerProcessSteps>,
     /// What it groups.
-    pub recognized: Option<Recognized>,
-    /// What is left of it.
-    pub sql: String,
+    pub groupings: Vec<Grouping>,
+    /// What is left of it; `None` if that is all of it.
+    pub rest: Option<Arc<ParsedStatement>>,
     /// What that reads.
     pub request: Request,
 }
 
 impl SplitStatement {
     fn from_hints(hints: &StatementHints<'_>) -> Self {
-        let (local, sql) = apart(hints.sql, hints.local);
+        let (local, rest) = apart(hints.statement, hints.local).unzip();
+        let statement = rest.as_ref().unwrap_or(hints.statement);
         // Whoever needs sums of segments only must not ask for the segments.
-        let recognized = if hints.is_of_sums { recognize(&sql) } else { recognize_all(&sql) };
-        let mut recognized = recognized.filter(|_| is_on(Optimization::Groupings));
-        let sql = recognized.as_mut().map_or(sql, |recognized| std::mem::take(&mut recognized.sql));
-        let mut request = referenced_columns(&sql);
+        let recognized = if hints.is_of_sums { recognize(statement) } else { recognize_all(statement) };
+        let recognized = recognized.filter(|_| is_on(Optimization::Groupings));
+        let (groupings, without_groupings) = recognized.map(|found| (found.groupings, found.rest)).unzip();
+        let rest = without_groupings.or(rest).map(Arc::new);
+        let mut request = referenced_columns(rest.as_deref().unwrap_or(hints.statement));
         if hints.grid.is_some() {
             request.remove(GPU_SEGMENTS);
         }
-        Self { local, recognized, request, sql }
+        Self { local, groupings: groupings.unwrap_or_default(), request, rest }
     }
 }
 
@@ -113,7 +117,7 @@ impl StatementBatch {
             both.filter(move |(_, hints)| hints.view == view)
         };
         let whole = || of_view(View::WholeRun);
-        let groupings = || whole().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
+        let groupings = || whole().flat_map(|(one, _)| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
         let passes = Passes::new(groupings().filter(|grouping| !is_late(grouping.table.name)));
         let late_passes = Passes::new(groupings().filter(|grouping| is_late(grouping.table.name)));
@@ -147,12 +151,11 @@ impl StatementBatch {
         let (steady, steady_steps) = steady.finish(trace)?;
         let has_steady = parts.has_more();
         let (mut local, mut steady_local) = (locals.finish().into_iter(), steady_steps.local.into_iter());
-        let statements = statements.iter().zip(hints).map(|(one, hints)| {
-            let groupings = one.recognized.iter().flat_map(|recognized| &recognized.groupings);
+        let with_tables = |(one, hints): (&SplitStatement, &StatementHints<'_>)| {
             let is_whole = hints.view == View::WholeRun;
             let (tables, late_tables) =
                 if is_whole { (&tables, &late_tables) } else { (&steady_steps.tables, &steady_steps.late_tables) };
-            let grouped = groupings.map(|grouping| {
+            let grouped = one.groupings.iter().map(|grouping| {
                 let rows = tables.get(grouping).or_else(|| late_tables.get(grouping))?;
                 Some((grouping.name.clone(), rows.clone()))
             });
@@ -164,10 +167,10 @@ impl StatementBatch {
             }
             let steps = steps?;
             let grid = hints.grid.map(ToOwned::to_owned);
-            let (sql, request) = (one.sql.clone(), one.request.clone());
-            Some(Statement { sql, request, steps, is_of_sums: hints.is_of_sums, grid, view: hints.view })
-        });
-        let statements = statements.collect();
+            let (rest, request) = (one.rest.clone(), one.request.clone());
+            Some(Statement { rest, request, steps, is_of_sums: hints.is_of_sums, grid, view: hints.view })
+        };
+        let statements = statements.iter().zip(hints).map(with_tables).collect();
         Ok(Self { statements, frames, sums: sums.finish(trace)?, merged, steady, has_steady })
     }
 

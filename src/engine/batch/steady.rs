@@ -54,8 +54,7 @@ pub(crate) struct SteadySteps<'a> {
 impl<'a> Steady<'a> {
     /// The statements with what is known of them.
     pub(crate) fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
-        let groupings =
-            || statements.iter().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
+        let groupings = || statements.iter().flat_map(|(one, _)| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
         let of_sums = |are: bool| {
             let of_kind = statements.iter().filter(move |(_, hints)| hints.is_of_sums == are);

@@ -185,6 +185,7 @@ mod tests {
     use crate::columns::frames::categorical;
     use crate::engine::groups::grouped::MAX_GROUPS;
     use crate::engine::groups::recognize::recognize;
+    use crate::engine::parsed::ParsedStatement;
 
     fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
         let merged = parts.into_iter().reduce(|mut all, part| {
@@ -195,7 +196,7 @@ mod tests {
     }
 
     fn grouped(frames: &[DataFrame], body: &str) -> DataFrame {
-        let recognized = recognize(&format!("WITH g AS ({body}) SELECT * FROM g")).unwrap();
+        let recognized = recognize(&ParsedStatement::new(format!("WITH g AS ({body}) SELECT * FROM g"))).unwrap();
         let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let filters = &groupings[0].filters;
         let all = together(frames.iter().map(|frame| {
@@ -246,7 +247,10 @@ mod tests {
                     SUM(CASE WHEN end_ns - start_ns < 10 THEN end_ns - start_ns ELSE 0 END) AS short_ns, \
                     QUANTILE_CONT(CAST(end_ns - start_ns AS DOUBLE), 0.25) AS lower \
                     FROM kernels WHERE end_ns >= start_ns GROUP BY gpu, 1";
-        assert!(recognize(&format!("WITH g AS ({body}) SELECT * FROM g")).is_none(), "a number there is a place");
+        assert!(
+            recognize(&ParsedStatement::new(format!("WITH g AS ({body}) SELECT * FROM g"))).is_none(),
+            "a number there is a place"
+        );
         let body = body.replace("1 AS every_row, ", "").replace(", 1", "");
         let frame = grouped(&[part([0, 5, 7], [3, 25, 6]), part([1, 0, 2], [8, 9, 2])], &body);
         let integers =
@@ -276,7 +280,7 @@ mod tests {
         let steps: Vec<String> = bodies.iter().enumerate().map(|(at, body)| format!("g{at} AS ({body})")).collect();
         let all: Vec<String> = (0..bodies.len()).map(|at| format!("SELECT calls FROM g{at}")).collect();
         let sql = format!("WITH {} {}", steps.join(", "), all.join(" UNION ALL "));
-        let recognized = recognize(&sql).unwrap();
+        let recognized = recognize(&ParsedStatement::new(sql)).unwrap();
         let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         assert_eq!(groupings.len(), bodies.len());
         // Of many rows to a group, and of few.
@@ -313,7 +317,8 @@ mod tests {
     #[test]
     fn too_many_groups_are_left_to_the_engine() {
         let recognized =
-            recognize("WITH g AS (SELECT gpu, COUNT(*) AS n FROM kernels GROUP BY gpu) SELECT * FROM g").unwrap();
+            recognize(&"WITH g AS (SELECT gpu, COUNT(*) AS n FROM kernels GROUP BY gpu) SELECT * FROM g".into())
+                .unwrap();
         let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let filters = &groupings[0].filters;
         let of = |from: i64, to: i64| {

@@ -12,7 +12,7 @@ mod statistics;
 mod table_pass;
 mod value;
 
-pub(crate) use recognize::{Recognized, recognize, recognize_all};
+pub(crate) use recognize::{Grouping, recognize, recognize_all};
 pub(crate) use run::without_groupings;
 pub(crate) use shared::{Passes, Tables};
 pub(crate) use statistics::Statistics;

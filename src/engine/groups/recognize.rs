@@ -6,6 +6,7 @@ use sqlparser::ast::{DataType, Expr, GroupByExpr, Query, Select, SelectItem, Set
 
 use super::value::{Kind, Value, called};
 use crate::engine::expressions::{Expressions, bare_name};
+use crate::engine::parsed::ParsedStatement;
 use crate::schema;
 use crate::schema::{Origin, Table};
 
@@ -54,7 +55,7 @@ pub(crate) struct Recognized {
     /// What it must be given as tables.
     pub groupings: Vec<Grouping>,
     /// The rest of it.
-    pub sql: String,
+    pub rest: ParsedStatement,
 }
 
 /// Values of the rows of a table for which some are true, by the names that a statement gives them.
@@ -65,20 +66,20 @@ struct Rows {
 }
 
 /// Takes the groupings out of a statement; `None` where it has none.
-pub(crate) fn recognize(sql: &str) -> Option<Recognized> {
-    recognize_over(sql, &|table| table.origin != Origin::Derived)
+pub(crate) fn recognize(statement: &ParsedStatement) -> Option<Recognized> {
+    recognize_over(statement, &|table| table.origin != Origin::Derived)
 }
 
 /// As [`recognize`], of derived tables too: where these are made for others anyway, or are not kept after.
-pub(crate) fn recognize_all(sql: &str) -> Option<Recognized> {
-    recognize_over(sql, &|_| true)
+pub(crate) fn recognize_all(statement: &ParsedStatement) -> Option<Recognized> {
+    recognize_over(statement, &|_| true)
 }
 
 /// Selects which tables are grouped here.
 type GroupableTables<'a> = dyn Fn(&Table) -> bool + 'a;
 
-fn recognize_over(sql: &str, may: &GroupableTables<'_>) -> Option<Recognized> {
-    let mut expressions = Expressions::parse(sql)?;
+fn recognize_over(statement: &ParsedStatement, may: &GroupableTables<'_>) -> Option<Recognized> {
+    let mut expressions = Expressions::new(statement)?;
     let mut rows: BTreeMap<String, Rows> = BTreeMap::new();
     let mut groupings: Vec<Grouping> = Vec::new();
     expressions.with.cte_tables.retain(|cte| {
@@ -98,7 +99,7 @@ fn recognize_over(sql: &str, may: &GroupableTables<'_>) -> Option<Recognized> {
     }
     // What only the groupings used must not be read.
     expressions.drop_unused();
-    Some(Recognized { groupings, sql: expressions.into_sql() })
+    Some(Recognized { groupings, rest: expressions.into_statement() })
 }
 
 /// The SELECT of a query that is nothing else.
@@ -299,8 +300,8 @@ mod tests {
         let sql = "WITH d AS (SELECT k.rank, k.kernel_name AS name, k.duration_ns FROM kernels AS k WHERE k.valid), \
                    g AS (SELECT rank, name, CAST(COUNT(*) AS BIGINT) AS calls, STDDEV(CAST(duration_ns AS DOUBLE)) AS s \
                    FROM d GROUP BY rank, name) SELECT calls FROM g ORDER BY calls";
-        let recognized = recognize(sql).unwrap();
-        assert_eq!(recognized.sql, "SELECT calls FROM g ORDER BY calls");
+        let recognized = recognize(&sql.into()).unwrap();
+        assert_eq!(recognized.rest.sql(), "SELECT calls FROM g ORDER BY calls");
         let [grouping] = recognized.groupings.as_slice() else { unreachable!() };
         assert_eq!((grouping.name.as_str(), grouping.table.name), ("g", "kernels"));
         let column = |name: &str| Value::column(grouping.table, name).unwrap();
@@ -337,7 +338,10 @@ mod tests {
             "SELECT DISTINCT rank, COUNT(*) AS n FROM kernels GROUP BY rank",
             "SELECT COUNT(*) AS n FROM kernels",
         ] {
-            assert!(recognize(&format!("WITH g AS ({body}) SELECT n FROM g")).is_none(), "{body}");
+            assert!(
+                recognize(&ParsedStatement::new(format!("WITH g AS ({body}) SELECT n FROM g"))).is_none(),
+                "{body}"
+            );
         }
     }
 
@@ -353,7 +357,7 @@ mod tests {
             "WITH \"a g\" AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT n FROM \"a g\"",
             "WITH g AS (SELECT rank, COUNT(*) AS rank FROM kernels GROUP BY rank) SELECT rank FROM g",
         ] {
-            assert!(recognize(sql).is_none(), "{sql}");
+            assert!(recognize(&sql.into()).is_none(), "{sql}");
         }
     }
 
@@ -361,17 +365,17 @@ mod tests {
     fn columns_with_the_name_of_a_step_do_not_use_it() {
         let sql = "WITH calls AS (SELECT rank, duration_ns FROM kernels), \
                    g AS (SELECT rank, COUNT(*) AS calls FROM calls GROUP BY rank) SELECT calls FROM g ORDER BY calls";
-        assert_eq!(recognize(sql).unwrap().sql, "SELECT calls FROM g ORDER BY calls");
+        assert_eq!(recognize(&sql.into()).unwrap().rest.sql(), "SELECT calls FROM g ORDER BY calls");
     }
 
     #[test]
     fn what_others_use_stays() {
         let sql = "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D), \
                    G AS (SELECT rank, COUNT(*) AS n FROM D GROUP BY rank) SELECT G.n FROM G, D, \"a d\"";
-        let recognized = recognize(sql).unwrap();
+        let recognized = recognize(&sql.into()).unwrap();
         assert_eq!(recognized.groupings.len(), 1);
         assert_eq!(
-            recognized.sql,
+            recognized.rest.sql(),
             "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D) SELECT G.n FROM G, D, \"a d\""
         );
     }

@@ -13,6 +13,7 @@ use crate::columns::frames::{FEW_ROWS, collected, is_identity, selected};
 use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive;
+use crate::engine::parsed::ParsedStatement;
 use crate::engine::referenced_columns::referenced_columns;
 use crate::schema::Table;
 use crate::trace::jobs::Jobs;
@@ -26,9 +27,12 @@ type Grouped = Vec<(String, DataFrame)>;
 
 /// The statement without the groupings that can be worked out here, and the tables that stand for them; `None` where
 /// the engine had better run all of it.
-pub(crate) fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
-    let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
-    let mut rest = referenced_columns(&sql);
+pub(crate) fn without_groupings(
+    trace: &Trace,
+    statement: &ParsedStatement,
+) -> Result<Option<(ParsedStatement, Grouped)>> {
+    let Some(Recognized { groupings, rest: statement }) = recognize(statement) else { return Ok(None) };
+    let mut rest = referenced_columns(&statement);
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);
     }
@@ -41,7 +45,7 @@ pub(crate) fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(Stri
         let Some(frames) = in_one_pass(trace, &groupings, &rest)? else { return Ok(None) };
         grouped.extend(groupings.iter().map(|grouping| grouping.name.clone()).zip(frames));
     }
-    Ok(Some((sql, grouped)))
+    Ok(Some((statement, grouped)))
 }
 
 /// Groupings of one table, which is read once, and built once where it is derived.

@@ -92,7 +92,7 @@ mod tests {
                    short AS (SELECT gpu, COUNT(*) AS n FROM kernels WHERE duration_ns <= 10 GROUP BY gpu), \
                    longest AS (SELECT gpu, MAX(duration_ns) AS n FROM kernels WHERE duration_ns > 10 GROUP BY gpu) \
                    SELECT long.n FROM long, every, short, longest";
-        let recognized = recognize(sql).unwrap();
+        let recognized = recognize(&sql.into()).unwrap();
         let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let part = |durations: [i64; 3]| {
             let mut pass = TablePass::new(&groupings);
