@@ -6,7 +6,10 @@ use sqlparser::ast::{Query, Statement};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
+use super::numbers::NUMBERS;
 use super::referenced_columns::Words;
+use super::statement::has_own_numbers;
+use super::steps::Steps;
 
 /// A statement as text and as a syntax tree.
 pub(crate) struct ParsedStatement {
@@ -45,10 +48,26 @@ impl ParsedStatement {
         self.words.get_or_init(|| Words::of(&self.sql))
     }
 
+    /// The statement in steps; those that are named in `tables` are computed whatever they are.
+    pub(crate) fn prepare(self, tables: &[String]) -> PreparedStatement {
+        let steps = Steps::new(&self, tables);
+        let needs_numbers = self.mentions(NUMBERS) && !has_own_numbers(&self.sql);
+        PreparedStatement { sql: self.sql, steps, needs_numbers }
+    }
+
     /// Whether the name of a table occurs in the statement.
     pub(crate) fn mentions(&self, table: &str) -> bool {
         self.words().words.contains(table)
     }
+}
+
+/// A statement as it is run. It has no syntax tree, which takes a hundred times the memory of the text.
+pub(crate) struct PreparedStatement {
+    pub sql: String,
+    /// Its steps; `None` if it is run as a whole.
+    pub steps: Option<Steps>,
+    /// Whether it reads whole numbers that it does not make itself.
+    pub needs_numbers: bool,
 }
 
 impl From<&str> for ParsedStatement {

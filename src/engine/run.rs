@@ -22,12 +22,12 @@ use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
 use super::numbers::{NUMBERS, numbers};
 use super::panics;
-use super::parsed::ParsedStatement;
+use super::parsed::{ParsedStatement, PreparedStatement};
 use super::reasons::reason_of;
 use super::referenced_columns::referenced_columns;
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
-use super::statement::{has_own_numbers, hidden_table};
+use super::statement::hidden_table;
 use super::steps::Steps;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::empty_frame;
@@ -76,7 +76,7 @@ pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) ->
         is_careful: false,
         windows: &[],
     };
-    let answer = run_statement(trace, &ParsedStatement::new(render(query, options)?), &exec)?;
+    let answer = run_statement(trace, &render(query, options)?, &exec)?;
     described(answer.with_texts()?, query, options)
 }
 
@@ -136,61 +136,53 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     queries: &[QueryRun<'_>],
     take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
 ) -> Result<Vec<Result<T, E>>, QueryError> {
-    let parsed = |asked: &QueryRun<'_>| {
-        let statement = ParsedStatement::new(render(asked.query, &asked.options)?);
-        unambiguous(&statement).map(|()| statement)
-    };
-    let statements: Vec<ParsedStatement> = queries.par_iter().map(parsed).collect::<Result<_, _>>()?;
+    let statements: Vec<String> =
+        queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
+    statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
     let hints: Vec<StatementHints<'_>> = statements
         .iter()
         .zip(queries)
-        .map(|(statement, asked)| StatementHints::new(statement, &asked.query.declaration, asked.view))
+        .map(|(sql, asked)| StatementHints::new(sql, &asked.query.declaration, asked.view))
         .collect();
     let batch = match StatementBatch::read(trace, &hints) {
         Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &hints)?,
         batch => batch?,
     };
-    let run =
-        |((whole, rest), asked): ((&ParsedStatement, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
-            let QueryRun { query, options, view } = asked;
-            if *view == View::Steady && !batch.has_steady {
-                return Err(QueryError::NoSteadyPart.into());
+    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
+        let QueryRun { query, options, view } = asked;
+        if *view == View::Steady && !batch.has_steady {
+            return Err(QueryError::NoSteadyPart.into());
+        }
+        let exec = asked.options_for();
+        let answered = rest.as_ref().map(|rest| {
+            let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
+            let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
+            answer(batch.frames_of(rest), &rest.rest, &ExecOptions { stepping, ..exec }, &after)
+        });
+        let answer = match answered {
+            Some(Err(error))
+                if may_be_damage(&error, sql) && trace.finds_damaged_content() && *view == View::WholeRun =>
+            {
+                return Ok(None);
             }
-            let exec = asked.options_for();
-            let answered = rest.as_ref().map(|rest| {
-                let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
-                let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
-                answer(
-                    batch.frames_of(rest),
-                    rest.rest.as_deref().unwrap_or(whole),
-                    &ExecOptions { stepping, ..exec },
-                    &after,
-                )
-            });
-            let answer = match answered {
-                Some(Err(error))
-                    if may_be_damage(&error, whole) && trace.finds_damaged_content() && *view == View::WholeRun =>
-                {
-                    return Ok(None);
-                }
-                // Alone, it would be run over all of the run.
-                None if *view != View::WholeRun => {
-                    return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
-                }
-                Some(answered) => answered?,
-                None => return Ok(None),
-            };
-            Ok(Some(take(query, described(answer, query, options)?)?))
+            // Alone, it would be run over all of the run.
+            None if *view != View::WholeRun => {
+                return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
+            }
+            Some(answered) => answered?,
+            None => return Ok(None),
         };
+        Ok(Some(take(query, described(answer, query, options)?)?))
+    };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
     // Not in the pool: who waits there for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may start another statement while it waits, and wait for itself.
-    let alone = |(ran, (statement, asked)): (Result<Option<T>, E>, (&ParsedStatement, &QueryRun<'_>))| match ran? {
+    let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {
-            let answer = run_statement(trace, statement, &asked.options_for())?;
+            let answer = run_statement(trace, sql, &asked.options_for())?;
             take(asked.query, described(answer, asked.query, &asked.options)?)
         }
     };
@@ -228,7 +220,7 @@ pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 }
 
 fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    unambiguous(&sql.into())?;
+    unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
     let translated = translate(sql, &mut scalar)?;
     let mut answer = run_windows(trace, &translated.sql, &translated.windows)?;
@@ -242,7 +234,7 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 
 fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
     let exec = ExecOptions { is_stable: true, windows, ..ExecOptions::IN_STEPS };
-    run_statement(trace, &sql.into(), &exec)
+    run_statement(trace, sql, &exec)
 }
 
 /// The only value of an answer as a literal.
@@ -318,52 +310,50 @@ impl ExecOptions<'_> {
     };
 }
 
-fn unambiguous(statement: &ParsedStatement) -> Result<(), QueryError> {
-    hidden_table(statement.sql()).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
+fn unambiguous(sql: &str) -> Result<(), QueryError> {
+    hidden_table(sql).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
 }
 
 /// Tables by name.
 type Frames = BTreeMap<String, LazyFrame>;
 
 /// Runs a statement; if what is read for it turns out to be damaged, it is run once more without that.
-fn run_statement(trace: &Trace, statement: &ParsedStatement, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
-    unambiguous(statement)?;
-    match run_statement_once(trace, statement, exec) {
-        Err(error) if may_be_damage(&error, statement) && trace.finds_damaged_content() => {
-            run_statement_once(trace, statement, exec)
+fn run_statement(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
+    unambiguous(sql)?;
+    match run_statement_once(trace, sql, exec) {
+        Err(error) if may_be_damage(&error, sql) && trace.finds_damaged_content() => {
+            run_statement_once(trace, sql, exec)
         }
         answered => answered,
     }
 }
 
 /// Whether a statement failed for what it was to read: it can be run over empty tables.
-fn may_be_damage(error: &QueryError, statement: &ParsedStatement) -> bool {
+fn may_be_damage(error: &QueryError, sql: &str) -> bool {
     match error {
         QueryError::Other(_) => true,
         QueryError::Sql { .. } => {
+            let statement = ParsedStatement::from(sql);
             let tables = schema::tables().iter().filter(|table| statement.mentions(table.name));
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
             let exec = ExecOptions { stepping: Stepping::Never, ..ExecOptions::IN_STEPS };
-            executed(tables.map(empty).collect(), statement, &exec, &nothing).is_ok()
+            executed(tables.map(empty).collect(), &statement.prepare(&[]), &exec, &nothing).is_ok()
         }
         _ => false,
     }
 }
 
-fn run_statement_once(
-    trace: &Trace,
-    statement: &ParsedStatement,
-    exec: &ExecOptions<'_>,
-) -> Result<Answer, QueryError> {
-    let (rest, grouped) = without_groupings(trace, statement)?.unzip();
-    let statement = rest.as_ref().unwrap_or(statement);
-    let request = referenced_columns(statement);
+fn run_statement_once(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
+    let statement = ParsedStatement::from(sql);
+    let (rest, grouped) = without_groupings(trace, &statement)?.unzip();
+    let statement = rest.unwrap_or(statement);
+    let request = referenced_columns(&statement);
     let frames = if exec.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
     let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
     frames.extend(grouped.into_iter().flatten().map(|(name, frame)| (name, frame.lazy())));
-    answer(frames, statement, exec, &nothing)
+    answer(frames, &statement.prepare(&[]), exec, &nothing)
 }
 
 /// What a statement reads besides after one of its steps is there, if anything.
@@ -379,11 +369,11 @@ fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>
 /// When the engine cannot run it.
 pub(crate) fn rows_of_steps(
     frames: Frames,
-    statement: &ParsedStatement,
+    statement: &PreparedStatement,
     names: &[String],
 ) -> PolarsResult<BTreeMap<String, DataFrame>> {
     let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
-    let steps = Steps::with_tables(statement, names).ok_or_else(wrong)?;
+    let steps = statement.steps.as_ref().ok_or_else(wrong)?;
     let run = |frames: &Frames| {
         catch_panic(|| {
             let mut context = context(frames, statement, &[])?;
@@ -408,7 +398,7 @@ pub(crate) fn rows_of_steps(
 /// dictionaries there, otherwise without the optimizations that polars gets wrong.
 fn executed(
     frames: Frames,
-    statement: &ParsedStatement,
+    statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     after: &AfterStep<'_>,
 ) -> PolarsResult<DataFrame> {
@@ -422,7 +412,7 @@ fn executed(
 
 fn answer(
     frames: Frames,
-    statement: &ParsedStatement,
+    statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     after: &AfterStep<'_>,
 ) -> Result<Answer, QueryError> {
@@ -444,7 +434,7 @@ fn answer(
 /// Runs a statement in steps if it has any; otherwise, or if a step fails, as a whole.
 fn execute(
     frames: &Frames,
-    statement: &ParsedStatement,
+    statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     after: &AfterStep<'_>,
 ) -> PolarsResult<DataFrame> {
@@ -452,8 +442,8 @@ fn execute(
     if exec.stepping == Stepping::Never {
         return whole();
     }
-    let Some(steps) = Steps::new(statement) else { return whole() };
-    match execute_in(frames, statement, exec, Some((&steps, after))) {
+    let Some(steps) = &statement.steps else { return whole() };
+    match execute_in(frames, statement, exec, Some((steps, after))) {
         // polars knows our functions in steps alone: the error of the whole statement may be about these.
         Err(error) if exec.stepping == Stepping::Preferred => whole().map_err(|_| error),
         executed => executed,
@@ -463,7 +453,7 @@ fn execute(
 /// Runs a statement, in steps if these are given.
 fn execute_in(
     frames: &Frames,
-    statement: &ParsedStatement,
+    statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     steps: Option<(&Steps, &AfterStep<'_>)>,
 ) -> PolarsResult<DataFrame> {
@@ -476,7 +466,7 @@ fn execute_in(
                 };
                 steps.plan(&mut context, |plan| collected(plan, exec), after)?
             }
-            None => context.execute(statement.sql())?,
+            None => context.execute(&statement.sql)?,
         };
         if let Some(columns) = exec.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
@@ -486,12 +476,12 @@ fn execute_in(
 }
 
 /// A context with the tables that a statement reads.
-fn context(frames: &Frames, statement: &ParsedStatement, windows: &[WindowCall]) -> PolarsResult<SQLContext> {
+fn context(frames: &Frames, statement: &PreparedStatement, windows: &[WindowCall]) -> PolarsResult<SQLContext> {
     let context = SQLContext::new().with_function_registry(Arc::new(Functions::new(windows)));
     for (name, frame) in frames {
         context.register(name, frame.clone());
     }
-    if statement.mentions(NUMBERS) && !has_own_numbers(statement.sql()) {
+    if statement.needs_numbers {
         context.register(NUMBERS, numbers()?);
     }
     Ok(context)
@@ -595,14 +585,13 @@ mod tests {
             let trace = Trace::open([format!("fixtures/{fixture}")]).unwrap();
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
-                let parsed = |query: &&Query| ParsedStatement::new(render(query, &options).unwrap());
-                let statements: Vec<ParsedStatement> = queries.iter().map(parsed).collect();
+                let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
                 let hints = statements
                     .iter()
                     .zip(&queries)
-                    .map(|(statement, query)| StatementHints::new(statement, &query.declaration, View::WholeRun));
+                    .map(|(sql, query)| StatementHints::new(sql, &query.declaration, View::WholeRun));
                 let batch = StatementBatch::read(&trace, &hints.collect::<Vec<_>>()).unwrap();
-                for ((whole, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
+                for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
                     let rest = rest.as_ref().unwrap();
                     for step in &query.declaration.local {
@@ -610,9 +599,8 @@ mod tests {
                     }
                     let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
                     let exec = ExecOptions::IN_STEPS;
-                    let statement = rest.rest.as_deref().unwrap_or(whole);
-                    let hints = answer(batch.frames_of(rest), statement, &exec, &after).unwrap().with_texts().unwrap();
-                    let alone = run_statement(&trace, whole, &exec).unwrap().with_texts().unwrap();
+                    let hints = answer(batch.frames_of(rest), &rest.rest, &exec, &after).unwrap().with_texts().unwrap();
+                    let alone = run_statement(&trace, sql, &exec).unwrap().with_texts().unwrap();
                     assert!(hints.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
                 }
             }

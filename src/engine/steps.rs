@@ -33,13 +33,9 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// The steps of a statement; `None` where it has none, or where their names could mean something else.
-    pub(crate) fn new(statement: &ParsedStatement) -> Option<Self> {
-        Self::with_tables(statement, &[])
-    }
-
-    /// As [`Steps::new`]; some steps are worked out whatever they are, and whoever reads them.
-    pub(crate) fn with_tables(statement: &ParsedStatement, tables: &[String]) -> Option<Self> {
+    /// The steps of a statement, of which those named in `tables` are worked out whatever they are and whoever reads them. `None` if
+    /// it has none, or if their names could mean something else.
+    pub(crate) fn new(statement: &ParsedStatement, tables: &[String]) -> Option<Self> {
         let query = statement.query()?;
         let with = query.with.as_ref().filter(|with| !with.recursive)?;
         let is_bare = |name: &str| name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '_'));
@@ -134,7 +130,7 @@ mod tests {
                    summed AS (SELECT a, SUM(c) AS c FROM chosen GROUP BY a), \
                    joined AS (SELECT s.c FROM summed AS s JOIN chosen AS x ON x.a = s.a) \
                    SELECT MAX(c) AS most FROM joined WHERE c < (SELECT MAX(c) FROM summed)";
-        let steps = Steps::new(&sql.into()).unwrap();
+        let steps = Steps::new(&sql.into(), &[]).unwrap();
         let parts: Vec<_> = steps.steps.iter().map(|one| step(&one.name, one.is_table, &[])).collect();
         assert_eq!(parts, [step("chosen", false, &[]), step("summed", true, &[]), step("joined", true, &[])]);
         let done: Vec<_> = steps.steps.into_iter().map(|one| one.done).collect();
@@ -150,7 +146,7 @@ mod tests {
         let mut context = SQLContext::new();
         context.register("t", table.lazy());
         let whole = context.execute(sql).unwrap().collect().unwrap();
-        let steps = Steps::new(&sql.into()).unwrap();
+        let steps = Steps::new(&sql.into(), &[]).unwrap();
         assert_eq!(steps.plan(&mut context, LazyFrame::collect, |_, _| Ok(None)).unwrap().collect().unwrap(), whole);
     }
 
@@ -164,7 +160,7 @@ mod tests {
             "WITH a(m) AS (SELECT 1 AS n) SELECT m FROM a",
             "WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a",
         ] {
-            assert_eq!(Steps::new(&sql.into()), None, "{sql}");
+            assert_eq!(Steps::new(&sql.into(), &[]), None, "{sql}");
         }
     }
 }

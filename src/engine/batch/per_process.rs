@@ -9,7 +9,7 @@ use sqlparser::ast::Cte;
 
 use crate::columns::requests::{ProcessTables, Request};
 use crate::engine::expressions::{Expressions, bare_name};
-use crate::engine::parsed::ParsedStatement;
+use crate::engine::parsed::{ParsedStatement, PreparedStatement};
 use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::{rows_of_steps, united};
 use crate::trace::consumer::TableConsumer;
@@ -23,7 +23,7 @@ const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 pub(crate) struct PerProcessSteps {
     pub names: Vec<String>,
     /// A statement that has them.
-    statement: ParsedStatement,
+    statement: PreparedStatement,
     /// What that reads.
     request: Request,
 }
@@ -41,7 +41,8 @@ pub(crate) fn apart(statement: &ParsedStatement, names: &[String]) -> Option<(Pe
     let statement = expressions.statement_of(&there).filter(|_| !there.is_empty())?;
     expressions.with.cte_tables.retain(|cte| !is_step(cte));
     expressions.drop_unused();
-    let steps = PerProcessSteps { names: there, request: referenced_columns(&statement), statement };
+    let request = referenced_columns(&statement);
+    let steps = PerProcessSteps { statement: statement.prepare(&there), names: there, request };
     Some((steps, expressions.into_statement()))
 }
 

@@ -17,7 +17,7 @@ use crate::columns::requests::columns_of;
 use crate::derive;
 use crate::engine::front_matter::QueryDeclaration;
 use crate::engine::groups::{Grouping, Passes, recognize, recognize_all};
-use crate::engine::parsed::ParsedStatement;
+use crate::engine::parsed::{ParsedStatement, PreparedStatement};
 use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::united;
 use crate::schema;
@@ -27,7 +27,7 @@ use crate::trace::views::{SteadyParts, View};
 
 /// A statement, and what its query declares about how it may run.
 pub(crate) struct StatementHints<'a> {
-    pub statement: &'a ParsedStatement,
+    pub sql: &'a str,
     /// The part of the run that it is about.
     pub view: View,
     /// Whether sums of segments are enough for it.
@@ -39,18 +39,18 @@ pub(crate) struct StatementHints<'a> {
 }
 
 impl<'a> StatementHints<'a> {
-    pub(crate) fn new(statement: &'a ParsedStatement, query: &'a QueryDeclaration, view: View) -> Self {
+    pub(crate) fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
         let is_of_sums = !query.sums.is_empty() && is_on(Optimization::Sums);
         let local = if is_on(Optimization::Local) { query.local.as_slice() } else { &[] };
         let grid = query.grid.as_deref().filter(|_| is_on(Optimization::Grid));
-        Self { statement, view, is_of_sums, local, grid }
+        Self { sql, view, is_of_sums, local, grid }
     }
 }
 
 /// A statement that is run after the trace was read.
 pub(crate) struct Statement {
-    /// What is left of it, if a part of it was run while the trace was read.
-    pub rest: Option<Arc<ParsedStatement>>,
+    /// What is left of it.
+    pub rest: Arc<PreparedStatement>,
     /// The tables and columns that it reads.
     pub request: Request,
     /// Tables that stand for steps of it.
@@ -84,25 +84,27 @@ pub(crate) struct SplitStatement {
     pub local: Option<PerProcessSteps>,
     /// What it groups.
     pub groupings: Vec<Grouping>,
-    /// What is left of it; `None` if that is all of it.
-    pub rest: Option<Arc<ParsedStatement>>,
+    /// What is left of it.
+    pub rest: Arc<PreparedStatement>,
     /// What that reads.
     pub request: Request,
 }
 
 impl SplitStatement {
     fn from_hints(hints: &StatementHints<'_>) -> Self {
-        let (local, rest) = apart(hints.statement, hints.local).unzip();
-        let statement = rest.as_ref().unwrap_or(hints.statement);
+        let whole = ParsedStatement::from(hints.sql);
+        let (local, rest) = apart(&whole, hints.local).unzip();
+        let statement = rest.unwrap_or(whole);
         // Whoever needs sums of segments only must not ask for the segments.
-        let recognized = if hints.is_of_sums { recognize(statement) } else { recognize_all(statement) };
+        let recognized = if hints.is_of_sums { recognize(&statement) } else { recognize_all(&statement) };
         let recognized = recognized.filter(|_| is_on(Optimization::Groupings));
         let (groupings, without_groupings) = recognized.map(|found| (found.groupings, found.rest)).unzip();
-        let rest = without_groupings.or(rest).map(Arc::new);
-        let mut request = referenced_columns(rest.as_deref().unwrap_or(hints.statement));
+        let statement = without_groupings.unwrap_or(statement);
+        let mut request = referenced_columns(&statement);
         if hints.grid.is_some() {
             request.remove(GPU_SEGMENTS);
         }
+        let rest = Arc::new(statement.prepare(&[]));
         Self { local, groupings: groupings.unwrap_or_default(), request, rest }
     }
 }
