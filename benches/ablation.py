@@ -5,9 +5,10 @@
       --python VENV/bin/python --runs 3 --output benches/results/NAME-ablation.json
 
 `WAVESIEVE_DISABLE` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
-process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, queries about waiting), --ranks ranks of
-60 dispatches (`info`, `analyze`), and rocprofv3 JSON of one process (`table kernel_summary`). An optimization that changes no case by
-10% of time or memory is not worth its code. Results are compared to the byte: an optimization must not change any.
+process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, queries about waiting), 64 ranks of a
+twentieth (`report`), --ranks ranks of 60 dispatches (`info`, `analyze`), and rocprofv3 JSON of one process (`table
+kernel_summary`). An optimization that changes no case by 10% of time or memory is not worth its code. Results are compared to the
+byte: an optimization must not change any.
 
 --python needs pandas and pyarrow for their versions only, as in the other benchmarks.
 """
@@ -43,6 +44,7 @@ def generate(args):
         "one": ["--dispatches", args.dispatches, "--regions", 2 * args.dispatches],
         "eight": ["--ranks", 8, "--nodes", 2, "--dispatches", args.dispatches // 10, "--regions", args.dispatches // 5],
         "small": ["--ranks", args.ranks, "--nodes", -(-args.ranks // 8), "--dispatches", 60, "--regions", 120],
+        "many": ["--ranks", 64, "--nodes", 8, "--dispatches", args.dispatches // 20, "--regions", 0],
         "json": ["--format", "json", "--dispatches", args.dispatches, "--regions", 2 * args.dispatches],
     }
     for name, recipe in recipes.items():
@@ -61,6 +63,7 @@ def main():
         "analyze, one process": [*quiet, "analyze", inputs["one"], "-f", "json"],
         "analyze, 8 ranks": [*quiet, "analyze", inputs["eight"], "-f", "json"],
         **{f"{query}, 8 ranks": [*quiet, "table", query, inputs["eight"], "-f", "csv"] for query in WAITING},
+        "report, 64 ranks": [*quiet, "report", inputs["many"], "-f", "html", "-o", "-"],
         f"analyze, {args.ranks} small ranks": [*quiet, "analyze", inputs["small"], "-f", "json"],
         f"info, {args.ranks} small ranks": [*quiet, "info", inputs["small"]],
         "kernel_summary, JSON": [*quiet, "table", "kernel_summary", inputs["json"], "-f", "csv"],

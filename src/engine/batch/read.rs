@@ -88,6 +88,8 @@ pub(crate) struct SplitStatement {
     pub rest: Arc<PreparedStatement>,
     /// What that reads.
     pub request: Request,
+    /// The step with the intervals within which it is given segments put together, if all that reads segments before is a grouping.
+    pub grid: Option<String>,
 }
 
 impl SplitStatement {
@@ -101,11 +103,12 @@ impl SplitStatement {
         let (groupings, without_groupings) = recognized.map(|found| (found.groupings, found.rest)).unzip();
         let statement = without_groupings.unwrap_or(statement);
         let mut request = referenced_columns(&statement);
-        if hints.grid.is_some() {
+        let grid = hints.grid.filter(|_| groupings.is_some()).map(ToOwned::to_owned);
+        if grid.is_some() {
             request.remove(GPU_SEGMENTS);
         }
         let rest = Arc::new(statement.prepare(&[]));
-        Self { local, groupings: groupings.unwrap_or_default(), request, rest }
+        Self { local, groupings: groupings.unwrap_or_default(), request, rest, grid }
     }
 }
 
@@ -137,7 +140,7 @@ impl StatementBatch {
         // What depends on all processes comes after what is read of each, out of which it can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
         trace.request_joint(&united([&late, &late_passes.request(), &steady.late_request()]));
-        let coalesced_consumer = whole().any(|(_, hints)| hints.grid.is_some()).then(|| merged.consumer());
+        let coalesced_consumer = whole().any(|(one, _)| one.grid.is_some()).then(|| merged.consumer());
         let others = locals.consumers(trace).chain(coalesced_consumer);
         let others: Vec<TableConsumer<'_>> = others.chain(steady.consumers(trace, &parts)).collect();
         let grouped = passes.request();
@@ -168,8 +171,7 @@ impl StatementBatch {
                 steps = steps.zip(local).map(|(steps, local)| steps.into_iter().chain(local).collect());
             }
             let steps = steps?;
-            let grid = hints.grid.map(ToOwned::to_owned);
-            let (rest, request) = (one.rest.clone(), one.request.clone());
+            let (rest, request, grid) = (one.rest.clone(), one.request.clone(), one.grid.clone());
             Some(Statement { rest, request, steps, is_of_sums: hints.is_of_sums, grid, view: hints.view })
         };
         let statements = statements.iter().zip(hints).map(with_tables).collect();

@@ -75,7 +75,7 @@ impl<'a> Steady<'a> {
             locals: Locals::new(trace, &locals),
             sums: Sums::of_segments(of_sums(true)),
             merged: CoalescedSegments::default(),
-            has_grid: statements.iter().any(|(_, hints)| hints.grid.is_some()),
+            has_grid: statements.iter().any(|(one, _)| one.grid.is_some()),
         }
     }
 
