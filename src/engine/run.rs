@@ -405,7 +405,7 @@ fn executed(
     let careful = ExecOptions { engine: Engine::InMemory, is_careful: true, ..*exec };
     match execute(&frames, statement, exec, after) {
         Err(error) if wants_text(&error) => execute(&with_texts(frames)?, statement, &careful, after),
-        Err(error) => execute(&frames, statement, &careful, after).map_err(|_| error),
+        Err(_) => execute(&frames, statement, &careful, after),
         executed => executed,
     }
 }

@@ -96,7 +96,8 @@ impl Jobs {
             run_queue();
         };
         thread::scope(|scope| {
-            let threads = (1..workers).filter(|_| {
+            let first = usize::from(!are_small);
+            let threads = (first..workers).filter(|_| {
                 let thread = thread::Builder::new().stack_size(STACK_BYTES);
                 let started = if are_small {
                     thread.spawn_scoped(scope, run_alone)
