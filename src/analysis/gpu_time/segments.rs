@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::analysis::intervals::Interval;
 
-/// Kind of work of a kernel or copy, as far as time accounting distinguishes it.
+/// Kinds of work that time accounting distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Activity {
     /// A kernel of any category but communication.

@@ -1,4 +1,4 @@
-//! What waits wait for, as far as the order of the code reveals it.
+//! What wait instructions wait for, inferred from the order of the code.
 //!
 //! A wait for a counter with a number `n` lets the wavefront continue once at most `n` of the counted operations are
 //! under way. If these finish in issue order, it waits for all but the last `n`. Otherwise only a wait for 0 reveals

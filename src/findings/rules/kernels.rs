@@ -16,7 +16,7 @@ pub(crate) fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// What limits each kernel, as far as counters reveal it.
+/// What limits each kernel, inferred from counters.
 pub(crate) fn bottlenecks() -> QueryRequest {
     QueryRequest::new("bottlenecks")
 }

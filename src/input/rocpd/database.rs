@@ -208,7 +208,7 @@ impl Database {
         }
     }
 
-    /// Condition for the rows of a process, as far as the table identifies them.
+    /// Condition for the rows of a process, if the table identifies them.
     fn owned(&self, table: &TableShape, owner: Owner) -> Condition {
         let is_track = self.partition.table("track").is_some_and(|track| track.name == table.name);
         if table.has("pid") && !is_track {

@@ -8,7 +8,7 @@ use super::kinds::Kind;
 use super::rows::Row;
 use crate::schema::domain::domain_of_category;
 
-/// Identifies the process of a row, as far as the row does.
+/// What identifies the process of a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowKey {
     /// Id of the capture.
@@ -145,7 +145,7 @@ impl Census {
     }
 }
 
-/// The process of a row, as far as the row identifies it.
+/// The process of a row, if the row identifies it.
 pub(crate) fn key(row: &Row<'_>) -> RowKey {
     if let Some(guid) = row.text(Col::Guid) {
         return RowKey::Guid(guid.into_owned());

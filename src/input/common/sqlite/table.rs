@@ -89,7 +89,7 @@ fn is_empty(store: &Store, selection: Selection<'_>) -> bool {
     store.pages().is_some_and(|pages| pages.has_rows(selection) == Some(false))
 }
 
-/// Whether any row is selected, as far as the file can be read up to the first.
+/// Whether any row is selected. Damage before the first such row ends the search.
 pub(crate) fn has_any(store: &Store, selection: Selection<'_>) -> bool {
     match store.pages().and_then(|pages| pages.has_rows(selection)) {
         Some(false) => return false,
