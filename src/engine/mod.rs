@@ -18,6 +18,7 @@ cfg_if::cfg_if! {
         mod catalog;
         mod dialect;
         mod exact;
+        mod execution;
         mod expressions;
         mod groups;
         mod links;
