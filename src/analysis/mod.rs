@@ -15,4 +15,5 @@ pub(crate) mod kernel_names;
 pub(crate) mod numbering;
 pub(crate) mod queues;
 pub(crate) mod ranges;
+pub(crate) mod statistics;
 pub(crate) mod steadiness;

@@ -1,6 +1,6 @@
 //! How steady the durations of repeated work are: center and spread, drift, jitter, and whether there are two modes.
 
-use std::cmp::Ordering;
+use crate::analysis::statistics::medians::{median, median_of_floats, median_of_sorted};
 
 /// Median absolute deviation times this is the standard deviation of a normal distribution.
 const NORMAL_SCALE: f64 = 1.4826;
@@ -30,9 +30,9 @@ pub(crate) struct Spread {
 impl Spread {
     /// Of durations in any order, which are put into another one; `None` of none.
     pub(crate) fn compute(durations: &mut [i64]) -> Option<Self> {
-        let median_ns = midpoint(middle(durations, i64::cmp)?, |duration| duration as f64);
+        let median_ns = median(durations)?;
         let mut deviations: Vec<f64> = durations.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
-        Some(Self { median_ns, mad_ns: midpoint(middle(&mut deviations, f64::total_cmp)?, |deviation| deviation) })
+        Some(Self { median_ns, mad_ns: median_of_floats(&mut deviations)? })
     }
 
     /// What counts as one standard deviation: 1.4826 times the median absolute deviation, but at least 1 % of the median
@@ -113,9 +113,9 @@ impl Steadiness {
             modes: modes(&sorted),
             spread: Spread::compute(&mut sorted)?,
             first_ns,
-            rest_median_ns: median(&rest_sorted),
+            rest_median_ns: median_of_sorted(&rest_sorted),
             drift: drift(durations),
-            jitter_ns: middle(&mut changes, i64::cmp).map(|middle| midpoint(middle, |change| change as f64)),
+            jitter_ns: median(&mut changes),
         })
     }
 }
@@ -123,27 +123,6 @@ impl Steadiness {
 fn change(pair: &[i64]) -> Option<i64> {
     let [before, after] = pair else { return None };
     Some(after.saturating_sub(*before).saturating_abs())
-}
-
-/// The two values in the middle, of an odd number twice the same one; the values are put into another order.
-fn middle<T: Copy>(values: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> Option<[T; 2]> {
-    let (place, is_even) = (values.len() / 2, values.len().is_multiple_of(2));
-    if values.is_empty() {
-        return None;
-    }
-    let (before, upper, _) = values.select_nth_unstable_by(place, &order);
-    let lower = before.iter().max_by(|one, other| order(one, other)).filter(|_| is_even);
-    Some([lower.copied().unwrap_or(*upper), *upper])
-}
-
-fn midpoint<T: Copy>([lower, upper]: [T; 2], value: impl Fn(T) -> f64) -> f64 {
-    f64::midpoint(value(lower), value(upper))
-}
-
-/// Median of sorted values.
-pub(crate) fn median(sorted: &[i64]) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    Some(f64::midpoint(*sorted.get(last / 2)? as f64, *sorted.get(sorted.len() / 2)? as f64))
 }
 
 fn drift(durations: &[i64]) -> Option<Drift> {
@@ -165,7 +144,7 @@ fn modes(sorted: &[i64]) -> Option<Modes> {
         return None;
     }
     let least = sorted.len().div_ceil(MIN_MODE_PART);
-    let centre = median(sorted)?;
+    let centre = median_of_sorted(sorted)?;
     let total: f64 = sorted.iter().map(|duration| *duration as f64 - centre).sum();
     let (mut below, mut best) = (0.0, None::<(f64, usize)>);
     for (place, pair) in sorted.windows(2).enumerate() {
@@ -182,7 +161,7 @@ fn modes(sorted: &[i64]) -> Option<Modes> {
         }
     }
     let (low, high) = sorted.split_at_checked(best?.1)?;
-    let (low_ns, high_ns) = (median(low)?, median(high)?);
+    let (low_ns, high_ns) = (median_of_sorted(low)?, median_of_sorted(high)?);
     let (ninth, first) = (low.get(low.len() * 9 / 10)?, high.get(high.len() / 10)?);
     let empty = first.saturating_sub(*ninth).max(0) as f64;
     let high_calls = i64::try_from(high.len() + trimmed).unwrap_or(i64::MAX);

@@ -21,6 +21,15 @@ pub(crate) fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
     table.column_names().collect()
 }
 
+/// The columns that any of the requests wants.
+pub(crate) fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
+    let mut all = Request::new();
+    for (name, columns) in requests.into_iter().flatten() {
+        all.entry(name).or_default().extend(columns);
+    }
+    all
+}
+
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
 pub(crate) fn columns_of(
     table: &'static Table,

@@ -44,7 +44,7 @@ mod parsed;
         pub(crate) use registry::{Query, Registry};
         pub(crate) use render::{QueryOptions, render};
 pub use render::NameForm;
-        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_sql, united};
+        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_sql};
         pub(crate) use shown::shown;
         pub(crate) use statement::is_query;
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use walkdir::{DirEntry, WalkDir};
 
 use super::error::QueryError;
 use super::front_matter::{QueryDeclaration, parse};
@@ -57,10 +58,8 @@ impl Registry {
     /// # Errors
     /// When a file cannot be read or has wrong front matter.
     pub fn add_directory(&mut self, directory: &Path) -> Result<(), QueryError> {
-        let mut files = Vec::new();
-        sql_files(directory, &mut files)
-            .with_context(|| format!("cannot list the queries in {}", directory.display()))?;
-        files.sort();
+        let files =
+            sql_files(directory).with_context(|| format!("cannot list the queries in {}", directory.display()))?;
         for file in files {
             let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
             let word = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
@@ -94,16 +93,14 @@ impl Registry {
     }
 }
 
-fn sql_files(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sql_files(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "sql") && !is_shared(&path) {
-            files.push(path);
-        }
-    }
-    Ok(())
+/// The files with queries below a directory, in order of their paths.
+fn sql_files(directory: &Path) -> walkdir::Result<Vec<PathBuf>> {
+    let is_query = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sql") && !is_shared(path);
+    let entries = WalkDir::new(directory).follow_links(true).into_iter().collect::<walkdir::Result<Vec<DirEntry>>>()?;
+    let files = entries.into_iter().filter(|entry| !entry.file_type().is_dir()).map(DirEntry::into_path);
+    let mut files: Vec<PathBuf> = files.filter(is_query).collect();
+    files.sort();
+    Ok(files)
 }
 
 /// Whether a file is no query but holds what queries share, as `_prelude.sql` does.

@@ -24,7 +24,6 @@ use super::render::{QueryOptions, grouping, render};
 use super::statement::hidden_table;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::empty_frame;
-use crate::columns::requests::Request;
 use crate::schema;
 use crate::schema::ColumnType;
 use crate::trace::Trace;
@@ -180,15 +179,6 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
         }
     };
     Ok(ran.into_iter().zip(asked()).map(alone).collect())
-}
-
-/// The columns that any of the requests wants.
-pub(crate) fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
-    let mut all = Request::new();
-    for (name, columns) in requests.into_iter().flatten() {
-        all.entry(name).or_default().extend(columns);
-    }
-    all
 }
 
 /// A result with what the query declares about its columns.

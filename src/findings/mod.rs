@@ -34,7 +34,8 @@ cfg_if::cfg_if! {
         pub(crate) use finding::{Evidence, Finding};
         pub(crate) use query_request::QueryRequest;
         pub(crate) use rule_context::Rows;
-        pub(crate) use rules::{RULES, time_question};
+        pub(crate) use rules::RULES;
+        pub(crate) use spans::time_question;
         #[cfg(test)]
         pub(crate) use rules::NOTHING;
         pub(crate) use run_views::{RunView, RunViews};

@@ -3,7 +3,8 @@
 use super::answers::Answers;
 use super::rule_book::RuleBook;
 use super::rule_context::{Rows, RuleContext};
-use super::rules::{parts_question, time_question};
+use super::rules::parts_question;
+use super::spans::time_question;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
 use crate::trace::views::View;

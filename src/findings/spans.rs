@@ -7,7 +7,6 @@ use super::answers::Answers;
 use super::query_request::QueryRequest;
 use super::rule_book::RuleText;
 use super::rule_context::Rows;
-use super::rules::{idle, time_question};
 use crate::trace::views::View;
 
 /// Id of the rule whose thresholds decide which gaps are not idle time.
@@ -15,6 +14,16 @@ pub(crate) const BROKEN_SPAN: &str = "broken_span";
 
 /// Rank and index of a GPU.
 pub(crate) type GpuKey = (i64, i64);
+
+/// How each GPU of each rank spent its span: all spans come from here.
+pub(crate) fn time_question() -> QueryRequest {
+    QueryRequest::new("time_breakdown").by(&["rank", "gpu"])
+}
+
+/// Why each GPU of each rank was idle.
+pub(crate) fn idle() -> QueryRequest {
+    QueryRequest::new("idle_by_cause").by(&["rank", "gpu"])
+}
 
 /// The longest gaps of all GPUs.
 pub(crate) fn gaps_question() -> QueryRequest {

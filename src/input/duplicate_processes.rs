@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::open::LoadOptions;
+use super::load_options::LoadOptions;
 use crate::schema;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::trace::TraceProcess;

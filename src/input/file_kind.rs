@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::cache::{Cache, Miss};
 use super::files::files_of;
-use super::open::LoadOptions;
+use super::load_options::LoadOptions;
 use super::recognition::discover::{Candidate, Problem};
 use super::recognition::format::{Group, Opened, Opening, ProcessInput, Recognized, Shared};
 use super::recognition::formats::recognize;

@@ -11,7 +11,7 @@ use super::duplicate_processes::read_twice;
 use super::error::InputError;
 use super::file_kind::{CachedCapture, FileKind, Place, inspect_group, look};
 use super::files::memory_bytes;
-use super::open::LoadOptions;
+use super::load_options::LoadOptions;
 use super::recognition::discover::{Candidate, discover};
 use super::recognition::format::{Opened, ProcessInput, Shared};
 use super::recognition::formats::FORMATS;
@@ -227,4 +227,15 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
     Trace::new(members, options.categories, options.threads, options.jobs, notes)
         .with_observer(options.observer)
         .opened_with(damage)
+}
+
+impl Trace {
+    /// Opens files, directories and glob patterns as one trace over all their ranks, as the program does without options.
+    ///
+    /// # Errors
+    /// See [`InputError`].
+    pub fn open<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Result<Self, InputError> {
+        let inputs: Vec<String> = inputs.into_iter().map(Into::into).collect();
+        load(&inputs, LoadOptions::builtin())
+    }
 }

@@ -19,7 +19,7 @@ cfg_if::cfg_if! {
         mod file_kind;
         mod files;
         mod load;
-        mod open;
+        mod load_options;
         mod repeated;
         mod rocpd;
         mod system_memory;
@@ -29,12 +29,12 @@ cfg_if::cfg_if! {
         pub(crate) use common::interruption::{AtInterruption, interrupt};
         pub use common::sqlite::Reader;
         pub(crate) use dataset::{BlockSums, is_dataset, part_path};
-pub use dataset::{MANIFEST, Manifest, StoredProcess};
+        pub use dataset::{MANIFEST, Manifest, StoredProcess};
         pub(crate) use error::InputError;
         pub(crate) use files::FileIdentity;
         pub(crate) use load::{load_candidates, load_with_cache};
-pub use load::load;
-        pub use open::LoadOptions;
+        pub use load::load;
+        pub use load_options::LoadOptions;
         pub(crate) use recognition::captures::{is_archive, is_capture};
         pub(crate) use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
         pub(crate) use recognition::skipped::DEAD_LINK;

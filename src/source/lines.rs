@@ -1,11 +1,11 @@
 //! Lines of source files below a directory, found by the paths that a compiler recorded on another machine.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
+use walkdir::{DirEntry, WalkDir};
 
 /// Files and directories that are looked at; a source tree has fewer.
 const MAX_ENTRIES: usize = 200_000;
@@ -37,31 +37,28 @@ impl SourceTree {
             .canonicalize()
             .with_context(|| format!("cannot read the source directory {}", directory.display()))?;
         let mut tree = Self { root, files: BTreeMap::new(), read: BTreeMap::new(), kept_bytes: 0, is_whole: true };
-        let mut entries = MAX_ENTRIES;
-        let root = tree.root.clone();
-        tree.list(&root, &mut entries)
-            .with_context(|| format!("cannot read the source directory {}", directory.display()))?;
+        tree.list().with_context(|| format!("cannot read the source directory {}", directory.display()))?;
         Ok(tree)
     }
 
-    fn list(&mut self, directory: &Path, entries: &mut usize) -> Result<()> {
-        let mut found: Vec<fs::DirEntry> = fs::read_dir(directory)?.collect::<std::io::Result<_>>()?;
-        found.sort_by_key(fs::DirEntry::file_name);
-        for entry in found {
-            let Some(rest) = entries.checked_sub(1) else {
+    /// A directory below it that cannot be listed has no lines to show.
+    fn list(&mut self) -> Result<()> {
+        let is_shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_hidden(entry);
+        let entries = WalkDir::new(&self.root).min_depth(1).sort_by_file_name().into_iter().filter_entry(is_shown);
+        for (count, entry) in entries.enumerate() {
+            if count == MAX_ENTRIES {
                 self.is_whole = false;
-                return Ok(());
-            };
-            *entries = rest;
-            let (path, kind) = (entry.path(), entry.file_type()?);
-            let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
-            if kind.is_file() {
-                if let Ok(below) = path.strip_prefix(&self.root) {
-                    self.files.entry(name.to_owned()).or_default().push(below.to_owned());
+                break;
+            }
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => {
+                    if let (Some(name), Ok(below)) = (entry.file_name().to_str(), entry.path().strip_prefix(&self.root))
+                    {
+                        self.files.entry(name.to_owned()).or_default().push(below.to_owned());
+                    }
                 }
-            } else if kind.is_dir() && !name.starts_with('.') {
-                // A directory that cannot be listed has no lines to show.
-                let _ = self.list(&path, entries);
+                Err(error) if error.depth() == 0 => return Err(error.into()),
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(())
@@ -126,6 +123,10 @@ impl SourceTree {
         };
         Some(bytes.split(|byte| *byte == b'\n').map(shown).collect())
     }
+}
+
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with('.')
 }
 
 #[cfg(test)]

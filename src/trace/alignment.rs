@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::clocks::{CollectiveExits, Residual, offsets};
 use super::lazy_trace::Trace;
+use crate::analysis::statistics::medians::lower_median;
 use crate::columns::values::I64Values;
 use crate::schema::process::Process;
 use crate::schema::process::{Clock, ClockBasis};
@@ -203,7 +204,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
                     for (process, end_ns) in ends {
                         of_node.entry(node_of.get(&process).copied().unwrap_or_default()).or_default().push(end_ns);
                     }
-                    of_node.into_iter().filter_map(|(node, ends)| Some((node, middle(ends)?))).collect()
+                    of_node.into_iter().filter_map(|(node, ends)| Some((node, lower_median(ends)?))).collect()
                 })
                 .filter(|leaving: &CollectiveExits| leaving.len() > 1)
                 .collect();
@@ -214,12 +215,6 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
             processes.map(|process| offset(process).filter(|_| aligned)).collect()
         }
     })
-}
-
-/// The lower median.
-fn middle(mut values: Vec<i64>) -> Option<i64> {
-    values.sort_unstable();
-    values.get(values.len().checked_sub(1)? / 2).copied()
 }
 
 /// Recorded ends of every collective with several partners, with the processes they are of.

@@ -1,5 +1,7 @@
 //! Which repetitions warm up, run steadily and cool down.
 
+use crate::analysis::statistics::medians::lower_median;
+
 /// Least distance from the median that counts, as a divisor of it.
 const TENTH: i64 = 10;
 /// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
@@ -44,10 +46,10 @@ impl Slowness {
     /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
     /// three times the scaled median distance from it. `None` of none.
     pub(crate) fn compute(durations_ns: &[i64]) -> Option<Self> {
-        let median_ns = median(durations_ns.to_vec())?;
+        let median_ns = lower_median(durations_ns.to_vec())?;
         let distances =
             durations_ns.iter().map(|duration| duration.saturating_sub(median_ns).saturating_abs()).collect();
-        let spread = median(distances).unwrap_or(0);
+        let spread = lower_median(distances).unwrap_or(0);
         let scaled = i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
         Some(Self { median_ns, allowed_ns: (median_ns / TENTH).max(scaled) })
     }
@@ -78,12 +80,6 @@ pub(crate) fn phases(durations_ns: &[i64]) -> Vec<Phase> {
             }
         })
         .collect()
-}
-
-/// The lower of the two middle values where their number is even.
-fn median(mut values: Vec<i64>) -> Option<i64> {
-    let middle = values.len().checked_sub(1)? / 2;
-    Some(*values.select_nth_unstable(middle).1)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result as AnyResult;
 use clap::Args;
+use itertools::izip;
 use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::gpu_figures;
@@ -137,7 +138,7 @@ fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
     let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
     let (process, gpu) = (column("process")?, column("gpu")?);
     let (first, last) = (column("first_ns")?, column("last_ns")?);
-    for (((process, gpu), first), last) in process.into_iter().zip(gpu).zip(first).zip(last) {
+    for (process, gpu, first, last) in izip!(process.into_iter(), gpu, first, last) {
         if let Some(process) = process {
             absorb(process, gpu, first, last);
         }

@@ -20,8 +20,9 @@ use crate::cli::output::answer;
 use crate::cli::output::answer::extension;
 use crate::cli::output::delivery::to_stdout;
 use crate::cli::output::messages;
+use crate::columns::requests::united;
 use crate::engine::{
-    Answer, Query, QueryError, QueryOptions, Registry, referenced_columns, render, run_queries, shown, united,
+    Answer, Query, QueryError, QueryOptions, Registry, referenced_columns, render, run_queries, shown,
 };
 use crate::export::atomic::{replace_directory, write_directory, write_file};
 use crate::input::is_unfinished;

@@ -70,11 +70,9 @@ impl GlobalArguments {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
-                let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-                let forced = set("CLICOLOR_FORCE");
-                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-                let off = set("NO_COLOR") || std::env::var_os("CLICOLOR").is_some_and(|value| value == "0") && !forced;
-                !off && (forced || (!dumb && std::io::stdout().is_terminal()))
+                let forced = anstyle_query::clicolor_force();
+                let off = anstyle_query::no_color() || anstyle_query::clicolor() == Some(false) && !forced;
+                !off && (forced || (anstyle_query::term_supports_color() && std::io::stdout().is_terminal()))
             }
         }
     }

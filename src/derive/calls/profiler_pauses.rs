@@ -1,6 +1,7 @@
 //! The table `profiler_pauses`: when the program had stopped the recording.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::api_classes::ApiClasses;
@@ -61,7 +62,7 @@ pub(crate) fn of_tables(
             let ends = I64Values::new(regions.column("end_ns")?.i64()?);
             let valid = BoolValues::new(regions.column("valid")?.bool()?);
             let calls = BoolValues::new(&rows);
-            for (((start, end), valid), call) in starts.iter().zip(ends.iter()).zip(valid.iter()).zip(calls.iter()) {
+            for (start, end, valid, call) in izip!(starts.iter(), ends.iter(), valid.iter(), calls.iter()) {
                 if let (Some(start_ns), Some(end_ns), Some(true), Some(true)) = (start, end, valid, call) {
                     controls.push(Control { time: Interval::new(start_ns, end_ns), resumes });
                 }

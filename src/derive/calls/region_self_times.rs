@@ -1,6 +1,7 @@
 //! The table `region_self_times`: how long each call ran outside the calls it made.
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::*;
 use rayon::prelude::*;
 
@@ -44,8 +45,9 @@ pub(crate) fn build(tables: &Frames) -> Result<DataFrame> {
     let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
     u32::try_from(regions.height()).context("more calls than rows can be counted")?;
     let times = starts.values().iter().zip(ends.values()).map(|(start, end)| Call { start_ns: *start, end_ns: *end });
-    let columns = ids.values().iter().zip(threads.values()).zip(times);
-    for (((id, tid), call), (is_counted, is_of_thread)) in columns.zip(is_counted.iter().zip(is_of_thread.iter())) {
+    for (id, tid, call, is_counted, is_of_thread) in
+        izip!(ids.values(), threads.values(), times, is_counted.iter(), is_of_thread.iter())
+    {
         if is_of_thread {
             let number = numbers.intern(*tid) as usize;
             if number >= of_threads.len() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
+use crate::analysis::statistics::medians::median;
 use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 
@@ -102,12 +103,8 @@ fn alone(frame: &DataFrame) -> Result<Joined> {
 pub(crate) const DURATION: &str = "dur_ns";
 
 fn medians(durations: Vec<Vec<i64>>) -> Column {
-    let median = |mut values: Vec<i64>| {
-        values.sort_unstable();
-        let (lower, upper) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
-        Some((*lower as f64 + *upper as f64) / 2.0)
-    };
-    let values: Float64Chunked = durations.into_iter().map(median).collect_ca(DURATION.into());
+    let values: Float64Chunked =
+        durations.into_iter().map(|mut values| median(&mut values)).collect_ca(DURATION.into());
     values.into_series().into_column()
 }
 

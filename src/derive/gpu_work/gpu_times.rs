@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, NewChunkedArray};
 use serde::{Deserialize, Serialize};
 
@@ -78,9 +79,9 @@ pub(crate) fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
     let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
     let [gpus, starts, ends, compute, comm, copies] = columns;
     let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
-    let counts = compute.iter().zip(comm.iter()).zip(copies.iter());
     let mut times = GpuTimes::default();
-    for (((gpu, start), end), ((compute, comm), copies)) in gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(counts)
+    for (gpu, start, end, compute, comm, copies) in
+        izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
     {
         let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
         let count = |count: Option<i64>| count.unwrap_or(0);

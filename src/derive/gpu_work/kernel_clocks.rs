@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::gpu_time::telemetry::{Quantity, StepSeries, quantity};
@@ -52,8 +53,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         (I64Values::new(kernels.column("start_ns")?.i64()?), I64Values::new(kernels.column("end_ns")?.i64()?));
     let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut found: Vec<(u32, [Option<f64>; 3])> = Vec::new();
-    let rows = (0_u32..).zip(devices.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for ((((row, device), start), end), valid) in rows {
+    for (row, device, start, end, valid) in izip!(0_u32.., devices.iter(), starts.iter(), ends.iter(), valid.iter()) {
         let (Some(device), Some(start), Some(end), Some(true)) = (device, start, end, valid) else { continue };
         let Some(held) = held.get(&device) else { continue };
         let means = |quantity| {
@@ -99,9 +99,8 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
     let times = I64Values::new(samples.column("time_ns")?.i64()?);
     let values = samples.column("value")?.f64()?;
     let mut by_device: BTreeMap<i64, Series> = BTreeMap::new();
-    let labels = tracks.iter().zip(names.iter()).zip(units.iter());
-    for (((((track, name), unit), device), time), value) in
-        labels.zip(devices.iter()).zip(times.iter()).zip(values.iter())
+    for (track, name, unit, device, time, value) in
+        izip!(tracks.iter(), names.iter(), units.iter(), devices.iter(), times.iter(), values.iter())
     {
         let (Some(device), Some(time), Some(value), Some(name)) = (device, time, value, name) else { continue };
         let Some((quantity, factor)) = quantity(name, unit) else { continue };

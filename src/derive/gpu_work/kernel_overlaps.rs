@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::*;
 use rayon::prelude::*;
 
@@ -33,8 +34,9 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
     let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut by_gpu: BTreeMap<i64, Vec<CategoryWork>> = BTreeMap::new();
-    let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).zip(&categories.of_rows);
-    for ((((gpu, start), end), valid), category) in rows {
+    for (gpu, start, end, valid, category) in
+        izip!(gpus.iter(), starts.iter(), ends.iter(), valid.iter(), &categories.of_rows)
+    {
         if let (Some(gpu), Some(start_ns), Some(end_ns), Some(true)) = (gpu, start, end, valid) {
             let time = Interval::new(start_ns, end_ns);
             by_gpu.entry(gpu).or_default().push(CategoryWork { time, category: *category });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::DataFrame;
 
 use crate::columns::values::{BoolValues, I64Values};
@@ -38,7 +39,7 @@ impl Timeline {
         let starts = I64Values::new(frame.column("start_ns")?.i64()?);
         let ends = I64Values::new(frame.column("end_ns")?.i64()?);
         let valid = BoolValues::new(frame.column("valid")?.bool()?);
-        for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
+        for (key, start, end, valid) in izip!(keys.iter(), starts.iter(), ends.iter(), valid.iter()) {
             let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) else { continue };
             if covers {
                 self.put(start, end, (table, key));

@@ -1,6 +1,7 @@
 //! GPU activities against the API calls that launched them.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::DataFrame;
 
 use crate::analysis::numbering::by_id::ById;
@@ -21,8 +22,8 @@ struct Activities {
 impl Activities {
     /// Key, correlation id and start of every valid row.
     fn rows(&self) -> impl Iterator<Item = (i64, Option<i64>, i64)> {
-        let rows = self.keys.iter().zip(self.ids.iter()).zip(self.starts.iter()).zip(self.valid.iter());
-        rows.filter_map(|(((key, id), start), valid)| match (key, start, valid) {
+        let rows = izip!(self.keys.iter(), self.ids.iter(), self.starts.iter(), self.valid.iter());
+        rows.filter_map(|(key, id, start, valid)| match (key, start, valid) {
             (Some(key), Some(start_ns), Some(true)) => Some((key, id, start_ns)),
             _ => None,
         })

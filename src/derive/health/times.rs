@@ -1,6 +1,7 @@
 //! Times that cannot be true, and dispatches of one queue that overlap.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::DataFrame;
 
 use crate::columns::values::{BoolValues, I64Values};
@@ -68,7 +69,7 @@ pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFac
     let starts = I64Values::new(frame.column("start_ns")?.i64()?);
     let ends = I64Values::new(frame.column("end_ns")?.i64()?);
     let valid = BoolValues::new(frame.column("valid")?.bool()?);
-    for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
+    for (key, start, end, valid) in izip!(keys.iter(), starts.iter(), ends.iter(), valid.iter()) {
         let (Some(start), Some(end)) = (start, end) else { continue };
         if start <= 0 {
             not_positive.add(key);

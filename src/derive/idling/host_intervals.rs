@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::api_classes::ApiClasses;
@@ -42,9 +43,9 @@ impl HostIntervals {
         let facts = ApiClasses::builtin();
         let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
         let mut threads: BTreeMap<Option<i64>, Thread> = gaps.keys().map(|tid| (*tid, Thread::default())).collect();
-        let rows =
-            (0_u32..).zip(starts.iter()).zip(ends.iter()).zip(tids.iter()).zip(valid.iter()).zip(annotations.iter());
-        for (((((row, start), end), tid), valid), annotation) in rows {
+        for (row, start, end, tid, valid, annotation) in
+            izip!(0_u32.., starts.iter(), ends.iter(), tids.iter(), valid.iter(), annotations.iter())
+        {
             let (Some(start_ns), Some(end_ns), Some(true)) = (start, end, valid) else { continue };
             let known = threads.get_mut(&tid).zip(gaps.get(&tid)).filter(|_| annotation != Some(true));
             let Some((thread, gaps)) = known else { continue };

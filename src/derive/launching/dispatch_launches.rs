@@ -1,6 +1,7 @@
 //! The table `dispatch_launches`: every dispatch with the times of its launch, ready to be grouped.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
@@ -74,7 +75,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let gpu_free = free_before(rows, |place| dispatch(place, &of_gpu), order.moved(), copies);
     let mut columns = LaunchColumns::with_capacity(rows);
     let dispatches = (0..rows).map(|place| dispatch(place, &of_queue));
-    for (((dispatch, id), queue_free), gpu_free) in dispatches.zip(ids.iter()).zip(queue_free).zip(gpu_free) {
+    for (dispatch, id, queue_free, gpu_free) in izip!(dispatches, ids.iter(), queue_free, gpu_free) {
         let launch = calls.get(id).map(|call| {
             let prequeued = queue_free.is_some_and(|free_ns| free_ns > call.end_ns);
             let kernel_ns = dispatch.end_ns.saturating_sub(dispatch.start_ns);
@@ -103,8 +104,8 @@ fn copies_by_gpu(copies: &DataFrame, numbers: &mut IdInterner<Option<i64>>) -> R
     let valid = BoolValues::new(copies.column("valid")?.bool()?);
     let mut found = Vec::new();
     for gpus in [integer("gpu")?, integer("peer_gpu")?] {
-        let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-        found.extend(rows.filter_map(|(((gpu, start), end), valid)| {
+        let rows = izip!(gpus.iter(), starts.iter(), ends.iter(), valid.iter());
+        found.extend(rows.filter_map(|(gpu, start, end, valid)| {
             let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
             Some(Dispatch { lane: numbers.intern(gpu), start_ns, end_ns })
         }));

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::ranges::tree::Extent;
 use crate::columns::values::{BoolValues, I64Values, present_in};
 use crate::derive::launching::launching_calls::LaunchingCalls;
-use crate::derive::ranging::range_forest::Work;
 use crate::derive::{Frames, needed};
 
 const NO_CALL: u32 = u32::MAX;
@@ -32,6 +32,49 @@ impl Launched {
     /// Number of the call that launched it, where it was recorded.
     pub(crate) fn call(&self) -> Option<u32> {
         Some(self.call).filter(|call| *call != NO_CALL)
+    }
+}
+
+/// Kernels and copies summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub kernels: i64,
+    /// Sum of their durations.
+    pub kernel_ns: i64,
+    pub copies: i64,
+    /// Sum of their durations.
+    pub copy_ns: i64,
+    /// First start and last end of both.
+    pub gpu: Option<(i64, i64)>,
+}
+
+impl Work {
+    /// Adds a kernel or copy.
+    pub(crate) fn add(&mut self, launched: &Launched) {
+        let duration_ns = launched.end_ns.saturating_sub(launched.start_ns);
+        let (count, sum_ns) = if launched.is_copy {
+            (&mut self.copies, &mut self.copy_ns)
+        } else {
+            (&mut self.kernels, &mut self.kernel_ns)
+        };
+        *count = count.saturating_add(1);
+        *sum_ns = sum_ns.saturating_add(duration_ns);
+        self.extend((launched.start_ns, launched.end_ns));
+    }
+
+    fn extend(&mut self, (start_ns, end_ns): (i64, i64)) {
+        self.gpu = Some(self.gpu.map_or((start_ns, end_ns), |(first, last)| (first.min(start_ns), last.max(end_ns))));
+    }
+
+    /// Adds other work.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.kernels = self.kernels.saturating_add(other.kernels);
+        self.kernel_ns = self.kernel_ns.saturating_add(other.kernel_ns);
+        self.copies = self.copies.saturating_add(other.copies);
+        self.copy_ns = self.copy_ns.saturating_add(other.copy_ns);
+        if let Some(gpu) = other.gpu {
+            self.extend(gpu);
+        }
     }
 }
 
@@ -203,8 +246,8 @@ fn add_launched(
     let valid = BoolValues::new(frame.column("valid")?.bool()?);
     launched.reserve(frame.height());
     let counted = present_in(valid.are_true(), &[&keys, &starts, &ends]);
-    let rows = (0_u32..).zip(ids.iter()).zip(starts.values()).zip(ends.values()).zip(counted.iter());
-    for ((((row, id), start_ns), end_ns), _) in rows.filter(|(_, is_counted)| *is_counted) {
+    let rows = izip!(0_u32.., ids.iter(), starts.values(), ends.values(), counted.iter());
+    for (row, id, start_ns, end_ns, _) in rows.filter(|(.., is_counted)| *is_counted) {
         let call = calls.get(id).map_or(NO_CALL, |call| call.row);
         launched.push(Launched { start_ns: *start_ns, end_ns: *end_ns, row, call, is_copy });
     }

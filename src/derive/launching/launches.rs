@@ -3,10 +3,10 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::{BoolValues, I64Values, integers};
+use crate::columns::frames::constant_cat;
+use crate::columns::values::{I64Values, integers};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
-use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
 
@@ -28,88 +28,44 @@ fn needs() -> Needs {
     needs
 }
 
-/// Looks up the call of every valid kernel and copy.
+/// Joins every valid kernel and copy with its call.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::from_frames(tables)?;
-    let rows = TARGETS.iter().map(|(_, table, _)| Ok(needed(tables, table)?.height()));
-    let mut columns = LaunchColumns::with_capacity(rows.sum::<Result<usize>>()?);
-    for (kind, (_, table, key)) in TARGETS.iter().enumerate() {
-        let frame = needed(tables, table)?;
-        let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (keys, gpus, ids) = (integer(key)?, integer("gpu")?, integer("correlation_id")?);
-        let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-        let valid = BoolValues::new(frame.column("valid")?.bool()?);
-        let rows = keys.iter().zip(gpus.iter()).zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-        for (((((key, gpu), id), start), end), valid) in rows {
-            if let (Some(target_id), Some(id), Some(start_ns), Some(end_ns), Some(true)) = (key, id, start, end, valid)
-                && let Some(call) = calls.get(Some(id))
-            {
-                columns.push(kind, id, &call, Target { gpu, target_id, start_ns, end_ns });
-            }
-        }
+    let mut launches = DataFrame::default();
+    for (kind, table, key) in TARGETS {
+        let part = launched(needed(tables, table)?, kind, key, &calls, tables)?;
+        launches = if launches.width() == 0 { part } else { launches.vstack(&part)? };
     }
-    columns.into_frame(&calls, tables)
+    Ok(launches)
 }
 
-/// A kernel or copy.
-struct Target {
-    gpu: Option<i64>,
-    target_id: i64,
-    start_ns: i64,
-    end_ns: i64,
-}
-
-/// What the columns of `launches` are made of, row by row.
-struct LaunchColumns {
-    calls: Vec<LaunchingCall>,
-    kinds: Vec<u8>,
-    ids: Vec<i64>,
-    targets: Vec<Target>,
-}
-
-impl LaunchColumns {
-    fn with_capacity(rows: usize) -> Self {
-        Self {
-            calls: Vec::with_capacity(rows),
-            kinds: Vec::with_capacity(rows),
-            ids: Vec::with_capacity(rows),
-            targets: Vec::with_capacity(rows),
-        }
-    }
-
-    fn push(&mut self, kind: usize, id: i64, call: &LaunchingCall, target: Target) {
-        self.calls.push(*call);
-        self.kinds.push(u8::from(kind > 0));
-        self.ids.push(id);
-        self.targets.push(target);
-    }
-
-    fn into_frame(self, calls: &LaunchingCalls, tables: &Frames) -> Result<DataFrame> {
-        let Self { calls: launching, kinds, ids, targets } = self;
-        let whole = |name: &str, value: fn(&Target) -> i64| Ok(column(name, targets.iter().map(value).collect()));
-        let of_call = |name: &str, value: fn(&LaunchingCall) -> Option<i64>| {
-            Ok(integers(name, launching.iter().map(value)).into_series().into_column())
-        };
-        let words = TARGETS.map(|(kind, _, _)| Some(kind.to_owned()));
-        let delays = || {
-            let launched = targets.iter().zip(&launching);
-            launched.map(|(target, call)| target.start_ns.saturating_sub(call.end_ns))
-        };
-        let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
-        columns.add("correlation_id", |name| Ok(column(name, ids)))?;
-        columns.add("api_name", |name| calls.names(name, launching.iter().map(|call| Some(call.row))))?;
-        columns.add("tid", |name| of_call(name, |call| call.tid))?;
-        columns.add("gpu", |name| {
-            Ok(integers(name, targets.iter().map(|target| target.gpu)).into_series().into_column())
-        })?;
-        let of_kind = || kinds.iter().map(|kind| Some(usize::from(*kind)));
-        columns.add("kind", |name| Ok(dictionary_column(name, &words, of_kind())?))?;
-        columns.add("target_id", |name| whole(name, |target| target.target_id))?;
-        columns.add("api_start_ns", |name| of_call(name, |call| Some(call.start_ns)))?;
-        columns.add("api_end_ns", |name| of_call(name, |call| Some(call.end_ns)))?;
-        columns.add("start_ns", |name| whole(name, |target| target.start_ns))?;
-        columns.add("end_ns", |name| whole(name, |target| target.end_ns))?;
-        columns.add("queue_delay_ns", |name| Ok(column(name, delays().collect())))?;
-        columns.into_frame()
-    }
+/// The rows of the valid rows of `targets` whose call was recorded.
+fn launched(targets: &DataFrame, kind: &str, key: &str, calls: &LaunchingCalls, tables: &Frames) -> Result<DataFrame> {
+    let numbers = calls.numbers_of(targets.column("correlation_id")?.i64()?);
+    let is_launched = targets.column("valid")?.bool()? & &numbers.is_not_null();
+    let (targets, numbers) = (targets.filter(&is_launched)?, numbers.filter(&is_launched)?);
+    let target = |source: &str, name: &str| Ok(targets.column(source)?.clone().with_name(name.into()));
+    let delays = |name: &str| {
+        let starts = I64Values::new(targets.column("start_ns")?.i64()?);
+        let launched = starts.iter().zip(calls.each(&numbers));
+        let delays = launched.map(|(start, call)| Some(start?.saturating_sub(call?.end_ns)));
+        Ok(integers(name, delays).into_series().into_column())
+    };
+    let of_call = |name: &str, value: fn(LaunchingCall) -> Option<i64>| {
+        let values = calls.each(&numbers).map(|call| call.and_then(value));
+        Ok(integers(name, values).into_series().into_column())
+    };
+    let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
+    columns.add("correlation_id", |name| target(name, name))?;
+    columns.add("api_name", |name| calls.names(name, numbers.iter()))?;
+    columns.add("tid", |name| of_call(name, |call| call.tid))?;
+    columns.add("gpu", |name| target(name, name))?;
+    columns.add("kind", |name| Ok(constant_cat(name, Some(kind), numbers.len())?))?;
+    columns.add("target_id", |name| target(key, name))?;
+    columns.add("api_start_ns", |name| of_call(name, |call| Some(call.start_ns)))?;
+    columns.add("api_end_ns", |name| of_call(name, |call| Some(call.end_ns)))?;
+    columns.add("start_ns", |name| target(name, name))?;
+    columns.add("end_ns", |name| target(name, name))?;
+    columns.add("queue_delay_ns", delays)?;
+    columns.into_frame()
 }

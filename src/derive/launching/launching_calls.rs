@@ -125,6 +125,16 @@ impl LaunchingCalls {
         self.at(self.rows.get(correlation_id?)?)
     }
 
+    /// The numbers of the calls that launched what has these correlation ids.
+    pub(crate) fn numbers_of(&self, correlation_ids: &Int64Chunked) -> IdxCa {
+        correlation_ids.iter().map(|id| self.get(id).map(|call| call.row)).collect()
+    }
+
+    /// The calls with these numbers.
+    pub(crate) fn each(&self, numbers: &IdxCa) -> impl ExactSizeIterator<Item = Option<LaunchingCall>> {
+        numbers.iter().map(|number| self.at(number?))
+    }
+
     /// The call with a number.
     #[inline]
     pub(crate) fn at(&self, row: u32) -> Option<LaunchingCall> {

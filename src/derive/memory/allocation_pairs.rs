@@ -1,6 +1,7 @@
 //! Operations on memory of one process, paired by address.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::allocations::{Action, AllocationEnd, Level, Operation, pair};
@@ -41,12 +42,11 @@ pub(crate) fn paired(allocations: &DataFrame) -> Result<Memory> {
     let mut levels = Vec::new();
     for level in LEVELS {
         let of_level = BoolValues::new(&rows_named(allocations.column("level")?, |name| name == level)?);
-        let times = starts.iter().zip(ends.iter());
-        let what = addresses.iter().zip(bytes.iter()).zip(gpus.iter());
-        let rows = (0_u32..).zip(&action_of).zip(valid.iter()).zip(of_level.iter()).zip(times).zip(what);
+        let kinds = izip!(&action_of, valid.iter(), of_level.iter());
+        let what = izip!(starts.iter(), ends.iter(), addresses.iter(), bytes.iter(), gpus.iter());
         let mut numbers = Vec::new();
         let mut operations = Vec::new();
-        for (((((row, action), valid), of_level), (start, end)), ((address, bytes), place)) in rows {
+        for (row, (action, valid, of_level), (start, end, address, bytes, place)) in izip!(0_u32.., kinds, what) {
             let (Some(action), Some(true), Some(true), Some(start), Some(end)) = (action, valid, of_level, start, end)
             else {
                 continue;

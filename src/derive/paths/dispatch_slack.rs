@@ -1,6 +1,7 @@
 //! The table `dispatch_slack`: how much longer each dispatch could take without moving the end.
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::critical_path::{Part, longest_path, slack};
@@ -43,8 +44,8 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     }
     let slack = slack(&path_graph.graph);
     let mut found: Vec<(u32, i64, i64, i64)> = Vec::with_capacity(kernels.height());
-    let works = path_graph.graph.work().iter().zip(&path_graph.rows).zip(on_path).zip(slack);
-    for (((work, row), path_ns), slack_ns) in works.filter(|(((_, row), _), _)| (**row as usize) < kernels.height()) {
+    let works = izip!(path_graph.graph.work(), &path_graph.rows, on_path, slack);
+    for (work, row, path_ns, slack_ns) in works.filter(|(_, row, _, _)| (**row as usize) < kernels.height()) {
         found.push((*row, work.end_ns.saturating_sub(work.start_ns), path_ns, slack_ns));
     }
     found.sort_unstable();

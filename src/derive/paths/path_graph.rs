@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::api_classes::ApiClasses;
@@ -238,8 +239,7 @@ impl Steps {
         for number in launching {
             chosen.get_mut(number as usize).into_iter().for_each(|chosen| *chosen = true);
         }
-        for (((chosen, valid), annotation), waits) in
-            chosen.iter_mut().zip(valid.iter()).zip(annotations.iter()).zip(&waits_of)
+        for (chosen, valid, annotation, waits) in izip!(chosen.iter_mut(), valid.iter(), annotations.iter(), &waits_of)
         {
             *chosen |=
                 valid == Some(true) && annotation != Some(true) && waits.is_some_and(|waits| waits != Waits::Nothing);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::queues::depth::{QueueInterval, Work, each_interval};
@@ -54,8 +55,8 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
             *slot = place;
         }
     }
-    let rows = lanes.of_rows.iter().zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    let work = rows.filter_map(|((((number, id), start), end), valid)| {
+    let rows = izip!(lanes.of_rows.iter(), ids.iter(), starts.iter(), ends.iter(), valid.iter());
+    let work = rows.filter_map(|(number, id, start, end, valid)| {
         let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true))?;
         let issued_ns = calls.get(id).map_or(start_ns, |call| call.end_ns);
         Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })

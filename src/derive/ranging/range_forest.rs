@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::*;
 
 use crate::analysis::ranges::markers::{is_process_range, is_range, is_range_category};
@@ -12,7 +13,7 @@ use crate::analysis::ranges::self_time::{Call, self_times};
 use crate::analysis::ranges::tree::{Extent, innermost, parents};
 use crate::columns::frames::rows_named;
 use crate::columns::values::{BoolValues, I64Values};
-use crate::derive::launching::launched_work::{Launched, LaunchedWork};
+use crate::derive::launching::launched_work::{Launched, LaunchedWork, Work};
 use crate::derive::launching::launching_calls::MARK_COLUMNS;
 use crate::derive::{Frames, Needs, needed};
 
@@ -71,49 +72,6 @@ pub(crate) struct Range {
     pub parent: Option<u32>,
     /// What was launched in it: of a thread's range without the ranges in it, of the process's by any thread.
     pub work: Work,
-}
-
-/// What was launched in a range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Work {
-    pub kernels: i64,
-    /// Sum of their durations.
-    pub kernel_ns: i64,
-    pub copies: i64,
-    /// Sum of their durations.
-    pub copy_ns: i64,
-    /// First start and last end of both.
-    pub gpu: Option<(i64, i64)>,
-}
-
-impl Work {
-    /// Adds a kernel or copy.
-    pub(crate) fn add(&mut self, launched: &Launched) {
-        let duration_ns = launched.end_ns.saturating_sub(launched.start_ns);
-        let (count, sum_ns) = if launched.is_copy {
-            (&mut self.copies, &mut self.copy_ns)
-        } else {
-            (&mut self.kernels, &mut self.kernel_ns)
-        };
-        *count = count.saturating_add(1);
-        *sum_ns = sum_ns.saturating_add(duration_ns);
-        self.extend((launched.start_ns, launched.end_ns));
-    }
-
-    fn extend(&mut self, (start_ns, end_ns): (i64, i64)) {
-        self.gpu = Some(self.gpu.map_or((start_ns, end_ns), |(first, last)| (first.min(start_ns), last.max(end_ns))));
-    }
-
-    /// Adds what was launched in another range.
-    pub(crate) fn join(&mut self, other: &Self) {
-        self.kernels = self.kernels.saturating_add(other.kernels);
-        self.kernel_ns = self.kernel_ns.saturating_add(other.kernel_ns);
-        self.copies = self.copies.saturating_add(other.copies);
-        self.copy_ns = self.copy_ns.saturating_add(other.copy_ns);
-        if let Some(gpu) = other.gpu {
-            self.extend(gpu);
-        }
-    }
 }
 
 /// All ranges of a process, in the order of their starts, those that contain others before them.
@@ -255,10 +213,16 @@ fn ranges_of(regions: &DataFrame, messages: &mut Messages) -> Result<Vec<Range>>
     let of_process = BoolValues::new(&rows_named(chosen.column("name")?, is_process_range)?);
     let names = chosen.column("name")?.cast(&DataType::String)?;
     let texts = chosen.column("message")?.cast(&DataType::String)?;
-    let words = texts.str()?.iter().zip(names.str()?.iter());
-    let rows = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(tids.iter()).zip(of_process.iter()).zip(words);
     let mut ranges = Vec::with_capacity(chosen.height());
-    for (((((id, start), end), tid), of_process), (message, name)) in rows {
+    for (id, start, end, tid, of_process, message, name) in izip!(
+        ids.iter(),
+        starts.iter(),
+        ends.iter(),
+        tids.iter(),
+        of_process.iter(),
+        texts.str()?.iter(),
+        names.str()?.iter(),
+    ) {
         let (Some(region_id), Some(start_ns), Some(end_ns)) = (id, start, end) else { continue };
         ranges.push(Range {
             region_id,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use itertools::izip;
 use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
@@ -132,9 +133,10 @@ fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
     let (gpus, starts, ends) = (gpus?, starts?, ends?);
     let (compute, comm, copies) = (compute?, comm?, copies?);
     let mut runs: BTreeMap<i64, Runs> = BTreeMap::new();
-    let times = gpus.iter().zip(starts.iter()).zip(ends.iter());
     let mut last: (Option<i64>, Runs) = Default::default();
-    for (((gpu, start), end), counts) in times.zip(compute.iter().zip(comm.iter()).zip(copies.iter())) {
+    for (gpu, start, end, compute, comm, copies) in
+        izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
+    {
         let (Some(_), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
         if last.0 != gpu {
             let of_gpu = gpu.and_then(|gpu| runs.remove(&gpu)).unwrap_or_default();
@@ -142,7 +144,6 @@ fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
                 runs.insert(gpu, of_last);
             }
         }
-        let ((compute, comm), copies) = counts;
         let kinds = [compute, comm, copies].into_iter().fold(0, |kinds, count| kinds << 1 | u32::from(count > Some(0)));
         last.1.add(start_ns, end_ns, kinds);
     }

@@ -7,12 +7,11 @@ use parking_lot::Mutex;
 use polars::prelude::{DataFrame, LazyFrame};
 use sqlparser::ast::Cte;
 
-use crate::columns::requests::{ProcessTables, Request};
+use crate::columns::requests::{ProcessTables, Request, united};
 use crate::engine::execution::rows_of_steps;
 use crate::engine::expressions::{Expressions, bare_name};
 use crate::engine::parsed::{ParsedStatement, PreparedStatement};
 use crate::engine::referenced_columns::referenced_columns;
-use crate::engine::run::united;
 use crate::trace::consumer::TableConsumer;
 use crate::trace::{Trace, TraceProcess};
 

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use walkdir::WalkDir;
 
 use super::record::{Key, Record};
 use crate::export::target::through_links;
@@ -233,16 +234,16 @@ fn remove(path: &Path) -> Result<()> {
 
 /// Removes all files below a directory but those that are kept, and the directories that are empty then.
 fn prune(directory: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))? {
-        let path = entry?.path();
-        if path.is_dir() {
-            prune(&path, kept)?;
-        } else if !kept.contains(&path) {
-            remove(&path)?;
+    for entry in WalkDir::new(directory).contents_first(true) {
+        let entry = entry.with_context(|| format!("cannot list {}", directory.display()))?;
+        let path = entry.path();
+        if !entry.file_type().is_dir() {
+            if !kept.contains(path) {
+                remove(path)?;
+            }
+        } else if fs::read_dir(path)?.next().is_none() {
+            fs::remove_dir(path)?;
         }
-    }
-    if fs::read_dir(directory)?.next().is_none() {
-        fs::remove_dir(directory)?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::kernels::kernels;
 use super::ranks::{MIN_GPUS, stragglers_question};
-use super::time::{exposed, time_question};
+use super::time::exposed;
 use crate::findings::priority::Priority;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::gpu_of;
+use crate::findings::spans::{gpu_of, time_question};
 
 fn collectives() -> QueryRequest {
     QueryRequest::new("collective_summary")

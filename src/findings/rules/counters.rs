@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::kernels::{COMMUNICATION, MAX_KERNELS, bottlenecks, kernels};
-use super::time::time_question;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 
 fn roofline() -> QueryRequest {
     QueryRequest::new("roofline")

@@ -1,11 +1,10 @@
 //! What is wrong with the trace itself.
 
 use super::kernels::kernels;
-use super::time::{idle, time_question};
 use crate::findings::priority::Priority;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::gaps_question;
+use crate::findings::spans::{gaps_question, idle, time_question};
 
 fn health() -> QueryRequest {
     QueryRequest::new("trace_health")

@@ -1,10 +1,10 @@
 //! Kernels that dominate, vary, or start slowly.
 
 use super::per_gpu::per_gpu;
-use super::time::time_question;
 use crate::findings::priority::Priority;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 
 /// Category of what waits for other GPUs, whose time is no matter of the kernel alone.
 pub(crate) const COMMUNICATION: &str = "communication";

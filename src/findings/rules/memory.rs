@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::time::time_question;
 use crate::findings::priority::Priority;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 
 fn links() -> QueryRequest {
     QueryRequest::new("link_utilization")

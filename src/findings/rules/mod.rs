@@ -17,7 +17,6 @@ pub(crate) use counters::bottleneck_shares;
 pub(crate) use health::nothing_stands_out;
 pub(crate) use kernels::kernels;
 pub(crate) use parts::parts_question;
-pub(crate) use time::{idle, time_question};
 
 use super::query_request::QueryRequest;
 use super::rule_context::{Observation, RuleContext};

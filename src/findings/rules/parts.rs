@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::time::time_question;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 use crate::trace::views::View;
 
 /// What the run of every process consists of.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::per_gpu::per_gpu;
-use super::time::{iterations, time_question};
+use super::time::iterations;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 
 fn coverage() -> QueryRequest {
     QueryRequest::new("range_coverage").by(&[])

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::time::time_question;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
 
 /// GPUs that hold the others up.
 pub(crate) fn stragglers_question() -> QueryRequest {

@@ -7,17 +7,7 @@ use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
-use crate::findings::spans::{gaps_question, gpu_of};
-
-/// How each GPU of each rank spent its span: all spans come from here.
-pub(crate) fn time_question() -> QueryRequest {
-    QueryRequest::new("time_breakdown").by(&["rank", "gpu"])
-}
-
-/// Why each GPU of each rank was idle.
-pub(crate) fn idle() -> QueryRequest {
-    QueryRequest::new("idle_by_cause").by(&["rank", "gpu"])
-}
+use crate::findings::spans::{gaps_question, gpu_of, idle, time_question};
 
 /// Kernels with the calls that launched them.
 pub(crate) fn launches() -> QueryRequest {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use anyhow::Result;
+use itertools::izip;
 use serde_json::Value;
 
 use super::database::Database;
@@ -41,9 +42,7 @@ impl Symbols {
         let mut symbols = Self { index: index_of(&ids), names: SymbolNames::default(), columns };
         let (display, mangled) = (symbols.columns.texts("display_name"), symbols.columns.texts("kernel_name"));
         let details = symbols.columns.texts("extdata");
-        for (((id, display), mangled), details) in
-            ids.iter().zip(display.iter()).zip(mangled.iter()).zip(details.iter())
-        {
+        for (id, display, mangled, details) in izip!(ids.iter(), display.iter(), mangled.iter(), details.iter()) {
             let mangled = mangled.filter(|name| !name.is_empty());
             let full = display.filter(|name| !name.is_empty()).or(mangled.map(strip_kd));
             let full = full.map_or_else(|| placeholder(id.unwrap_or(-1)), str::to_owned);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use itertools::izip;
 use polars::prelude::{DataFrame, DataType};
 
 use super::model::{Bar, Bin, Chart, Gauge, HeatMap, Histogram, Line, Part, Plot, Point, Role, Roofs, Scale};
@@ -321,7 +322,7 @@ impl Drawn<'_> {
         // Whole numbers keep the order of edges, which floats have none of for sorting.
         let mut bins: BTreeMap<(u64, u64), Bin> = BTreeMap::new();
         let mut without = 0.0;
-        for (((group, begin), end), number) in groups.iter().zip(begins).zip(ends).zip(counts) {
+        for (group, begin, end, number) in izip!(groups.iter(), begins, ends, counts) {
             let number = number.unwrap_or(0.0);
             let (Some(begin), Some(end)) = (begin, end) else {
                 without += number;

@@ -6,6 +6,7 @@ use super::palette::{Color, SERIES_COLOURS};
 use super::shapes::Drawing;
 use super::ticks::{Linear, Logarithmic, linear, logarithmic};
 use super::unit::shown;
+use crate::analysis::statistics::medians::middle;
 
 /// Points that are drawn one by one; more are drawn by what lies in a column of pixels.
 const MAX_POINTS: usize = 300;
@@ -16,8 +17,7 @@ const HEIGHT: f64 = 220.0;
 /// The middle of values, of an even number the lesser one.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied()
+    middle(&mut values, f64::total_cmp).map(|[lower, _]| lower)
 }
 
 /// Draws them below `y` and gives the height below them. A pace has the median of each line, and points where there is room.

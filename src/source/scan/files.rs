@@ -1,8 +1,9 @@
 //! Source files below a directory.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
 
 /// Directories that hold what was built or taken over from elsewhere; those that start with a dot are left out as well.
 const SKIPPED_DIRECTORIES: [&str; 14] = [
@@ -112,26 +113,22 @@ pub(crate) fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
         }
         return Ok(listing);
     }
+    let is_entered = |entry: &DirEntry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_skipped(entry.path());
+    let below_root = |path: &Path| path.strip_prefix(&root).unwrap_or(path).to_owned();
     let mut found = Vec::new();
-    let mut waiting = vec![PathBuf::new()];
-    while let Some(below) = waiting.pop() {
-        match entries(&root.join(&below)) {
-            Ok(entries) => {
-                for (name, kind) in entries {
-                    let path = below.join(&name);
-                    if kind.is_symlink() {
-                        listing.links += 1;
-                    } else if kind.is_dir() && !is_skipped(&path) {
-                        waiting.push(path);
-                    } else if kind.is_file()
-                        && let Some(language) = Language::from_path(&path)
-                    {
-                        found.push((path, language));
-                    }
-                }
+    for entry in WalkDir::new(&root).into_iter().filter_entry(is_entered) {
+        match entry {
+            Ok(entry) if entry.path_is_symlink() => listing.links += 1,
+            Ok(entry) if entry.file_type().is_file() => {
+                found.extend(Language::from_path(entry.path()).map(|language| (below_root(entry.path()), language)));
             }
-            Err(error) if below.as_os_str().is_empty() => return Err(error),
-            Err(error) => listing.unreadable.push((below, error.to_string())),
+            Ok(_) => {}
+            Err(error) if error.depth() == 0 => return Err(error.into()),
+            Err(error) => {
+                let below = below_root(error.path().unwrap_or(&root));
+                let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                listing.unreadable.push((below, reason));
+            }
         }
     }
     found.sort();
@@ -149,15 +146,6 @@ pub(crate) fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
     }
     listing.unreadable.sort();
     Ok(listing)
-}
-
-fn entries(directory: &Path) -> io::Result<Vec<(std::ffi::OsString, fs::FileType)>> {
-    let mut entries = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        entries.push((entry.file_name(), entry.file_type()?));
-    }
-    Ok(entries)
 }
 
 fn is_skipped(directory: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! How inputs are read, and the shortest way to a trace, for programs that use the library.
+//! How inputs are read.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -8,12 +8,9 @@ use regex::Regex;
 
 use super::cache::Cache;
 use super::common::sqlite::Reader;
-use super::error::InputError;
-use super::load::load;
 use super::system_memory::available_bytes;
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
-use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
 use crate::trace::observer::Observer;
 
@@ -54,16 +51,5 @@ impl LoadOptions {
             observer: None,
             exclude: None,
         }
-    }
-}
-
-impl Trace {
-    /// Opens files, directories and glob patterns as one trace over all their ranks, as the program does without options.
-    ///
-    /// # Errors
-    /// See [`InputError`].
-    pub fn open<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Result<Self, InputError> {
-        let inputs: Vec<String> = inputs.into_iter().map(Into::into).collect();
-        load(&inputs, LoadOptions::builtin())
     }
 }

@@ -1,0 +1,3 @@
+//! Statistics that several parts use.
+
+pub(crate) mod medians;
