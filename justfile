@@ -35,4 +35,4 @@ picture:
 
 # the program for others, without paths of this machine in it; other flags than usual build all dependencies again
 release:
-    RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD=" cargo build --locked --release
+    RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD=" cargo build --locked --profile dist

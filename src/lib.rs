@@ -59,6 +59,8 @@ cfg_if::cfg_if! {
 }
 
 #[cfg(feature = "report")]
+mod compare;
+#[cfg(feature = "report")]
 mod report;
 
 #[cfg(feature = "cli")]

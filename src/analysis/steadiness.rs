@@ -10,9 +10,9 @@ const MEDIAN_ERROR: f64 = 1.2533;
 const MIN_NOISE_NS: f64 = 20.0;
 /// Least deviation that counts as one unit of noise, as a share of the median.
 const MIN_NOISE_SHARE: f64 = 0.01;
-/// Calls below which thirds say nothing.
+/// Calls below which thirds are not compared.
 const MIN_CALLS_FOR_DRIFT: usize = 9;
-/// Calls below which modes say nothing.
+/// Calls below which modes are not looked for.
 const MIN_CALLS_FOR_MODES: usize = 10;
 /// A mode has at least one of this many calls.
 const MIN_MODE_PART: usize = 10;
@@ -68,7 +68,7 @@ pub(crate) struct Modes {
     pub gap: f64,
 }
 
-/// What the durations of the same work say, in the order of the starts.
+/// What is known from durations of the same work, in the order of the starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steadiness {
     /// Sum.

@@ -26,6 +26,9 @@ pub(crate) const PARTIAL: u8 = 5;
 /// Some documents of a batch could not be made.
 pub(crate) const SOME_FAILED: u8 = 6;
 
+/// A threshold cannot be decided. Goes before [`PARTIAL`] and after [`EXCEEDED`].
+pub(crate) const UNDECIDED: u8 = 7;
+
 /// Why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
@@ -56,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// What is said of it.
+    /// Its message.
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Other(error) => with_causes(error),

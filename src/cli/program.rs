@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, check, completions, config, convert, info, licenses, man, plan, report, scan, schema, sql, table, tables,
+    analyze, check, compare, completions, config, convert, info, licenses, man, plan, report, scan, schema, sql, table,
+    tables,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -101,6 +102,7 @@ fn dispatch(
         "sql" => sql::run(&parsed(matches)?, global),
         "analyze" => analyze::run(&parsed(matches)?, registry, global),
         "report" => report::run(&parsed(matches)?, registry, global),
+        "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, global),
         "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
@@ -143,6 +145,7 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
         .subcommand(report::ReportArguments::augment_args(Command::new("report")))
+        .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
         .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))

@@ -191,7 +191,7 @@ impl RowsWhen {
 /// Why a derived table may have no rows though its source tables have some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhyEmpty {
-    /// Nothing more can be said than what it is made from.
+    /// Nothing is known beyond what it is made from.
     Unexplained,
     /// The reason.
     Because(&'static str),

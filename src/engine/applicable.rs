@@ -1,4 +1,4 @@
-//! Which queries have something to say about a trace.
+//! Which queries have rows for a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -96,7 +96,7 @@ fn suggestion(closest: Option<&str>) -> String {
     closest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
-/// What to do about a reason that does not say so itself.
+/// Advice for a reason that has none.
 fn advice(reason: &str) -> &'static str {
     if reason.contains("; ") { "" } else { "; see the tables and columns with `wavesieve schema`" }
 }

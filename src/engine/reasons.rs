@@ -12,7 +12,7 @@ use super::dialect::calls;
 use super::error::QueryError;
 use crate::text::similar::closest;
 
-/// A message of polars, and what is said in its place.
+/// A message of polars, and the one that replaces it.
 #[derive(Debug, Deserialize)]
 struct Phrase {
     /// A regular expression of the message.

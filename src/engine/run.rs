@@ -31,7 +31,7 @@ use crate::trace::views::View;
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {
-    /// The rows; dictionary columns are plain text unless it is said that they are not.
+    /// The rows; dictionary columns are plain text unless the caller keeps them.
     pub frame: DataFrame,
     /// Name, unit and documentation of every column in order.
     pub columns: Vec<OutputColumn>,
@@ -359,8 +359,8 @@ mod tests {
     #[test]
     fn what_a_query_says_of_how_it_may_be_run_changes_no_answer() {
         let registry = Registry::builtin().unwrap();
-        let is_told = |query: &&Query| !query.declaration.local.is_empty() || query.declaration.grid.is_some();
-        let queries: Vec<&Query> = registry.iter().filter(is_told).collect();
+        let is_local = |query: &&Query| !query.declaration.local.is_empty() || query.declaration.grid.is_some();
+        let queries: Vec<&Query> = registry.iter().filter(is_local).collect();
         assert!(queries.len() >= 4);
         for fixture in ["two_nodes", "hostile", "merged"] {
             let trace = Trace::open([format!("fixtures/{fixture}")]).unwrap();

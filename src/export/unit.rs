@@ -47,7 +47,7 @@ pub(crate) struct Display {
     pub shortens: bool,
     /// Whether the values are sentences, which lose their meaning where they are shortened.
     pub wraps: bool,
-    /// Whether the values say what the row is about, rather than measure it.
+    /// Whether the values identify the row rather than measure it.
     pub identifies: bool,
 }
 

@@ -147,7 +147,7 @@ fn rules_keep_the_facts_or_differ_on_purpose() {
     }
 }
 
-/// 34: where nothing is found exactly one thing is said, with commands. 42: more than half outside of ranges. 44: first calls.
+/// 34: where nothing is found there is exactly one finding, with commands. 42: more than half outside of ranges. 44: first calls.
 #[test]
 fn what_is_good_to_know_is_told_as_such() {
     let first = |rows: &[Rows<'_>]| {

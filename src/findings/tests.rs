@@ -159,7 +159,7 @@ fn idle_time_is_judged_by_cause() {
     assert_eq!(priorities, ["-", "low", "medium", "high"]);
 }
 
-/// The most that can be saved is exactly what the rows say, and never more than the spans.
+/// The most that can be saved is exactly what the rows give, and never more than the spans.
 #[test]
 fn savings_are_those_of_the_trace() {
     let findings = found(&[

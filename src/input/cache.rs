@@ -1,6 +1,6 @@
 //! Files that were converted before, kept in a directory of the user's choice.
 //!
-//! An entry holds the tables of all processes of a file as a dataset does, and what the reader said about them: facts,
+//! An entry holds the tables of all processes of a file as a dataset does, and what the reader reported about them: facts,
 //! notes and anomalies. It is named after all that it depends on, appears whole by a rename and never changes, so that
 //! any number of programs can use the directory at the same time.
 
@@ -42,7 +42,7 @@ pub(crate) struct Miss {
     pub processes: usize,
     /// Where its entry belongs.
     pub entry: PathBuf,
-    /// What the reader said about it as a whole.
+    /// What the reader reported about it as a whole.
     pub notes: Vec<Anomaly>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Tables of a dataset with what the reader said about them.
+/// Tables of a dataset with what the reader reported about them.
 struct CachedSource {
     tables: DatasetSource,
     anomalies: BTreeMap<String, Vec<Anomaly>>,

@@ -37,7 +37,7 @@ pub(crate) enum CachedCapture {
 
 /// Looks for a capture in the cache, if there is one.
 fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Opened>, CachedCapture) {
-    // A file that cannot be read has no entry; its reader will say why.
+    // A file that cannot be read has no entry; its reader will report why.
     let place = options.cache.as_ref().map(|cache| cache.place(shown, files, &options.categories));
     let Some(Ok(entry)) = place else { return (None, CachedCapture::Never) };
     match Cache::open(&entry) {

@@ -25,11 +25,11 @@ use crate::trace::identity::assign;
 use crate::trace::observer::watched;
 use crate::trace::{Trace, TraceProcess};
 
-/// What is said of a directory in which nothing was found.
+/// The message about a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
      --att, counters of rocprofiler-compute, or a dataset";
 
-/// What is said of an input in which nothing was recorded.
+/// The message about an input in which nothing was recorded.
 const NO_PROCESS: &str = "a trace without any process; collect again";
 
 /// A process with the files that it is read from.

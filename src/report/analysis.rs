@@ -44,7 +44,7 @@ pub struct Analysis {
     pub collected: Collected,
     /// What limits the run most; `None` where no GPU worked.
     pub verdict: Option<Verdict>,
-    /// What is said of filters that match nothing.
+    /// The message about filters that match nothing.
     pub unmatched: Vec<String>,
     /// Whether nothing is left that could be analysed.
     pub is_empty: bool,
@@ -117,7 +117,7 @@ impl Trace {
         })
     }
 
-    /// Whether filters leave nothing to analyse, and what is said of those that match nothing.
+    /// Whether filters leave nothing to analyse, and the message about those that match nothing.
     fn unmatched(&self, answers: &Answers) -> Result<(bool, Vec<String>)> {
         if effective(self.choice()).is_empty() {
             return Ok((false, Vec::new()));

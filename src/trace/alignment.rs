@@ -95,7 +95,7 @@ pub(crate) enum OffsetsError {
     },
 }
 
-/// What can be said about clocks after they were aligned.
+/// What is known about clocks after they were aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Aligned {
     /// Ranks whose times can be compared, clock by clock.

@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs items that cost as much as they say; gives the most memory and the most items at the same time.
+    /// Runs items of declared cost; gives the most memory and the most items at the same time.
     fn most(jobs: Jobs, costs: &[u64]) -> (u64, usize) {
         let (bytes, running) = (AtomicU64::new(0), AtomicUsize::new(0));
         let (most_bytes, most_running) = (AtomicU64::new(0), AtomicUsize::new(0));

@@ -69,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn work_within_work_is_not_told_of() {
+    fn work_within_work_is_not_reported() {
         let counter = Counter::default();
         let jobs = Jobs { count: 2, memory_bytes: u64::MAX };
         let inner = |_: &i32| Ok::<_, ()>(());
         let work = |item: &i32| watched(Some(&counter), "files", jobs, false, &[1, 2, 3], |_| 0, inner).map(|_| *item);
         assert_eq!(watched(Some(&counter), "processes", jobs, true, &[5, 6], |_| 0, work), Ok(vec![5, 6]));
-        let told = [&counter.begun, &counter.done, &counter.ended].map(|count| count.load(Ordering::SeqCst));
-        assert_eq!(told, [2, 2, 1]);
+        let counts = [&counter.begun, &counter.done, &counter.ended].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!(counts, [2, 2, 1]);
     }
 }

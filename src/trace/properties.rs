@@ -37,7 +37,7 @@ pub fn categories(bytes: &[u8]) {
     }
 }
 
-/// A window is read or refused; one that is read is written as it was, and what its sides mean lies where they say.
+/// A window is read or refused; one that is read is written as it was, and its sides lie where they were given.
 pub fn window(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(window) = text.parse::<Window>() else { return };

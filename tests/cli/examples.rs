@@ -18,6 +18,11 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
     ("wavesieve analyze traces/ --fail-on ", 4, "the fixture has findings, and failing on them is what is asked for"),
     ("wavesieve analyze traces/ --set ", 4, "as before"),
     ("wavesieve report traces/ --group-by folder -d reports --fail-on ", 4, "as before"),
+    (
+        "wavesieve compare fixtures/two_nodes fixtures/two_nodes --fail-on slower",
+        7,
+        "the fixture has too few dispatches to decide",
+    ),
     ("wavesieve table iteration", 3, "the traces are too short to repeat themselves"),
     ("wavesieve table critical_path_by_iteration", 3, "the traces are too short to repeat themselves"),
 ];

@@ -11,6 +11,7 @@
 mod cache;
 mod charts;
 mod common;
+mod compare;
 mod copies;
 mod copy_rates;
 mod counter_subsets;

@@ -20,6 +20,7 @@ pub const WRITERS: &[Writer] = &[
     Writer { verb: &["scan"], rest: &["fixtures/source"] },
     Writer { verb: &["analyze"], rest: &["INPUT"] },
     Writer { verb: &["report"], rest: &["INPUT"] },
+    Writer { verb: &["compare"], rest: &["INPUT", "INPUT"] },
 ];
 
 /// Verbs that write folders or nothing but texts.
@@ -42,7 +43,7 @@ impl Writer {
 
     /// Whether a format is a folder with several files.
     pub fn is_folder(&self, format: &str) -> bool {
-        matches!(self.verb, ["analyze" | "report"]) && matches!(format, "csv" | "parquet")
+        matches!(self.verb, ["analyze" | "report" | "compare"]) && matches!(format, "csv" | "parquet")
     }
 
     /// The command lines with every format that is one file, for an input.

@@ -66,6 +66,11 @@ def of_json_outputs(binary, schemas, source):
         outputs += [("table", table), ("table", lines)]
         if table != lines:
             yield f"{query}: -f json and -f jsonl differ"
+    # A source may name several inputs, of which compare takes each once a side.
+    sides = [word for word in source if word != "-i"]
+    comparison = printed("compare", "--base", *sides, "--new", *sides, "-f", "json")
+    if comparison:
+        outputs.append(("compare", json.loads(comparison)))
     with tempfile.TemporaryDirectory() as directory:
         printed("convert", *source, "-o", f"{directory}/dataset")
         outputs.append(("dataset", json.loads((Path(directory) / "dataset/manifest.json").read_text())))
@@ -153,7 +158,7 @@ def main():
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
     schemas = {}
-    for topic in ("info", "check", "table", "dataset"):
+    for topic in ("info", "check", "table", "dataset", "compare"):
         text = subprocess.run([options.binary, "schema", topic], capture_output=True, check=True).stdout
         schemas[topic] = json.loads(text)
         jsonschema.Draft202012Validator.check_schema(schemas[topic])

@@ -216,7 +216,7 @@ fn together(form: &Form, given: &BTreeMap<&str, usize>) -> Vec<CommandProblem> {
     let has = |flag: &String| given.contains_key(flag.as_str());
     let mut problems = Vec::new();
     for conflict in form.conflict.iter().filter(|conflict| has(&conflict.first)) {
-        // One reason is enough for flags that say the same.
+        // One reason is enough for flags of the same meaning.
         if let Some(second) = conflict.second.iter().find(|second| has(second)) {
             problems.push(CommandProblem::Conflict {
                 first: conflict.first.clone(),

@@ -132,7 +132,7 @@ fn one_kernel_over_and_over() {
     let found = found(&sequence).unwrap();
     assert_eq!((found.period, found.ranges.len()), (1, 100));
     assert_eq!(found.ranges.first(), Some(&(3..4)));
-    // Too few to say so, and not nearly all.
+    // Too few to tell, and not nearly all.
     assert_eq!(self::found(&[1; 20]), None);
     let mut half: Vec<u32> = (100..150).collect();
     half.extend([1; 50]);

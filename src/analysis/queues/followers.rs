@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_three_of_a_lane_are_told() {
+    fn the_next_three_of_a_lane_are_found() {
         let none = NO_ROW;
         assert_eq!(
             followers(&[0, 1, 0, 0, 0, 0], None),

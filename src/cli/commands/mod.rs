@@ -2,6 +2,7 @@
 
 pub(crate) mod analyze;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod convert;

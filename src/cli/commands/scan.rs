@@ -18,7 +18,7 @@ use crate::report::source_document::source_document;
 use crate::report::{json, markdown, text};
 use crate::source::scan::{Limits, Target, TreeScan, is_source, scan};
 
-/// Columns of text where the terminal does not say.
+/// Columns of text where the terminal does not report its width.
 const WIDTH: usize = 80;
 
 /// Form of a scan.

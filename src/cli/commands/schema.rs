@@ -32,6 +32,8 @@ pub(crate) enum Topic {
     Document,
     /// The index of the documents of many runs, as JSON Schema
     Index,
+    /// What `compare -f json` writes, as JSON Schema
+    Compare,
     /// The functions of `wavesieve sql`
     Sql,
     /// What `info -f json` writes, as JSON Schema
@@ -45,6 +47,7 @@ pub(crate) enum Topic {
 }
 
 /// JSON Schemas by topic.
+const COMPARE: &str = include_str!("../../../share/schemas/compare.json");
 const INFO: &str = include_str!("../../../share/schemas/info.json");
 const CHECK: &str = include_str!("../../../share/schemas/check.json");
 const TABLE: &str = include_str!("../../../share/schemas/table.json");
@@ -58,7 +61,7 @@ const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; document, index, info, check, table or dataset for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; document, index, compare, info, check, table or dataset for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, or a page per command
@@ -90,6 +93,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::Sql => vec![("sql.md".to_owned(), documentation::functions().into_bytes())],
         Topic::Index => json_schema("index", batch::SCHEMA),
         Topic::Document => json_schema("document", json::SCHEMA),
+        Topic::Compare => json_schema("compare", COMPARE),
         Topic::Info => json_schema("info", INFO),
         Topic::Check => json_schema("check", CHECK),
         Topic::Table => json_schema("table", TABLE),

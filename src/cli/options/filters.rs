@@ -1,4 +1,4 @@
-//! The options that choose what an answer is about, and what is said about them.
+//! The options that choose what an answer is about, and the notes about them.
 
 use clap::Args;
 use regex::Regex;

@@ -89,6 +89,12 @@ impl InputArguments {
         all
     }
 
+    /// The same options with other inputs.
+    #[must_use]
+    pub(crate) fn with_inputs(&self, inputs: Vec<String>) -> Self {
+        Self { inputs, more_inputs: Vec::new(), ..self.clone() }
+    }
+
     /// Opens the trace with what the filters choose.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub(crate) struct TraceLensArguments {
     /// Leave out TraceLens's kernel_summary and kernel_summary_by_category
     #[arg(long, alias = "disable_kernel_summary")]
     no_kernel_summary: bool,
-    /// TraceLens's sheets alone, with its numbers: nanoseconds under headings that say µs and ms, its categories, shares
+    /// TraceLens's sheets alone, with its numbers: nanoseconds under headings in µs and ms, its categories, shares
     /// summed before sorting
     #[arg(long, alias = "tracelens_compat")]
     tracelens_compat: bool,

@@ -20,7 +20,7 @@ use crate::report::xlsx;
 use crate::report::xlsx::WorkbookOptions;
 use crate::report::{html, json, markdown, text};
 
-/// Columns of text where the terminal does not say.
+/// Columns of text where the terminal does not report its width.
 const WIDTH: usize = 80;
 
 /// Options of verbs that write a document.

@@ -1,4 +1,4 @@
-//! What is said next to an answer: texts on standard output, messages to people on standard error.
+//! Messages next to an answer: texts on standard output, messages to people on standard error.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes a line to standard error, without characters that a terminal would take as commands. Where nobody can read it there is no way to say so either.
+/// Writes a line to standard error, without characters that a terminal would take as commands. A failure to write it cannot be reported either.
 pub(crate) fn print_note(message: impl Display) {
     let text = message.to_string();
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();

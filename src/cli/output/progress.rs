@@ -84,7 +84,7 @@ impl Progress {
         let reporter = self.reporter.lock().take();
         if let Some((sender, thread)) = reporter {
             drop(sender);
-            // A reporter that failed has nothing more to say.
+            // A reporter that failed reports nothing more.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
@@ -98,7 +98,7 @@ pub(crate) struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Nothing where there is no terminal, or where nothing is to be said.
+    /// Nothing where there is no terminal, or nothing to report.
     pub(crate) fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
         let is_wanted = std::io::stderr().is_terminal() && !global.quiet;
         is_wanted

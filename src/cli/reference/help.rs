@@ -7,13 +7,13 @@ use minijinja::{Environment, context};
 
 use crate::engine::{Parameter, ParameterType, Query};
 
-/// What is said below the options of the program.
+/// The text below the options of the program.
 pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_notes.txt");
 
 /// Verbs by task, in the order of the main help. A verb that is in none of them comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
     ("Inspect", &["info", "check", "table", "sql"]),
-    ("Analyze", &["analyze", "report"]),
+    ("Analyze", &["analyze", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
     ("Export", &["convert"]),
     ("Setup", &["completions", "man", "config", "schema", "licenses"]),

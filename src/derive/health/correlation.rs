@@ -58,7 +58,7 @@ impl Correlations {
         Ok(())
     }
 
-    /// Compares both sides. Without any call there is nothing to compare with, and nothing is said.
+    /// Compares both sides. Without any call there is nothing to compare with, and nothing is reported.
     pub(crate) fn check(self) -> Vec<Anomaly> {
         let each = || {
             let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));

@@ -58,7 +58,7 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
 }
 
 /// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
-/// only where the names of calls say that there is something to be found.
+/// only where the names of calls show that there is something to be found.
 pub(crate) fn messages(
     kernels: &DataFrame,
     regions: Option<&DataFrame>,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::analysis::collectives::matching::Call;
 
 /// A communicator as it is recorded: its id, or its number of ranks and its place among those of that size on a GPU, in the order
-/// of their first kernels. Handles say nothing in another process.
+/// of their first kernels. Handles mean nothing in another process.
 pub(crate) type Key = (Option<String>, Option<i64>, i64);
 
 /// A call of a kernel.

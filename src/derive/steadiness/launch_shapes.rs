@@ -9,7 +9,7 @@ use crate::columns::frames::{categorical, rows_named};
 use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::kernel_order::KernelOrder;
 
-/// The columns that say what work a dispatch does, next to the name of the kernel and the GPU.
+/// The columns that identify the work of a dispatch, next to the name of the kernel and the GPU.
 pub(crate) const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
 /// Rows of the same work, in the order of their starts, and their durations.

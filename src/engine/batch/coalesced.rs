@@ -17,7 +17,7 @@ use crate::trace::consumer::TableConsumer;
 /// The derived table of what ran on the GPUs.
 pub(crate) const GPU_SEGMENTS: &str = "gpu_segments";
 
-/// Bits of a packed run that say what ran; those above are its length.
+/// Bits of a packed run that encode what ran; those above are its length.
 const KIND_BITS: u32 = 3;
 const KINDS: usize = 1 << KIND_BITS;
 const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;

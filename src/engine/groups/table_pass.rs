@@ -86,7 +86,7 @@ mod tests {
     use crate::engine::groups::recognize::recognize;
 
     #[test]
-    fn groupings_of_different_rows_are_told_in_their_order() {
+    fn groupings_of_different_rows_come_in_their_order() {
         let sql = "WITH long AS (SELECT gpu, COUNT(*) AS n FROM kernels WHERE duration_ns > 10 GROUP BY gpu), \
                    every AS (SELECT gpu, SUM(duration_ns) AS n FROM kernels GROUP BY gpu), \
                    short AS (SELECT gpu, COUNT(*) AS n FROM kernels WHERE duration_ns <= 10 GROUP BY gpu), \

@@ -147,7 +147,7 @@ impl Partial {
     pub(crate) fn publish(mut self) -> Result<()> {
         drop(self.removed.take());
         let (tables, output) = (self.tables(), &self.output);
-        // From here on `tables/` may be what was there before, which the notes say nothing about.
+        // From here on `tables/` may be what was there before, which the notes do not cover.
         remove(&self.done())?;
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
         if occupied {

@@ -88,7 +88,7 @@ pub(crate) fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
         latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
     };
     let always = latest.as_ref().filter(|latest| is_always(latest));
-    // A GPU that holds the others up is said by the rule about it, unless another one is always late.
+    // A GPU that holds the others up is reported by the rule about it, unless another one is always late.
     let question = stragglers_question();
     let stragglers = case.rows(&question);
     let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));

@@ -140,7 +140,7 @@ pub(crate) fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
         .filter(|row| names.text(*row, "category") == Some(COMMUNICATION))
         .filter_map(|row| names.text(row, "kernel_name"))
         .collect();
-    // First calls and communication are said by the rules about them.
+    // First calls and communication are reported by the rules about them.
     let places = rows.matching(|rows, row| {
         rows.integer(row, "outliers") > rows.integer(row, "first_calls")
             && rows.text(row, "kernel_name").is_some_and(|name| !communicates.contains(name))

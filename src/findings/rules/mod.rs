@@ -47,7 +47,7 @@ const fn repeating(
     Rule { id, asks, judge, repeats: true }
 }
 
-/// Id of what is said where no other rule has anything that costs.
+/// Id of the rule that reports where no other rule has a finding that costs time.
 pub(crate) const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.

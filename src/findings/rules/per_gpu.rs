@@ -68,7 +68,7 @@ impl PerGpu {
         case.priority(self.pct, "pct").or_else(of_one)
     }
 
-    /// What there is to say, with these numbers for the texts.
+    /// The observation, with these numbers for the texts.
     pub(crate) fn observation(&self, priority: Priority) -> Observation {
         Observation::new(priority)
             .value("pct", self.pct)

@@ -1,4 +1,4 @@
-//! Rules about the trace itself, and when nothing may be said.
+//! Rules about the trace itself, and when none may report.
 
 use super::*;
 use crate::trace::views::View;
@@ -13,7 +13,7 @@ fn the_trace_itself_is_judged_first() {
     assert_eq!((of("warning")[0].priority, of("info").len()), (Priority::Info, 1));
 }
 
-/// Without any answer nothing is said; with time alone, that nothing stands out, and what to collect.
+/// Without any answer nothing is reported; with time alone, that nothing stands out, and what to collect.
 #[test]
 fn missing_evidence_gives_no_finding() {
     assert!(found(&[]).is_empty());

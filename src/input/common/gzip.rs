@@ -7,7 +7,7 @@ use flate2::bufread::GzDecoder;
 /// First byte of a gzip file.
 const MAGIC: u8 = 0x1f;
 
-/// The text of a gzip file. Errors say what is wrong with the file: that it is cut, that its checksum is another, that
+/// The text of a gzip file. Errors name what is wrong with the file: that it is cut, that its checksum is another, that
 /// something else follows, or that it is damaged.
 pub(crate) struct GzipText<R>(Option<GzDecoder<R>>);
 

@@ -99,7 +99,7 @@ impl<'a> TableBuilder<'a> {
                     column = sizes.into_series().into_column();
                 }
             }
-            // Many columns of many traces say nothing; as one value they take no memory.
+            // Many columns of many traces have no values; as one value they take no memory.
             let is_empty_field = !column.is_empty() && column.null_count() == column.len();
             let column =
                 if is_empty_field { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };

@@ -1,4 +1,4 @@
-//! What is to be said of a dataset as a whole: that it holds a part of a trace, and files in its folder that are none of it.
+//! Notes about a dataset as a whole: that it holds a part of a trace, and files in its folder that are none of it.
 
 use std::collections::BTreeSet;
 use std::fs;

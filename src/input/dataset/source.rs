@@ -89,7 +89,7 @@ pub struct StoredProcess {
     /// Sums of `gpu_segments`; unknown in datasets of older versions.
     #[serde(default)]
     pub gpu_times: Option<Vec<GpuTime>>,
-    /// What the source said about it.
+    /// What the source reported about it.
     pub facts: ProcessFacts,
 }
 

@@ -199,7 +199,7 @@ fn entries(directory: &Path) -> (Vec<PathBuf>, Option<io::Error>) {
         }
     }
     paths.sort();
-    // Names can be known of a directory in which nothing can be looked at: that is said once and not of every name.
+    // Names can be known of a directory in which nothing can be looked at: that is reported once and not for every name.
     let locked = paths.iter().find_map(|path| path.symlink_metadata().err());
     if let Some(error) = locked.filter(|error| error.kind() == ErrorKind::PermissionDenied) {
         return (Vec::new(), Some(error));

@@ -18,7 +18,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
 ];
 
-/// Where tar archives say what they are, and how.
+/// Where tar archives identify themselves, and how.
 const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
 
 /// Whether a file is a tar archive, by its first bytes.
@@ -26,7 +26,7 @@ pub(crate) fn is_tar(head: &[u8]) -> bool {
     head.get(TAR.0) == Some(TAR.1)
 }
 
-/// What is said of a tar archive.
+/// The message about a tar archive.
 pub(crate) const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.

@@ -1,4 +1,4 @@
-//! Which dialects of rocpd are known, and what is said of those that are not.
+//! Which dialects of rocpd are known, and the message about those that are not.
 
 use super::container::Partition;
 use crate::schema::anomaly::{Anomaly, Severity};
@@ -41,7 +41,7 @@ const KNOWN_TABLES: &[&str] = &[
 /// Tables of activity whose rows have a start and an end.
 const INTERVALS: &[&str] = &["region", "kernel_dispatch", "memory_copy", "memory_allocate"];
 
-/// Why nothing true can be said about the rows of a partition, if so.
+/// Why the rows of a partition cannot be trusted, if so.
 pub(crate) fn unsupported(partition: &Partition) -> Option<String> {
     let version = partition.schema_version.as_deref().unwrap_or("unknown");
     let because = |what: &str| {

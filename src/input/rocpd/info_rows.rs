@@ -1,4 +1,4 @@
-//! Rows of the small tables that say what a process and its agents are.
+//! Rows of the small tables that describe a process and its agents.
 
 use anyhow::Result;
 use polars::prelude::{Int64Chunked, StringChunked};

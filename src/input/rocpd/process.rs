@@ -1,4 +1,4 @@
-//! What the info tables of a partition say about its process and agents.
+//! What the info tables of a partition hold about its process and agents.
 
 use anyhow::Result;
 use serde_json::Value;

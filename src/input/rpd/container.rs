@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::input::common::sqlite::{TableShape, declarations, metadata, shape};
 
-/// Tables that are read, or that say nothing that a canonical table can hold. `rocpd_` in front is left out.
+/// Tables that are read, or that hold nothing for a canonical table. `rocpd_` in front is left out.
 const KNOWN_TABLES: &[&str] = &[
     "metadata",
     "string",

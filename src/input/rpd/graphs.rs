@@ -1,4 +1,4 @@
-//! What graph launches say of themselves in the text of their arguments.
+//! Facts of graph launches from the text of their arguments.
 
 use std::collections::BTreeMap;
 

@@ -104,17 +104,17 @@ mod tests {
             exposed_comm_pct: Some(10.04),
             ..RunFigures::default()
         };
-        let told = |baseline: &RunFigures, run: &RunFigures| -> Vec<String> {
+        let changes = |baseline: &RunFigures, run: &RunFigures| -> Vec<String> {
             let tell = |change: &Change| format!("{} {} {}", change.figure, change.shown(), change.verdict.word());
             changes(baseline, run).iter().map(tell).collect()
         };
         assert_eq!(
-            told(&baseline, &run),
+            changes(&baseline, &run),
             ["span_ns +12.5% worse", "busy_pct +3.5 pp better", "exposed_comm_pct ±0 pp same"]
         );
-        assert_eq!(told(&run, &baseline).first().unwrap(), "span_ns −11.1% better");
+        assert_eq!(changes(&run, &baseline).first().unwrap(), "span_ns −11.1% better");
         let long = RunFigures { span_ns: Some(12_345_000), ..RunFigures::default() };
-        assert_eq!(told(&baseline, &long), ["span_ns +1,234,400% worse"]);
-        assert!(told(&run, &run).iter().all(|change| change.ends_with(" same")));
+        assert_eq!(changes(&baseline, &long), ["span_ns +1,234,400% worse"]);
+        assert!(changes(&run, &run).iter().all(|change| change.ends_with(" same")));
     }
 }

@@ -53,7 +53,7 @@ pub(crate) enum Form {
     },
 }
 
-/// A shape with its color and what is said when somebody points at it.
+/// A shape with its color and its tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub form: Form,

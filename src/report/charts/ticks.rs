@@ -35,7 +35,7 @@ pub(crate) fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exac
             (value, unit.number(if value.abs() < step * 1e-6 { 0.0 } else { value }))
         })
         .collect::<Vec<_>>();
-    // Numbers that differ by less than they are written with say nothing.
+    // Numbers that differ by less than the digits they are written with show nothing.
     let mut seen: Vec<&str> = Vec::new();
     let mut told = Vec::new();
     for (value, text) in &ticks {

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_told_apart() {
+    fn thousands_are_separated() {
         for (number, shown) in [("1234", "1234"), ("20512", "20,512"), ("-1234567.25", "-1,234,567.25"), ("-", "-")] {
             assert_eq!(grouped(number), shown);
         }

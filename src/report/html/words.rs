@@ -1,4 +1,4 @@
-//! Names of columns as people say them.
+//! Names of columns in words.
 
 /// Endings of names that stand for units, which are displayed elsewhere.
 const UNITS: [&str; 6] = ["_ns", "_us", "_ms", "_bytes", "_pct", "_gb_per_s"];

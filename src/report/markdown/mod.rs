@@ -3,4 +3,5 @@
 mod escape;
 mod render;
 
+pub(crate) use escape::prose;
 pub(crate) use render::write;

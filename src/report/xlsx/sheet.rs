@@ -76,7 +76,7 @@ pub(crate) fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, s
     Ok(())
 }
 
-/// What to say of rows that are not on the sheet.
+/// The note about rows that are not on the sheet.
 fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
     let why = if rows == most_rows {
         "a sheet holds no more; --format csv and parquet hold all"
@@ -86,7 +86,7 @@ fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
     (rows < total_rows).then(|| format!("{rows} of {total_rows} rows: {why}"))
 }
 
-/// The columns that say something; all of a table whose columns are fixed.
+/// The columns with values; all of a table whose columns are fixed.
 fn visible_columns(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
     let says = |column: &&OutputColumn| {
         table.is_exact || table.frame.column(&column.name).is_ok_and(|values| values.null_count() < values.len())

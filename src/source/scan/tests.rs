@@ -25,7 +25,7 @@ fn python(text: &str) -> Vec<String> {
     hits(Language::Python, text)
 }
 
-/// Names of kernels with what is said of them.
+/// Names of kernels with their facts.
 fn kernels(text: &str) -> Vec<String> {
     let found = scan_bytes(text.as_bytes(), Language::C, &KernelMacros::new(), Patterns::builtin());
     let mention = |site: &super::file_matches::KernelSite| match site.mention {

@@ -114,7 +114,7 @@ fn is_dictionary(name: &str) -> bool {
     tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
 }
 
-/// What is said of a text that is no condition, with the first line of the reason as far as it is for people.
+/// The message for a text that is no condition, with the readable first line of the reason.
 fn refusal(written: &str, reason: &str) -> String {
     let reason = reason.lines().next().unwrap_or_default();
     let reason = reason.split_once('{').map_or(reason, |(before, _)| before).trim().trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! What is said about filters: which are in force, which match nothing, and what they leave as it is.
+//! Messages about filters: which are in force, which match nothing, and what they leave unfiltered.
 
 use std::collections::BTreeSet;
 

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_in_a_process() {
+    fn what_is_unknown_in_a_process() {
         assert_eq!(resolved("@other"), None);
         let relative: Window = "10%:".parse().unwrap();
         assert_eq!(relative.resolve(None, |_| None), None);

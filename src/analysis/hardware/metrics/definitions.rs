@@ -415,7 +415,7 @@ const ANY: &str = "*";
 /// The panel of rocprofiler-sdk's derived counters.
 const DERIVED_PANEL: i64 = 900;
 
-/// Suffixes by which names of counters say how their instances were taken together.
+/// Suffixes of counter names that show how their instances were combined.
 pub(crate) const SUFFIXES: [(&str, Reduction); 4] =
     [("_sum", Reduction::Sum), ("_max", Reduction::Max), ("_min", Reduction::Min), ("_avr", Reduction::Mean)];
 

@@ -181,7 +181,7 @@ fn rows(columns: &Columns) -> Vec<Vec<String>> {
     rows
 }
 
-/// What the two readers say; `None` where the pages cannot be read without SQLite.
+/// What the two readers give; `None` where the pages cannot be read without SQLite.
 fn both(path: &Path, selection: Selection<'_>, threads: usize) -> (Columns, Option<Columns>) {
     let present: Vec<Wanted> = WANTED.iter().copied().filter(|wanted| selection.table.has(wanted.name)).collect();
     let sqlite = read(&Store::new(path, Reader::Sqlite), selection, &present, threads).unwrap();
@@ -275,7 +275,7 @@ proptest! {
         prop_assert!(salvaged_rows.iter().all(|row| whole.contains(row)));
         prop_assert!(salvaged_rows.len() == whole.len() || salvaged.damage.is_some());
         prop_assert!(salvaged.damage.is_some() || damage.is_none());
-        // What pages say of themselves is counted, even where a row of theirs continues on a page that is missing.
+        // The row counts of pages are taken, even where a row of theirs continues on a page that is missing.
         prop_assert!(counted >= salvaged.height as u64);
         // SQLite stops at the first page that is missing.
         let sqlite = read(&Store::new(&path, Reader::Sqlite), selection, &present, 2);

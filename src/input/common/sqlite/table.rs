@@ -29,7 +29,7 @@ pub(crate) struct Selection<'a> {
 pub(crate) fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
-    // Of no rows none are chosen, whatever is said in SQL.
+    // Of no rows none are chosen, whatever the SQL.
     let all = Condition::all();
     let selection = if is_empty(store, selection) { Selection { condition: &all, ..selection } } else { selection };
     if let Some(columns) = store.pages().and_then(|pages| pages.read(selection, &present, threads).ok()) {

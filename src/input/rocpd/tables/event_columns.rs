@@ -102,7 +102,7 @@ fn put_category(
     })
 }
 
-/// JSON columns of the event table, only where they say something.
+/// JSON columns of the event table, only where they hold something.
 pub(crate) struct EventDetails {
     index: IdIndex,
     columns: Columns,

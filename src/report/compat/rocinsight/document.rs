@@ -125,7 +125,7 @@ fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
     })
 }
 
-/// What the numbers say in short; nothing of times where none were recorded.
+/// The numbers in short; no times where none were recorded.
 fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> {
     let mut findings = Vec::new();
     if has_run {

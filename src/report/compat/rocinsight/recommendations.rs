@@ -50,7 +50,7 @@ fn named(finding: &Finding, answers: &Answers) -> (String, String) {
     if finding.rule == STALLS { stall().unwrap_or_else(of_rule) } else { of_rule() }
 }
 
-/// The commands of the tools that the schema knows. What must be run before one is said where it is described.
+/// The commands of the tools that the schema knows. What must be run before one is where it is described.
 fn commands(all: &[Command]) -> Vec<Value> {
     let mut before: Option<String> = None;
     let mut known = Vec::new();

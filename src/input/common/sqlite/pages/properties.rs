@@ -12,7 +12,7 @@ use super::tree::{Leaf, measure, walk};
 const COLUMNS: usize = 4;
 const ROOTS: u32 = 8;
 
-/// Whatever the bytes say, rows have rising ids, every column has a value or a gap for each of them, and they are the same
+/// Whatever the bytes, rows have rising ids, every column has a value or a gap for each of them, and they are the same
 /// whether leaves are decoded together or one by one.
 pub fn sqlite_pages(bytes: &[u8]) {
     let Ok(pages) = Pages::new(bytes) else { return };

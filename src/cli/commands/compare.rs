@@ -1,0 +1,334 @@
+//! `compare BASE NEW`: what changed between two runs or two sets of runs.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use regex::Regex;
+
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
+use crate::cli::output::messages;
+use crate::compare::{
+    Allowed, BasisChoice, CompareOptions, Comparison, Digest, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
+    frames, is_digest, read_digest, take_digest, write_digest, write_markdown, write_text,
+};
+use crate::export::atomic::{write_directory, write_file};
+use crate::export::delimited;
+use crate::export::parquet::file as parquet_file;
+use crate::input::InputError;
+use crate::report::batch::{Grouping, Run, runs};
+
+/// Compare two runs, or two sets of runs
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "BASE and NEW are files, directories or digests; several runs a side are named with --base and --new. Times are per steady iteration if both
+sides have at least three, otherwise per run. A kernel is slower or faster only if the change exceeds --effect and what two runs differ
+by when nothing changed.
+
+Exits with 4 if a rule of --fail-on failed, and with 7 if one cannot be decided.
+
+Examples:
+  wavesieve compare fixtures/two_nodes fixtures/two_nodes
+  wavesieve compare fixtures/two_nodes fixtures/two_nodes --fail-on slower:5 -f markdown
+  wavesieve compare fixtures/two_nodes fixtures/two_nodes --save base.wsd
+  wavesieve compare --base fixtures/two_nodes --new fixtures/two_nodes -f json -o comparison.json"
+)]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    cache: CacheArguments,
+    /// Runs of the base side, in place of BASE
+    #[arg(long, value_name = "INPUT", num_args = 1.., requires = "new", help_heading = "Sides")]
+    base: Vec<String>,
+    /// Runs of the new side, in place of NEW
+    #[arg(long, value_name = "INPUT", num_args = 1.., requires = "base", help_heading = "Sides")]
+    new: Vec<String>,
+    /// What makes files one run: the first group (or the whole match) of this regular expression in their paths. By default each
+    /// input is a run
+    #[arg(long, value_name = "REGEX", help_heading = "Sides")]
+    runs_by: Option<Regex>,
+    /// Unit of all times: auto, iteration or run
+    #[arg(long, default_value = "auto", value_name = "BASIS", help_heading = "Comparison")]
+    basis: BasisChoice,
+    /// How kernels of the two sides are matched
+    #[arg(long = "match", value_enum, default_value_t, value_name = "LEVEL", help_heading = "Comparison")]
+    level: LevelChoice,
+    /// Smallest relevant change, in percent
+    #[arg(long, default_value = "3", value_parser = percent, value_name = "PCT", help_heading = "Comparison")]
+    effect: f64,
+    /// Assumed noise between two runs, in percent [default: 1, on other GPUs 2]
+    #[arg(long, value_parser = percent, value_name = "PCT", help_heading = "Comparison")]
+    noise_floor: Option<f64>,
+    /// Probability of any false alarm among all kernels
+    #[arg(long, default_value = "0.01", value_parser = probability, value_name = "P", help_heading = "Comparison")]
+    alpha: f64,
+    /// Share of the kernel time from which a kernel is tested, in percent
+    #[arg(long, default_value = "0.2", value_parser = percent, value_name = "PCT", help_heading = "Comparison")]
+    least_share: f64,
+    /// Compare despite this difference
+    #[arg(long, value_enum, value_name = "DIFFERENCE", help_heading = "Comparison")]
+    allow: Vec<AllowChoice>,
+    /// Fail with exit code 4 on slower[:PCT], span[:PCT], new, gone or unclear; repeatable
+    #[arg(long, value_name = "RULE", help_heading = "Comparison")]
+    fail_on: Vec<GateRule>,
+    /// Save the digest of the new side, which can be compared in place of its trace
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    save: Option<PathBuf>,
+    /// Output format
+    #[arg(short, long, value_enum, help_heading = "Output")]
+    format: Option<CompareFormat>,
+    /// Output file, - for standard output; of csv and parquet a directory. Without -f its extension selects the format
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Name in the marker of Markdown, by which a comment is found and updated
+    #[arg(long, default_value = "default", value_name = "NAME", help_heading = "Output")]
+    name: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LevelChoice {
+    /// Full names only
+    Exact,
+    /// Also kernels of the same family, such as other tiles of a GEMM
+    #[default]
+    Family,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AllowChoice {
+    /// Different architectures
+    Arch,
+}
+
+/// Format of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// Verdict, checks, where the span changed, and changed kernels
+    #[default]
+    Text,
+    /// All figures (`wavesieve schema compare`)
+    Json,
+    /// Comment for a merge request
+    Markdown,
+    /// Directory with a CSV file for each array of the JSON
+    Csv,
+    /// Directory with a Parquet file for each array of the JSON
+    Parquet,
+}
+
+const EXTENSIONS: [(&str, CompareFormat); 4] = [
+    ("txt", CompareFormat::Text),
+    ("json", CompareFormat::Json),
+    ("md", CompareFormat::Markdown),
+    ("markdown", CompareFormat::Markdown),
+];
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.trim_end_matches('%').parse::<f64>().ok();
+    number.filter(|pct| (0.0..1e6).contains(pct)).ok_or("give a percentage from 0")
+}
+
+fn probability(text: &str) -> Result<f64, &'static str> {
+    text.parse::<f64>().ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or("give a number between 0 and 1")
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs, the options or the output cannot be used, or a side has no data.
+pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let format = arguments.format()?;
+    let (base, new) = arguments.sides()?;
+    arguments.check_outputs(format, &base, &new)?;
+    let mut is_damaged = false;
+    let base_side = arguments.read("base", &base, &mut is_damaged, global)?;
+    let new_side = arguments.read("new", &new, &mut is_damaged, global)?;
+    if base == new && !global.quiet {
+        messages::print_note("note: both sides are the same input");
+    }
+    for (name, side) in [("base", &base_side), ("new", &new_side)] {
+        if side.gpus().next().is_none() {
+            messages::print_note(format_args!("no data: the {name} side has no GPU work"));
+            return Ok(NO_DATA);
+        }
+    }
+    if let (Some(path), [only]) = (&arguments.save, new_side.runs.as_slice()) {
+        write_file(path, |out| write_digest(only, out))?;
+        print_written(path, global);
+    }
+    let mut comparison = compare(&base_side, &new_side, &arguments.options());
+    comparison.gate = apply_gates(&arguments.fail_on, &comparison);
+    arguments.deliver(&comparison, format, global)?;
+    for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {
+        for result in results.iter().filter(|_| format != CompareFormat::Text || arguments.path().is_some()) {
+            messages::print_note(format_args!("{word}: {}: {}", result.rule, result.reason));
+        }
+    }
+    Ok(match (comparison.gate.failed.is_empty(), comparison.gate.undecided.is_empty(), is_damaged) {
+        (false, _, _) => EXCEEDED,
+        (true, false, _) => UNDECIDED,
+        (true, true, true) => PARTIAL,
+        (true, true, false) => DONE,
+    })
+}
+
+impl CompareArguments {
+    fn path(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    fn format(&self) -> Result<CompareFormat, Failure> {
+        let by_name = |path: &Path| {
+            let Some(extension) = extension_of(path) else { return Ok(CompareFormat::Text) };
+            let known = EXTENSIONS.iter().find(|(known, _)| *known == extension);
+            known
+                .map(|(_, format)| *format)
+                .ok_or_else(|| unknown_extension(path, "comparisons", &EXTENSIONS.map(|(extension, _)| extension)))
+        };
+        self.format.map_or_else(|| self.path().map_or(Ok(CompareFormat::Text), by_name), Ok)
+    }
+
+    /// The inputs of both sides.
+    fn sides(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
+        if !self.base.is_empty() {
+            if !self.input.is_empty() {
+                return Err(Failure::Usage("name the sides with BASE and NEW, or with --base and --new".to_owned()));
+            }
+            return Ok((self.base.clone(), self.new.clone()));
+        }
+        match self.input.named()?.as_slice() {
+            [base, new] => Ok((vec![base.clone()], vec![new.clone()])),
+            [_] => Err(Failure::Usage("one input; name two, BASE and NEW".to_owned())),
+            more => {
+                Err(Failure::Usage(format!("{} inputs; name two, or several a side with --base and --new", more.len())))
+            }
+        }
+    }
+
+    /// Refuses what cannot be written before anything is read.
+    fn check_outputs(&self, format: CompareFormat, base: &[String], new: &[String]) -> Result<(), Failure> {
+        let inputs = self.input.with_inputs(base.iter().chain(new).cloned().collect());
+        let is_folder = matches!(format, CompareFormat::Csv | CompareFormat::Parquet);
+        if is_folder && self.path().is_none() {
+            return Err(Failure::Usage("csv and parquet are directories; name one with -o".to_owned()));
+        }
+        if self.save.is_some() && (new.len() > 1 || self.runs_by.is_some()) {
+            return Err(Failure::Usage(
+                "--save takes one run; leave out --runs-by and name one input as NEW".to_owned(),
+            ));
+        }
+        for path in self.path().filter(|_| !is_folder).into_iter().chain(self.save.as_deref()) {
+            if path.exists() && inputs.contain(path) {
+                let shown = path.display();
+                return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
+            }
+            check_file(path)?;
+        }
+        if let Some(path) = self.path().filter(|path| is_folder && inputs.contain(path)) {
+            return Err(Failure::Usage(format!(
+                "{} is an input, which is never written; name another directory",
+                path.display()
+            )));
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> CompareOptions {
+        CompareOptions {
+            basis: self.basis,
+            level: if self.level == LevelChoice::Exact { MatchLevel::Exact } else { MatchLevel::Family },
+            effect: self.effect / 100.0,
+            noise_floor: self.noise_floor.map(|pct| pct / 100.0),
+            alpha: self.alpha,
+            least_share: self.least_share / 100.0,
+            allowed: Allowed { architectures: self.allow.contains(&AllowChoice::Arch) },
+        }
+    }
+
+    /// The runs of a side; sets `is_damaged` if parts of one cannot be read.
+    fn read(
+        &self,
+        name: &str,
+        inputs: &[String],
+        is_damaged: &mut bool,
+        global: &GlobalArguments,
+    ) -> Result<Side, Failure> {
+        let mut digests: Vec<Digest> = Vec::new();
+        let (saved, traces): (Vec<&String>, Vec<&String>) =
+            inputs.iter().partition(|input| is_digest(Path::new(input)));
+        for path in saved {
+            digests.push(
+                read_digest(Path::new(path)).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?,
+            );
+        }
+        let traces: Vec<String> = traces.into_iter().cloned().collect();
+        let runs: Vec<(Vec<String>, Option<Run>)> = match &self.runs_by {
+            Some(pattern) if !traces.is_empty() => {
+                let grouped = runs(&traces, None, &Grouping::Pattern(pattern.clone()))?;
+                grouped.runs.into_iter().map(|run| (vec![run.name.clone()], Some(run))).collect()
+            }
+            _ => traces.into_iter().map(|input| (vec![input], None)).collect(),
+        };
+        for (inputs, run) in runs {
+            let opening = Opening { cache: Some(&self.cache), run: run.as_ref(), ..Opening::default() };
+            let named = if run.is_some() { self.input.clone() } else { self.input.with_inputs(inputs.clone()) };
+            let trace = named.open(global, &opening).map_err(|failure| of_side(name, failure))?;
+            let digest =
+                take_digest(&trace, &inputs).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
+            *is_damaged |= messages::report_damage(&trace, global);
+            digests.push(digest);
+        }
+        Ok(Side { runs: digests })
+    }
+
+    fn deliver(&self, comparison: &Comparison, format: CompareFormat, global: &GlobalArguments) -> Result<(), Failure> {
+        match format {
+            CompareFormat::Csv | CompareFormat::Parquet => {
+                let Some(path) = self.path() else { return Ok(()) };
+                let frames = frames(comparison)?;
+                write_directory(path, |directory| {
+                    frames.iter().try_for_each(|table| write_table(table, directory, format))
+                })?;
+                print_written(path, global);
+                Ok(())
+            }
+            _ => deliver(self.path(), global, |_, out| match format {
+                CompareFormat::Json => {
+                    serde_json::to_writer_pretty(&mut *out, comparison)?;
+                    Ok(writeln!(out)?)
+                }
+                CompareFormat::Markdown => write_markdown(comparison, &self.name, out),
+                _ => write_text(comparison, out),
+            }),
+        }
+    }
+}
+
+/// A failure that names the side that has no trace.
+fn of_side(name: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Input(InputError::NoTrace { reasons }) if reasons.is_empty() => {
+            Failure::Input(InputError::NoTrace { reasons: vec![(format!("{name} side"), "no trace found".to_owned())] })
+        }
+        Failure::Input(InputError::NoTrace { reasons }) => {
+            let named = reasons.into_iter().map(|(path, reason)| (format!("{name} side: {path}"), reason));
+            Failure::Input(InputError::NoTrace { reasons: named.collect() })
+        }
+        other => other,
+    }
+}
+
+fn write_table(table: &Frame, directory: &Path, format: CompareFormat) -> anyhow::Result<()> {
+    if format == CompareFormat::Parquet {
+        let path = directory.join(format!("{}.parquet", table.name));
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        return parquet_file::write_frame(&table.frame, &mut BufWriter::new(file));
+    }
+    write_file(&directory.join(format!("{}.csv", table.name)), |out| delimited::write(&table.frame, b',', out))
+}

@@ -1,0 +1,521 @@
+//! Compares two sides: checks, matches, judges, divides the change.
+
+use std::collections::BTreeMap;
+
+use super::basis::{Basis, BasisChoice};
+use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
+use super::digest::Times;
+use super::document::{
+    BasisFacts, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow, Renamed,
+    SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
+};
+use super::effects::effects;
+use super::evidence::{Evidence, of_row, of_times};
+use super::families::Families;
+use super::judgment::{Judgment, Strictness, Verdict, judge};
+use super::matching::{MatchLevel, Row, SideKernel, matched};
+use super::side::{Side, calls, key};
+use super::summary;
+use super::tree::{COMMUNICATION, Part, kernel_of, of_gpu, of_side};
+
+/// Assumed noise between two runs on the same GPUs, and on others, as a share.
+const NOISE_FLOOR: f64 = 0.01;
+const NOISE_FLOOR_OTHER_DEVICES: f64 = 0.02;
+
+/// How to compare.
+#[derive(Clone, Debug)]
+pub(crate) struct CompareOptions {
+    pub basis: BasisChoice,
+    pub level: MatchLevel,
+    /// Smallest relevant change, as a share.
+    pub effect: f64,
+    /// Assumed noise between two runs, as a share; by default 1 % on the same GPUs and 2 % on others.
+    pub noise_floor: Option<f64>,
+    pub alpha: f64,
+    /// Share of the kernel time of either side from which a kernel is tested.
+    pub least_share: f64,
+    pub allowed: Allowed,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            basis: BasisChoice::Auto,
+            level: MatchLevel::Family,
+            effect: 0.03,
+            noise_floor: None,
+            alpha: 0.01,
+            least_share: 0.002,
+            allowed: Allowed::default(),
+        }
+    }
+}
+
+/// Compares two sides.
+pub(crate) fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison {
+    let (mut base, mut new) = (base.clone(), new.clone());
+    let first = base.clone();
+    let are_renamed = [base.pair_with(&first), new.pair_with(&first)].contains(&true);
+    compare_paired(&base, &new, are_renamed, options)
+}
+
+fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareOptions) -> Comparison {
+    let basis = options.basis.resolve(base, new);
+    let rows = matched(base, new, basis, options.level);
+    let found = checks(base, new, basis, &rows, are_renamed, options.allowed);
+    let floor = if have_other_devices(base, new) { NOISE_FLOOR_OTHER_DEVICES } else { NOISE_FLOOR };
+    let strictness =
+        Strictness { effect: options.effect, noise_floor: options.noise_floor.unwrap_or(floor), alpha: options.alpha };
+    let is_blocked = found.iter().any(|check| check.level == Level::Blocking);
+    let empty = Part { name: "span".to_owned(), ..Part::default() };
+    let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
+    let [base_tree, new_tree] = &trees;
+    let totals = totals(base, new, basis, &trees, strictness);
+    let kernels = kernel_rows(&rows, basis, &trees, strictness, options.least_share);
+    let mut comparison = Comparison {
+        schema: SCHEMA,
+        schema_version: SCHEMA_VERSION,
+        verdict: "unclear",
+        reason: String::new(),
+        basis: BasisFacts {
+            kind: basis.word(),
+            unit: basis.word(),
+            base_units: base.units(basis),
+            new_units: new.units(basis),
+        },
+        settings: Settings {
+            r#match: if options.level == MatchLevel::Exact { "exact" } else { "family" },
+            effect_pct: rounded(options.effect * 100.0),
+            noise_floor_pct: rounded(strictness.noise_floor * 100.0),
+            alpha: options.alpha,
+            least_share_pct: rounded(options.least_share * 100.0),
+        },
+        base: side_facts(base),
+        new: side_facts(new),
+        comparability: found.iter().map(check_row).collect(),
+        totals,
+        decomposition: decomposition(base, new, basis, base_tree, new_tree),
+        path: Vec::new(),
+        path_why: "the critical path is not compared yet",
+        added: rows
+            .iter()
+            .filter(|row| row.base.is_none())
+            .filter_map(|row| one_sided(row.new.as_ref()?, new_tree))
+            .collect(),
+        gone: rows
+            .iter()
+            .filter(|row| row.new.is_none())
+            .filter_map(|row| one_sided(row.base.as_ref()?, base_tree))
+            .collect(),
+        replaced: Vec::new(),
+        renamed: rows.iter().filter(|row| row.is_renamed()).filter_map(renamed).collect(),
+        categories: categories(&kernels),
+        kernels,
+        ranges: Vec::new(),
+        ranges_why: "ranges are not compared yet",
+        ranks: ranks(base, new, basis),
+        iterations: iterations(base, "base").into_iter().chain(iterations(new, "new")).collect(),
+        counters: Vec::new(),
+        counters_why: "counters are not compared yet",
+        gate: Gate::default(),
+    };
+    (comparison.verdict, comparison.reason) = summary::verdict(&comparison, is_blocked);
+    comparison
+}
+
+/// A number with 12 significant digits, as every number on the way out.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+fn side_facts(side: &Side) -> SideFacts {
+    let architectures: std::collections::BTreeSet<&String> =
+        side.runs.iter().flat_map(|run| &run.facts.architectures).collect();
+    SideFacts {
+        inputs: side.runs.iter().flat_map(|run| run.facts.inputs.clone()).collect(),
+        runs: side.runs.len(),
+        ranks: side.runs.iter().map(|run| run.facts.ranks).max().unwrap_or(0),
+        gpus: side.keys().len(),
+        arch: architectures.into_iter().cloned().collect(),
+        iterations: side.steady_iterations(),
+    }
+}
+
+fn check_row(check: &Check) -> CheckRow {
+    CheckRow {
+        check: check.check,
+        level: check.level.word(),
+        base: check.base.clone(),
+        new: check.new.clone(),
+        message: check.message.clone(),
+    }
+}
+
+/// Times that are tested, with how each is taken from an interval.
+type Metric = (&'static str, fn(&Times) -> i64);
+const METRICS: [Metric; 6] = [
+    ("span", |times| times.span_ns),
+    ("busy", Times::busy_ns),
+    ("idle", |times| times.span_ns.saturating_sub(times.busy_ns())),
+    ("compute", |times| times.compute_ns),
+    ("exposed_comm", |times| times.exposed_comm_ns),
+    ("exposed_copy", |times| times.exposed_copy_ns),
+];
+
+fn totals(base: &Side, new: &Side, basis: Basis, trees: &[Part; 2], strictness: Strictness) -> Vec<Total> {
+    let evidence: Vec<Option<Evidence>> = METRICS
+        .iter()
+        .map(|(_, time)| if basis == Basis::Iteration { of_times(base, new, time) } else { of_runs(base, new, *time) })
+        .collect();
+    let judged: Vec<(Option<&Evidence>, f64)> = evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
+    let judged = judge(&judged, strictness);
+    let rows = METRICS.iter().zip(&evidence).zip(judged).map(|(((metric, _), evidence), judgment)| {
+        let [base_ns, new_ns] = trees.each_ref().map(|tree| time_of(tree, metric).unwrap_or(0));
+        let pct = |ratio: f64| rounded((ratio - 1.0) * 100.0);
+        let is_tested = judgment.interval.is_some();
+        let why = if basis == Basis::Run {
+            "a side has one value; compare several runs"
+        } else {
+            "too few steady iterations, or none of it in some"
+        };
+        Total {
+            metric: (*metric).to_owned(),
+            base_ns,
+            new_ns,
+            delta_ns: new_ns.saturating_sub(base_ns),
+            pct: (base_ns > 0).then(|| pct(new_ns as f64 / base_ns as f64)),
+            ci_low_pct: judgment.interval.map(|(low, _)| pct(low)),
+            ci_high_pct: judgment.interval.map(|(_, high)| pct(high)),
+            resolution_pct: judgment.resolution_pct.map(rounded),
+            unit: evidence.as_ref().and_then(|evidence| Some(evidence.unit?.word())),
+            samples: evidence.as_ref().map_or(0, |evidence| evidence.samples),
+            verdict: is_tested.then(|| judgment.verdict.word()),
+            verdict_why: (!is_tested).then_some(why),
+        }
+    });
+    rows.filter(|row| row.base_ns != 0 || row.new_ns != 0 || row.metric == "span").collect()
+}
+
+/// The evidence of whole runs: their values are the samples. `None` with one run on both sides.
+fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Option<Evidence> {
+    use crate::analysis::statistics::trimmed::{Estimate, mean};
+    let levels = |side: &Side| {
+        let of_run = |run: &super::digest::Digest| {
+            let sum: i64 = run.gpus.iter().map(|gpu| time(&gpu.run)).sum();
+            (sum > 0).then(|| libm::log(sum as f64 / run.gpus.len() as f64))
+        };
+        side.runs.iter().map(of_run).collect::<Option<Vec<f64>>>()
+    };
+    let (base, new) = (levels(base)?, levels(new)?);
+    if base.len() + new.len() < 3 {
+        return None;
+    }
+    let log_ratio = mean(&new)? - mean(&base)?;
+    Some(Evidence {
+        log_ratio,
+        error: Some(Estimate { value: log_ratio, standard_error: 0.0, degrees: f64::INFINITY }),
+        unit: None,
+        samples: base.len().min(new.len()),
+        levels: [base, new],
+    })
+}
+
+/// The time of a part anywhere in a tree.
+fn time_of(part: &Part, name: &str) -> Option<i64> {
+    if part.name == name {
+        return Some(part.time_ns);
+    }
+    part.children.iter().find_map(|child| time_of(child, name))
+}
+
+/// The time of a kernel in the mean span.
+fn kernel_ns(tree: &Part, name: &str) -> i64 {
+    if kernel_of(&tree.name) == Some(name) {
+        return tree.time_ns;
+    }
+    tree.children.iter().map(|child| kernel_ns(child, name)).sum()
+}
+
+/// The times of all kernels in the mean span.
+fn kernel_times(tree: &Part) -> BTreeMap<&str, i64> {
+    let mut times = BTreeMap::new();
+    fn add<'a>(part: &'a Part, times: &mut BTreeMap<&'a str, i64>) {
+        if let Some(kernel) = kernel_of(&part.name) {
+            *times.entry(kernel).or_default() += part.time_ns;
+        }
+        part.children.iter().for_each(|child| add(child, times));
+    }
+    add(tree, &mut times);
+    times
+}
+
+fn kernel_rows(
+    rows: &[Row<'_>],
+    basis: Basis,
+    trees: &[Part; 2],
+    strictness: Strictness,
+    least_share: f64,
+) -> Vec<KernelRow> {
+    let times = trees.each_ref().map(kernel_times);
+    let all = times.each_ref().map(|times| times.values().sum::<i64>().max(1) as f64);
+    let time = |side: usize, kernel: Option<&SideKernel<'_>>| {
+        kernel.and_then(|kernel| times.get(side)?.get(kernel.name).copied()).unwrap_or(0)
+    };
+    let share = |row: &Row<'_>| {
+        let of = |side: usize, kernel: Option<&SideKernel<'_>>| {
+            time(side, kernel) as f64 / all.get(side).copied().unwrap_or(1.0)
+        };
+        of(0, row.base.as_ref()).max(of(1, row.new.as_ref()))
+    };
+    let evidence: Vec<Option<Evidence>> = rows.iter().map(|row| of_row(row, basis)).collect();
+    let is_tested = |row: &Row<'_>, evidence: &Option<Evidence>| {
+        !waits(row) && share(row) >= least_share && evidence.as_ref().is_some_and(|evidence| evidence.error.is_some())
+    };
+    let median = |row: &Row<'_>| {
+        let all = row.base.iter().flat_map(|side| side.by_gpu.values().flatten());
+        all.map(|(_, kernel)| calls(kernel, basis).median_x2_ns / 2).max().unwrap_or(0) as f64
+    };
+    let tested: Vec<(Option<&Evidence>, f64)> = rows
+        .iter()
+        .zip(&evidence)
+        .filter(|(row, evidence)| is_tested(row, evidence))
+        .map(|(row, evidence)| (evidence.as_ref(), median(row)))
+        .collect();
+    let mut judged = judge(&tested, strictness).into_iter();
+    rows.iter()
+        .zip(&evidence)
+        .map(|(row, evidence)| {
+            let judgment = if is_tested(row, evidence) { judged.next() } else { None };
+            let totals = [time(0, row.base.as_ref()), time(1, row.new.as_ref())];
+            kernel_row(row, evidence.as_ref(), judgment, totals, share(row), strictness, least_share, basis)
+        })
+        .collect()
+}
+
+#[expect(clippy::too_many_arguments, reason = "the facts of one row")]
+fn kernel_row(
+    row: &Row<'_>,
+    evidence: Option<&Evidence>,
+    judgment: Option<Judgment>,
+    [base_total_ns, new_total_ns]: [i64; 2],
+    share: f64,
+    strictness: Strictness,
+    least_share: f64,
+    basis: Basis,
+) -> KernelRow {
+    let (base, new) = (row.base.as_ref(), row.new.as_ref());
+    let delta_ns = new_total_ns.saturating_sub(base_total_ns);
+    let divided = base.zip(new).map(|(base, new)| effects(base, new, delta_ns));
+    let verdict = match (base, new, judgment) {
+        (None, _, _) => Verdict::New,
+        (_, None, _) => Verdict::Gone,
+        (_, _, Some(judgment)) => judgment.verdict,
+        _ if share < least_share || waits(row) => Verdict::Untested,
+        _ => Verdict::TooFew,
+    };
+    let why = match verdict {
+        Verdict::New | Verdict::Gone => Some("only one side has it"),
+        Verdict::Untested if waits(row) => Some("its duration includes the wait for other ranks"),
+        Verdict::Untested => Some("it takes less than --least-share of the kernel time"),
+        Verdict::TooFew => Some("fewer than 15 dispatches on a side, or no shape that both sides have"),
+        _ => None,
+    };
+    let ratio = judgment.map(|judgment| judgment.ratio).or(evidence.map(|evidence| libm::exp(evidence.log_ratio)));
+    let sides = || base.into_iter().chain(new);
+    let name = new.or(base).map(|side| side.name.to_owned()).unwrap_or_default();
+    KernelRow {
+        family: Families::builtin().of(&name),
+        key: base.or(new).map(|side| side.name.to_owned()).unwrap_or_default(),
+        category: sides().next().map(|side| side.category.to_owned()).unwrap_or_default(),
+        matched_by: row.matched_by.word(),
+        base_name: base.map(|side| side.name.to_owned()),
+        new_name: new.map(|side| side.name.to_owned()),
+        problem: None,
+        base_calls: rounded(base.map_or(0.0, |side| side.calls)),
+        new_calls: rounded(new.map_or(0.0, |side| side.calls)),
+        base_total_ns,
+        new_total_ns,
+        delta_ns,
+        calls_effect_ns: divided.map(|parts| parts.calls_ns),
+        speed_effect_ns: divided.map(|parts| parts.speed_ns),
+        mix_effect_ns: divided.map(|parts| parts.mix_ns),
+        selection_effect_ns: divided.map(|parts| parts.selection_ns),
+        clock_effect_ns: None,
+        path_delta_ns: None,
+        ratio: ratio.map(rounded),
+        ci_low: judgment.and_then(|judgment| judgment.interval).map(|(low, _)| rounded(low)),
+        ci_high: judgment.and_then(|judgment| judgment.interval).map(|(_, high)| rounded(high)),
+        resolution_pct: judgment.and_then(|judgment| judgment.resolution_pct).map(rounded),
+        resolution_why: why,
+        p_holm: judgment.and_then(|judgment| judgment.adjusted_p).map(rounded),
+        unit: evidence.and_then(|evidence| Some(evidence.unit?.word())),
+        samples: evidence.map_or(0, |evidence| evidence.samples),
+        share_pct: rounded(share * 100.0),
+        clock_pct: None,
+        cycles_pct: None,
+        clock_why: "no clock was recorded with the kernels",
+        tail_changed: base
+            .zip(new)
+            .filter(|_| judgment.is_some())
+            .and_then(|(base, new)| tail(base, new, ratio?, strictness.effect, basis)),
+        verdict: verdict.word(),
+    }
+}
+
+/// Whether dispatches last until other ranks arrive, so that their durations are no property of the kernel.
+fn waits(row: &Row<'_>) -> bool {
+    row.sides().any(|side| side.category == COMMUNICATION)
+}
+
+/// Present if the mean duration changed by more than the smallest relevant change, other than the typical one did.
+fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, basis: Basis) -> Option<Tail> {
+    if base.name != new.name || !base.shapes.keys().eq(new.shapes.keys()) {
+        return None;
+    }
+    let mean = |side: &SideKernel<'_>| side.time_ns / side.calls.max(f64::MIN_POSITIVE);
+    let of_means = mean(new) / mean(base).max(f64::MIN_POSITIVE);
+    if (of_means / ratio - 1.0).abs() <= effect {
+        return None;
+    }
+    let most = |side: &SideKernel<'_>, quantile: fn(&super::digest::Calls) -> i64| {
+        let all = side.by_gpu.values().flatten();
+        all.map(|(_, kernel)| quantile(calls(kernel, basis))).max().unwrap_or(0)
+    };
+    Some(Tail {
+        base_p95_ns: most(base, |calls| calls.p95_ns),
+        new_p95_ns: most(new, |calls| calls.p95_ns),
+        base_p99_ns: most(base, |calls| calls.p99_ns),
+        new_p99_ns: most(new, |calls| calls.p99_ns),
+    })
+}
+
+/// The parts of the span except kernels: of the mean, then of every GPU that both sides have.
+fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tree: &Part) -> Vec<PartRow> {
+    let mut rows = Vec::new();
+    add_parts(None, None, Some(base_tree), Some(new_tree), &mut rows);
+    let by_gpu = |side: &Side| {
+        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
+        for gpu in side.gpus() {
+            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
+        }
+        trees
+    };
+    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
+    for ((rank, gpu), trees) in &of_base {
+        let Some(others) = of_new.get(&(*rank, *gpu)) else { continue };
+        let label = format!("rank {rank} GPU {gpu}");
+        let (one, other) = (super::tree::mean(trees), super::tree::mean(others));
+        add_parts(Some(&label), None, one.as_ref(), other.as_ref(), &mut rows);
+    }
+    rows
+}
+
+fn add_parts(
+    gpu: Option<&str>,
+    parent: Option<&str>,
+    base: Option<&Part>,
+    new: Option<&Part>,
+    rows: &mut Vec<PartRow>,
+) {
+    let Some(name) = base.or(new).map(|part| part.name.as_str()).filter(|name| kernel_of(name).is_none()) else {
+        return;
+    };
+    let [base_ns, new_ns] = [base, new].map(|part| part.map_or(0, |part| part.time_ns));
+    rows.push(PartRow {
+        gpu: gpu.map(ToOwned::to_owned),
+        part: name.to_owned(),
+        parent: parent.map(ToOwned::to_owned),
+        base_ns,
+        new_ns,
+        delta_ns: new_ns.saturating_sub(base_ns),
+    });
+    let (of_base, of_new) = (children(base), children(new));
+    let find = |all: &[&Part], name: &str| all.iter().position(|part| part.name == name);
+    let only_new = of_new.iter().filter(|part| find(&of_base, &part.name).is_none());
+    for child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
+        let one = find(&of_base, child).and_then(|place| of_base.get(place)).copied();
+        let other = find(&of_new, child).and_then(|place| of_new.get(place)).copied();
+        add_parts(gpu, Some(name), one, other, rows);
+    }
+}
+
+fn children(part: Option<&Part>) -> Vec<&Part> {
+    part.map_or_else(Vec::new, |part| part.children.iter().collect())
+}
+
+fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
+    Some(OneSided {
+        kernel: kernel.name.to_owned(),
+        category: kernel.category.to_owned(),
+        calls: rounded(kernel.calls),
+        total_ns: kernel_ns(tree, kernel.name),
+    })
+}
+
+fn renamed(row: &Row<'_>) -> Option<Renamed> {
+    let (base, new) = row.base.as_ref().zip(row.new.as_ref())?;
+    Some(Renamed { base: base.name.to_owned(), new: new.name.to_owned(), matched_by: row.matched_by.word()? })
+}
+
+fn categories(kernels: &[KernelRow]) -> Vec<Delta> {
+    let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for kernel in kernels {
+        let sum = sums.entry(&kernel.category).or_default();
+        *sum = (sum.0.saturating_add(kernel.base_total_ns), sum.1.saturating_add(kernel.new_total_ns));
+    }
+    let delta = |(name, (base_ns, new_ns)): (&str, (i64, i64))| Delta {
+        name: name.to_owned(),
+        base_ns,
+        new_ns,
+        delta_ns: new_ns.saturating_sub(base_ns),
+    };
+    let mut rows: Vec<Delta> = sums.into_iter().map(delta).collect();
+    rows.sort_by(|one, other| other.delta_ns.abs().cmp(&one.delta_ns.abs()).then_with(|| one.name.cmp(&other.name)));
+    rows
+}
+
+fn ranks(base: &Side, new: &Side, basis: Basis) -> Vec<RankRow> {
+    let by_gpu = |side: &Side| {
+        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
+        for gpu in side.gpus() {
+            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
+        }
+        trees.into_iter().filter_map(|(key, trees)| Some((key, super::tree::mean(&trees)?))).collect::<BTreeMap<_, _>>()
+    };
+    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
+    let common = of_base.iter().filter_map(|(key, base)| Some((*key, base, of_new.get(key)?)));
+    common
+        .map(|((rank, gpu), base, new)| {
+            let delta = |name: &str| time_of(new, name).unwrap_or(0).saturating_sub(time_of(base, name).unwrap_or(0));
+            RankRow {
+                rank,
+                gpu,
+                base_span_ns: base.time_ns,
+                new_span_ns: new.time_ns,
+                delta_ns: delta("span"),
+                busy_delta_ns: delta("busy"),
+                idle_delta_ns: delta("idle"),
+            }
+        })
+        .collect()
+}
+
+fn iterations(side: &Side, name: &'static str) -> Vec<IterationRow> {
+    let of_run = |(run, digest): (usize, &super::digest::Digest)| {
+        let of_gpu = |gpu: &super::digest::GpuDigest| {
+            let (rank, index) = key(gpu);
+            let row = move |(iteration, times): (usize, &Times)| IterationRow {
+                side: name,
+                run,
+                rank,
+                gpu: index,
+                iteration,
+                duration_ns: times.span_ns,
+                busy_ns: times.busy_ns(),
+            };
+            gpu.iterations.iter().enumerate().map(row).collect::<Vec<_>>()
+        };
+        digest.gpus.iter().flat_map(of_gpu).collect::<Vec<_>>()
+    };
+    side.runs.iter().enumerate().flat_map(of_run).collect()
+}

@@ -1,0 +1,359 @@
+//! Digests as files: a Parquet file with a row for each GPU and for each kernel on it, and the facts of the run in its metadata.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use polars::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::model::{Calls, CopyDigest, Digest, GpuDigest, KernelDigest, RunFacts, Shape, Times, VERSION};
+
+/// Key of the metadata.
+const KEY: &str = "wavesieve.digest";
+/// Bytes at the start of Parquet files.
+const MAGIC: &[u8] = b"PAR1";
+/// Integers that a shape takes: sizes, calls and total of the run and of steady iterations, and how many levels of both there are.
+const SHAPE: usize = 12;
+
+/// The metadata.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    version: u32,
+    facts: RunFacts,
+    gpus: Vec<GpuDigest>,
+    /// Causes of idle time, in the order of the columns of `iterations`.
+    causes: Vec<String>,
+    /// By GPU.
+    copies: Vec<Vec<CopyDigest>>,
+}
+
+/// Whether a file is a digest, by its metadata.
+pub(crate) fn is_digest(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    let starts = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    path.is_file() && starts.is_ok() && magic == MAGIC && head_text(path).is_ok_and(|text| text.is_some())
+}
+
+fn head_text(path: &Path) -> Result<Option<String>> {
+    let mut reader = ParquetReader::new(File::open(path)?);
+    let metadata = reader.get_metadata()?.key_value_metadata().clone();
+    Ok(metadata.into_iter().flatten().find(|entry| entry.key == KEY).and_then(|entry| entry.value))
+}
+
+/// Lists of integers or floats, row by row.
+type Lists<T> = Vec<Vec<T>>;
+
+/// Columns of the file.
+#[derive(Default)]
+struct Columns {
+    gpu: Vec<i64>,
+    name: Vec<Option<String>>,
+    category: Vec<Option<String>>,
+    /// Of a kernel calls, total, twice the median, p95 and p99, of the run and of its steady iterations.
+    sums: Lists<i64>,
+    log_means: Lists<f64>,
+    run_blocks: Lists<f64>,
+    steady_blocks: Lists<f64>,
+    iteration_blocks: Lists<f64>,
+    places: Lists<i64>,
+    shapes: Lists<i64>,
+    /// Levels of the shapes one after the other, of the run and of steady iterations.
+    shape_levels: Lists<f64>,
+    /// Of a GPU the times of each steady iteration: span, compute, communication, copies, exposed ones of both, kernels, idle by cause.
+    iterations: Lists<i64>,
+}
+
+/// Writes a digest.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
+    let mut causes: Vec<String> =
+        digest.gpus.iter().flat_map(|gpu| &gpu.iterations).flat_map(|times| times.idle_ns.keys().cloned()).collect();
+    causes.sort_unstable();
+    causes.dedup();
+    let mut columns = Columns::default();
+    for (place, gpu) in (0..).zip(&digest.gpus) {
+        columns.push_gpu(place, gpu, &causes);
+        gpu.kernels.iter().for_each(|kernel| columns.push_kernel(place, kernel));
+    }
+    let head = Head {
+        version: VERSION,
+        facts: digest.facts.clone(),
+        copies: digest.gpus.iter().map(|gpu| gpu.copies.clone()).collect(),
+        gpus: digest.gpus.clone(),
+        causes,
+    };
+    let metadata = KeyValueMetadata::from_static(vec![(KEY.to_owned(), serde_json::to_string(&head)?)]);
+    let mut frame = columns.into_frame()?;
+    ParquetWriter::new(out)
+        .with_compression(ParquetCompression::Zstd(None))
+        .with_key_value_metadata(Some(metadata))
+        .set_parallel(false)
+        .finish(&mut frame)?;
+    Ok(())
+}
+
+/// Reads a digest.
+///
+/// # Errors
+/// When the file is none, is of a newer version, or is damaged.
+pub(crate) fn read(path: &Path) -> Result<Digest> {
+    let shown = path.display();
+    let text = head_text(path).with_context(|| format!("cannot read the digest {shown}; save it again with --save"))?;
+    let Some(text) = text else { bail!("{shown} is no digest; save one with --save") };
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let damaged = || format!("the digest {shown} is damaged; save it again with --save");
+    let Version { version } = serde_json::from_str(&text).with_context(damaged)?;
+    ensure!(
+        version <= VERSION,
+        "the digest {shown} has version {version}, this program reads up to {VERSION}; update the program or save the digest again"
+    );
+    let head: Head = serde_json::from_str(&text).with_context(damaged)?;
+    let frame = ParquetReader::new(File::open(path)?).finish();
+    let frame = Context::with_context(frame, damaged)?;
+    assembled(head, &frame, path).with_context(damaged)
+}
+
+impl Columns {
+    fn push_gpu(&mut self, place: i64, gpu: &GpuDigest, causes: &[String]) {
+        let per_iteration = |(times, kernels): (&Times, &i64)| {
+            let mut values = vec![
+                times.span_ns,
+                times.compute_ns,
+                times.comm_ns,
+                times.copy_ns,
+                times.exposed_comm_ns,
+                times.exposed_copy_ns,
+                *kernels,
+            ];
+            values.extend(causes.iter().map(|cause| times.idle_ns.get(cause).copied().unwrap_or_default()));
+            values
+        };
+        self.push(place, None, [&Calls::default(), &Calls::default()]);
+        if let Some(iterations) = self.iterations.last_mut() {
+            *iterations = gpu.iterations.iter().zip(&gpu.kernels_per_iteration).flat_map(per_iteration).collect();
+        }
+    }
+
+    fn push_kernel(&mut self, place: i64, kernel: &KernelDigest) {
+        self.push(place, Some((&kernel.name, &kernel.category)), [&kernel.run, &kernel.steady]);
+        let shape = |shape: &Shape| {
+            let (run, steady) = (shape.run_logs.len() as i64, shape.steady_logs.len() as i64);
+            let sums = [shape.run.0, shape.run.1, shape.steady.0, shape.steady.1, run, steady];
+            shape.sizes.into_iter().chain(sums)
+        };
+        let set = |lists: &mut Lists<i64>, values: Vec<i64>| {
+            lists.last_mut().into_iter().for_each(|last| last.clone_from(&values))
+        };
+        set(&mut self.places, kernel.places.clone());
+        set(&mut self.shapes, kernel.shapes.iter().flat_map(shape).collect());
+        if let Some(last) = self.iteration_blocks.last_mut() {
+            last.clone_from(&kernel.iteration_blocks);
+        }
+        if let Some(last) = self.shape_levels.last_mut() {
+            *last = kernel
+                .shapes
+                .iter()
+                .flat_map(|shape| shape.run_logs.iter().chain(&shape.steady_logs))
+                .copied()
+                .collect();
+        }
+    }
+
+    fn push(&mut self, place: i64, name: Option<(&str, &str)>, calls: [&Calls; 2]) {
+        self.gpu.push(place);
+        self.name.push(name.map(|(name, _)| name.to_owned()));
+        self.category.push(name.map(|(_, category)| category.to_owned()));
+        let sums = |calls: &Calls| [calls.calls, calls.total_ns, calls.median_x2_ns, calls.p95_ns, calls.p99_ns];
+        let [run, steady] = calls;
+        self.sums.push(if name.is_some() { [sums(run), sums(steady)].concat() } else { Vec::new() });
+        self.log_means.push(if name.is_some() { vec![run.log_mean, steady.log_mean] } else { Vec::new() });
+        self.run_blocks.push(run.blocks.clone());
+        self.steady_blocks.push(steady.blocks.clone());
+        self.iteration_blocks.push(Vec::new());
+        self.places.push(Vec::new());
+        self.shapes.push(Vec::new());
+        self.shape_levels.push(Vec::new());
+        self.iterations.push(Vec::new());
+    }
+
+    fn into_frame(self) -> PolarsResult<DataFrame> {
+        let integers =
+            |name: &str, rows: &Lists<i64>| list_column(name, rows, DataType::Int64, |row| Series::new("".into(), row));
+        let floats = |name: &str, rows: &Lists<f64>| {
+            list_column(name, rows, DataType::Float64, |row| Series::new("".into(), row))
+        };
+        DataFrame::new_infer_height(vec![
+            Column::new("gpu".into(), self.gpu),
+            Column::new("name".into(), self.name),
+            Column::new("category".into(), self.category),
+            integers("sums", &self.sums),
+            floats("log_means", &self.log_means),
+            floats("run_blocks", &self.run_blocks),
+            floats("steady_blocks", &self.steady_blocks),
+            floats("iteration_blocks", &self.iteration_blocks),
+            integers("places", &self.places),
+            integers("shapes", &self.shapes),
+            floats("shape_levels", &self.shape_levels),
+            integers("iterations", &self.iterations),
+        ])
+    }
+}
+
+fn list_column<T>(name: &str, rows: &Lists<T>, data_type: DataType, series: impl Fn(&[T]) -> Series) -> Column {
+    let rows: Vec<Series> = rows.iter().map(|row| series(row)).collect();
+    let column = ListChunked::from_iter(rows.iter()).with_name(name.into()).into_series();
+    let typed = column.cast(&DataType::List(Box::new(data_type)));
+    typed.unwrap_or(column).into_column()
+}
+
+fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
+    let Head { mut facts, mut gpus, causes, copies, .. } = head;
+    facts.inputs = vec![path.display().to_string()];
+    let place = frame.column("gpu")?.i64()?.clone();
+    let (names, categories) = (frame.column("name")?.str()?.clone(), frame.column("category")?.str()?.clone());
+    let list = |name: &str| -> Result<ListChunked> { Ok(frame.column(name)?.list()?.clone()) };
+    let (sums, log_means, places) = (list("sums")?, list("log_means")?, list("places")?);
+    let (run_blocks, steady_blocks) = (list("run_blocks")?, list("steady_blocks")?);
+    let (iteration_blocks, iterations) = (list("iteration_blocks")?, list("iterations")?);
+    let (all_shapes, shape_levels) = (list("shapes")?, list("shape_levels")?);
+    ensure!(copies.len() == gpus.len(), "copies are missing");
+    for (gpu, copies) in gpus.iter_mut().zip(copies) {
+        gpu.copies = copies;
+    }
+    for row in 0..frame.height() {
+        let gpu = place.get(row).and_then(|place| gpus.get_mut(usize::try_from(place).ok()?)).context("unknown GPU")?;
+        let (Some(name), Some(category)) = (names.get(row), categories.get(row)) else {
+            let width = 7 + causes.len();
+            for of_one in integers_at(&iterations, row)?.chunks(width) {
+                let [span_ns, compute_ns, comm_ns, copy_ns, exposed_comm_ns, exposed_copy_ns, kernels, idle @ ..] =
+                    of_one
+                else {
+                    bail!("iterations are cut")
+                };
+                ensure!(idle.len() == causes.len(), "iterations are cut");
+                let named = causes.iter().cloned().zip(idle.iter().copied());
+                gpu.iterations.push(Times {
+                    span_ns: *span_ns,
+                    compute_ns: *compute_ns,
+                    comm_ns: *comm_ns,
+                    copy_ns: *copy_ns,
+                    exposed_comm_ns: *exposed_comm_ns,
+                    exposed_copy_ns: *exposed_copy_ns,
+                    idle_ns: named.filter(|(_, idle_ns)| *idle_ns != 0).collect(),
+                });
+                gpu.kernels_per_iteration.push(*kernels);
+            }
+            continue;
+        };
+        let sums = integers_at(&sums, row)?;
+        let means = floats_at(&log_means, row)?;
+        let (Some((run, steady)), [run_mean, steady_mean]) = (sums.split_at_checked(5), means.as_slice()) else {
+            bail!("sums are cut")
+        };
+        gpu.kernels.push(KernelDigest {
+            name: name.to_owned(),
+            category: category.to_owned(),
+            run: calls(run, *run_mean, floats_at(&run_blocks, row)?)?,
+            steady: calls(steady, *steady_mean, floats_at(&steady_blocks, row)?)?,
+            places: integers_at(&places, row)?,
+            iteration_blocks: floats_at(&iteration_blocks, row)?,
+            shapes: shapes(&integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
+        });
+    }
+    Ok(Digest { facts, gpus })
+}
+
+fn calls(sums: &[i64], log_mean: f64, blocks: Vec<f64>) -> Result<Calls> {
+    let [calls, total_ns, median_x2_ns, p95_ns, p99_ns] = *sums else { bail!("sums are cut") };
+    Ok(Calls { calls, total_ns, median_x2_ns, p95_ns, p99_ns, log_mean, blocks })
+}
+
+fn shapes(values: &[i64], levels: &[f64]) -> Result<Vec<Shape>> {
+    let mut levels = levels.iter().copied();
+    let mut take = |count: i64| -> Vec<f64> { levels.by_ref().take(usize::try_from(count).unwrap_or(0)).collect() };
+    let mut shapes = Vec::new();
+    for one in values.chunks(SHAPE) {
+        let [a, b, c, d, e, f, run_calls, run_ns, steady_calls, steady_ns, run_levels, steady_levels] = *one else {
+            bail!("shapes are cut")
+        };
+        shapes.push(Shape {
+            sizes: [a, b, c, d, e, f],
+            run: (run_calls, run_ns),
+            steady: (steady_calls, steady_ns),
+            run_logs: take(run_levels),
+            steady_logs: take(steady_levels),
+        });
+    }
+    Ok(shapes)
+}
+
+fn integers_at(lists: &ListChunked, row: usize) -> Result<Vec<i64>> {
+    let list = lists.get_as_series(row).context("a list is missing")?;
+    Ok(list.i64()?.iter().flatten().collect())
+}
+
+fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
+    let list = lists.get_as_series(row).context("a list is missing")?;
+    Ok(list.f64()?.iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_as_it_was_written() {
+        let mut times = Times { span_ns: 100, compute_ns: 40, ..Times::default() };
+        times.idle_ns.insert("sync".to_owned(), 60);
+        let calls = Calls {
+            calls: 3,
+            total_ns: 40,
+            median_x2_ns: 26,
+            p95_ns: 14,
+            p99_ns: 14,
+            log_mean: 2.5,
+            blocks: vec![0.1, 0.2],
+        };
+        let kernel = KernelDigest {
+            name: "gemm<float>".to_owned(),
+            category: "gemm".to_owned(),
+            run: calls.clone(),
+            steady: Calls::default(),
+            places: vec![26, 27],
+            iteration_blocks: vec![1.0 / 3.0],
+            shapes: vec![
+                Shape { sizes: [1, 2, 3, 64, 1, 1], run: (3, 40), run_logs: vec![2.5, 2.4, 2.6], ..Shape::default() },
+                Shape { sizes: [2, 2, 3, 64, 1, 1], steady: (1, 4), steady_logs: vec![0.5], ..Shape::default() },
+            ],
+        };
+        let gpu = GpuDigest {
+            gpu: 1,
+            run: times.clone(),
+            iterations: vec![times.clone(), Times::default()],
+            kernels_per_iteration: vec![3, 0],
+            kernels: vec![kernel, KernelDigest { name: "copy".to_owned(), ..KernelDigest::default() }],
+            copies: vec![CopyDigest { direction: "H2D".to_owned(), run: (1, 5), steady: (0, 0) }],
+            ..GpuDigest::default()
+        };
+        let mut digest = Digest { gpus: vec![gpu.clone(), GpuDigest::default()], ..Digest::default() };
+        digest.facts.architectures.insert("gfx942".to_owned());
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.wsd");
+        write(&digest, &mut File::create(&path).unwrap()).unwrap();
+        assert!(is_digest(&path));
+        let mut found = read(&path).unwrap();
+        assert_eq!(found.facts.inputs, [path.display().to_string()]);
+        found.facts.inputs.clear();
+        assert_eq!(found, digest);
+        std::fs::write(&path, b"PAR1 something else").unwrap();
+        assert!(!is_digest(&path));
+        assert!(read(&path).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! What a comparison keeps of a run: sums, places, blocks and facts, in memory that does not grow with the dispatches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the files; readers refuse newer ones.
+pub(crate) const VERSION: u32 = 1;
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Digest {
+    pub facts: RunFacts,
+    /// The GPUs that did something, in the order of (process, GPU).
+    pub gpus: Vec<GpuDigest>,
+}
+
+/// Facts that decide whether two runs can be compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunFacts {
+    /// The inputs as they were named. The only part in which a trace and its digest differ.
+    #[serde(skip)]
+    pub inputs: Vec<String>,
+    /// Architectures of the GPUs, such as `gfx942`.
+    pub architectures: BTreeSet<String>,
+    /// Physical GPUs: node and id.
+    pub devices: BTreeSet<String>,
+    pub ranks: usize,
+    /// Domains of recorded API calls.
+    pub domains: BTreeSet<String>,
+    /// Formats with their schema versions.
+    pub formats: BTreeSet<String>,
+    /// Whether counter collection serialized the dispatches.
+    pub is_serialized: bool,
+    /// Parts that could not be read.
+    pub damage: Vec<String>,
+    /// Filters in effect, as on the command line.
+    pub filters: Vec<String>,
+}
+
+/// What one GPU of one process did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct GpuDigest {
+    pub process: i64,
+    pub rank: i64,
+    pub gpu: i64,
+    /// Over the whole run, as filtered.
+    pub run: Times,
+    /// In each steady iteration, in order.
+    #[serde(skip)]
+    pub iterations: Vec<Times>,
+    /// Kernels in each steady iteration.
+    #[serde(skip)]
+    pub kernels_per_iteration: Vec<i64>,
+    #[serde(skip)]
+    pub kernels: Vec<KernelDigest>,
+    #[serde(skip)]
+    pub copies: Vec<CopyDigest>,
+}
+
+/// How the span of a GPU divides, in nanoseconds: `span = busy + idle`, `busy = compute + exposed communication + exposed copies`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Times {
+    pub span_ns: i64,
+    pub compute_ns: i64,
+    /// Time with a communication kernel.
+    pub comm_ns: i64,
+    /// Time with a copy.
+    pub copy_ns: i64,
+    pub exposed_comm_ns: i64,
+    pub exposed_copy_ns: i64,
+    /// Idle time by cause; the causes add up to the idle time.
+    pub idle_ns: BTreeMap<String, i64>,
+}
+
+impl Times {
+    /// Time with anything running.
+    pub(crate) fn busy_ns(&self) -> i64 {
+        self.compute_ns.saturating_add(self.exposed_comm_ns).saturating_add(self.exposed_copy_ns)
+    }
+
+    /// Adds the times of another interval.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.span_ns = self.span_ns.saturating_add(other.span_ns);
+        self.compute_ns = self.compute_ns.saturating_add(other.compute_ns);
+        self.comm_ns = self.comm_ns.saturating_add(other.comm_ns);
+        self.copy_ns = self.copy_ns.saturating_add(other.copy_ns);
+        self.exposed_comm_ns = self.exposed_comm_ns.saturating_add(other.exposed_comm_ns);
+        self.exposed_copy_ns = self.exposed_copy_ns.saturating_add(other.exposed_copy_ns);
+        for (cause, idle_ns) in &other.idle_ns {
+            let sum_ns = self.idle_ns.entry(cause.clone()).or_default();
+            *sum_ns = sum_ns.saturating_add(*idle_ns);
+        }
+    }
+}
+
+/// Dispatches of one kernel on one GPU.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct KernelDigest {
+    /// Full name.
+    pub name: String,
+    pub category: String,
+    pub run: Calls,
+    /// Those that start in steady iterations.
+    pub steady: Calls,
+    /// Twice the median duration at each place of the iteration, over the steady ones; empty unless all of these have the kernel
+    /// equally often.
+    pub places: Vec<i64>,
+    /// Blocks of the steady iterations: means of the 10 % trimmed mean of the logarithms of the durations in each.
+    pub iteration_blocks: Vec<f64>,
+    /// By grid and workgroup, in order of these.
+    pub shapes: Vec<Shape>,
+}
+
+/// Durations of some dispatches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Calls {
+    pub calls: i64,
+    pub total_ns: i64,
+    /// Twice the median.
+    pub median_x2_ns: i64,
+    pub p95_ns: i64,
+    pub p99_ns: i64,
+    /// 10 % trimmed mean of the logarithms of the durations in nanoseconds.
+    pub log_mean: f64,
+    /// The same of up to ten consecutive blocks.
+    pub blocks: Vec<f64>,
+}
+
+/// Dispatches of a kernel with the same grid and workgroup.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Shape {
+    /// Grid, then workgroup, each x, y, z.
+    pub sizes: [i64; 6],
+    pub run: (i64, i64),
+    /// Calls and total of those in steady iterations.
+    pub steady: (i64, i64),
+    /// The level of the durations, then those of up to ten blocks, as in [`Calls`]; empty for kernels with one shape and for rare shapes.
+    pub run_logs: Vec<f64>,
+    pub steady_logs: Vec<f64>,
+}
+
+/// Copies in one direction from or to one GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CopyDigest {
+    pub direction: String,
+    /// Calls and total.
+    pub run: (i64, i64),
+    pub steady: (i64, i64),
+}

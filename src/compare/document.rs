@@ -1,0 +1,215 @@
+//! The document of a comparison: what its JSON holds. `share/schemas/compare.json` describes it.
+
+use serde::Serialize;
+
+pub(crate) const SCHEMA: &str = "wavesieve-compare";
+pub(crate) const SCHEMA_VERSION: &str = "1.0";
+
+/// A comparison. Times are nanoseconds per unit of the basis, averaged over GPUs and runs; what is not known is null, with the reason
+/// in a field that ends in `_why`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Comparison {
+    pub schema: &'static str,
+    pub schema_version: &'static str,
+    pub verdict: &'static str,
+    pub reason: String,
+    pub basis: BasisFacts,
+    pub settings: Settings,
+    pub base: SideFacts,
+    pub new: SideFacts,
+    pub comparability: Vec<CheckRow>,
+    pub totals: Vec<Total>,
+    pub decomposition: Vec<PartRow>,
+    pub path: Vec<PathRow>,
+    pub path_why: &'static str,
+    pub kernels: Vec<KernelRow>,
+    #[serde(rename = "new_kernels")]
+    pub added: Vec<OneSided>,
+    pub gone: Vec<OneSided>,
+    pub replaced: Vec<PathRow>,
+    pub renamed: Vec<Renamed>,
+    pub categories: Vec<Delta>,
+    pub ranges: Vec<Delta>,
+    pub ranges_why: &'static str,
+    pub ranks: Vec<RankRow>,
+    pub iterations: Vec<IterationRow>,
+    pub counters: Vec<Delta>,
+    pub counters_why: &'static str,
+    pub gate: Gate,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BasisFacts {
+    pub kind: &'static str,
+    pub unit: &'static str,
+    pub base_units: i64,
+    pub new_units: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Settings {
+    pub r#match: &'static str,
+    pub effect_pct: f64,
+    pub noise_floor_pct: f64,
+    pub alpha: f64,
+    pub least_share_pct: f64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SideFacts {
+    pub inputs: Vec<String>,
+    pub runs: usize,
+    pub ranks: usize,
+    pub gpus: usize,
+    pub arch: Vec<String>,
+    pub iterations: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CheckRow {
+    pub check: &'static str,
+    pub level: &'static str,
+    pub base: String,
+    pub new: String,
+    pub message: String,
+}
+
+/// A time with its test.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Total {
+    pub metric: String,
+    pub base_ns: i64,
+    pub new_ns: i64,
+    pub delta_ns: i64,
+    pub pct: Option<f64>,
+    pub ci_low_pct: Option<f64>,
+    pub ci_high_pct: Option<f64>,
+    pub resolution_pct: Option<f64>,
+    pub unit: Option<&'static str>,
+    pub samples: usize,
+    pub verdict: Option<&'static str>,
+    pub verdict_why: Option<&'static str>,
+}
+
+/// A part of the span; `gpu` is null for the mean over all GPUs.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PartRow {
+    pub gpu: Option<String>,
+    pub part: String,
+    pub parent: Option<String>,
+    pub base_ns: i64,
+    pub new_ns: i64,
+    pub delta_ns: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PathRow {
+    pub kind: String,
+    pub kernel: String,
+    pub delta_ns: i64,
+}
+
+/// A kernel that one or both sides have.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct KernelRow {
+    pub key: String,
+    pub family: String,
+    pub category: String,
+    pub matched_by: Option<&'static str>,
+    pub base_name: Option<String>,
+    pub new_name: Option<String>,
+    pub problem: Option<String>,
+    pub base_calls: f64,
+    pub new_calls: f64,
+    pub base_total_ns: i64,
+    pub new_total_ns: i64,
+    pub delta_ns: i64,
+    pub calls_effect_ns: Option<i64>,
+    pub speed_effect_ns: Option<i64>,
+    pub mix_effect_ns: Option<i64>,
+    pub selection_effect_ns: Option<i64>,
+    pub clock_effect_ns: Option<i64>,
+    pub path_delta_ns: Option<i64>,
+    pub ratio: Option<f64>,
+    pub ci_low: Option<f64>,
+    pub ci_high: Option<f64>,
+    pub resolution_pct: Option<f64>,
+    pub resolution_why: Option<&'static str>,
+    pub p_holm: Option<f64>,
+    pub unit: Option<&'static str>,
+    pub samples: usize,
+    pub share_pct: f64,
+    pub clock_pct: Option<f64>,
+    pub cycles_pct: Option<f64>,
+    pub clock_why: &'static str,
+    pub tail_changed: Option<Tail>,
+    pub verdict: &'static str,
+}
+
+/// Durations of the slowest dispatches, if totals changed otherwise than typical durations.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Tail {
+    pub base_p95_ns: i64,
+    pub new_p95_ns: i64,
+    pub base_p99_ns: i64,
+    pub new_p99_ns: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct OneSided {
+    pub kernel: String,
+    pub category: String,
+    pub calls: f64,
+    pub total_ns: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Renamed {
+    pub base: String,
+    pub new: String,
+    pub matched_by: &'static str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Delta {
+    pub name: String,
+    pub base_ns: i64,
+    pub new_ns: i64,
+    pub delta_ns: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RankRow {
+    pub rank: i64,
+    pub gpu: i64,
+    pub base_span_ns: i64,
+    pub new_span_ns: i64,
+    pub delta_ns: i64,
+    pub busy_delta_ns: i64,
+    pub idle_delta_ns: i64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct IterationRow {
+    pub side: &'static str,
+    pub run: usize,
+    pub rank: i64,
+    pub gpu: i64,
+    pub iteration: usize,
+    pub duration_ns: i64,
+    pub busy_ns: i64,
+}
+
+/// What `--fail-on` decided.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Gate {
+    pub rules: Vec<String>,
+    pub failed: Vec<GateResult>,
+    pub undecided: Vec<GateResult>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct GateResult {
+    pub rule: String,
+    pub reason: String,
+}

@@ -1,0 +1,88 @@
+//! Families: names of kernels without what tuning and new builds change. The rules are `share/kernel_families.toml`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+static BUILTIN: LazyLock<Families> = LazyLock::new(|| {
+    let file: RuleFile = toml::from_str(include_str!("../../share/kernel_families.toml")).unwrap_or_default();
+    let compiled = file.rule.into_iter().filter_map(|rule| Some((Regex::new(&rule.pattern).ok()?, rule.with)));
+    Families { rules: compiled.collect() }
+});
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    rule: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    #[serde(rename = "library")]
+    _library: String,
+    pattern: String,
+    with: String,
+}
+
+/// The rules.
+pub(crate) struct Families {
+    rules: Vec<(Regex, String)>,
+}
+
+impl Families {
+    /// Those of the binary.
+    pub(crate) fn builtin() -> &'static Self {
+        &BUILTIN
+    }
+
+    /// The family of a kernel by its full name.
+    pub(crate) fn of(&self, name: &str) -> String {
+        self.rules
+            .iter()
+            .fold(name.to_owned(), |name, (pattern, with)| pattern.replace_all(&name, with.as_str()).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_compiles() {
+        let file: RuleFile = toml::from_str(include_str!("../../share/kernel_families.toml")).unwrap();
+        assert_eq!(Families::builtin().rules.len(), file.rule.len());
+        assert!(file.rule.len() > 8);
+    }
+
+    #[test]
+    fn what_tuning_changes_goes() {
+        let same = |one: &str, other: &str| assert_eq!(Families::builtin().of(one), Families::builtin().of(other));
+        same(
+            "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x16x256_MI16x16x1_SN_LDSB1_ISA950",
+            "Cijk_Ailk_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x64x128_MI32x32x1_SN_LDSB0_ISA950",
+        );
+        same("triton_poi_fused_add_mul_12", "triton_poi_fused_add_mul_7");
+        same("_attn_fwd_0d1d2d3de", "_attn_fwd_0d1d2d34d");
+        same(
+            "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
+            "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<8192ul>)",
+        );
+        same("miopenSp3AsmConv_v30_3_1_gfx942_fp16_dot2_stride1", "miopenSp3AsmConv_v30_2_6_gfx90a_fp16_dot2_stride1");
+        same("gemm_kernel.kd", "gemm_kernel");
+        same("void f<g()::{lambda(int)#1}>(int)", "void f<g()::{lambda(int)#2}>(int)");
+    }
+
+    #[test]
+    fn other_work_stays_apart() {
+        let other = |one: &str, other: &str| assert_ne!(Families::builtin().of(one), Families::builtin().of(other));
+        other("Cijk_Ailk_Bljk_BBS_BH_MT64x16x256_MI16x16x1", "Cijk_Alik_Bljk_BBS_BH_MT64x16x256_MI16x16x1");
+        other("Cijk_Ailk_Bljk_SB_MT64x64x16_SE", "Cijk_Ailk_Bljk_HHS_BH_MT64x64x16_SE");
+        other("triton_poi_fused_add_mul_1", "triton_poi_fused_add_1");
+        other("triton_red_fused_add_1", "triton_poi_fused_add_1");
+        other("void f<float>(int)", "void f<double>(int)");
+        other("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)");
+        other("vectorized_elementwise_kernel<4, add>", "vectorized_elementwise_kernel<8, add>");
+    }
+}

@@ -1,0 +1,174 @@
+//! `--fail-on`: rules that decide the exit code.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::document::{Comparison, Gate, GateResult};
+
+/// A rule.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum GateRule {
+    /// A kernel got slower, by at least so many percent.
+    Slower(Option<f64>),
+    /// The span got longer, by at least so many percent.
+    Span(Option<f64>),
+    /// There is a kernel that the base side does not have.
+    New,
+    /// A kernel of the base side is gone.
+    Gone,
+    /// The verdict is unclear, or a kernel has too few dispatches.
+    Unclear,
+}
+
+impl FromStr for GateRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, pct) = text.split_once(':').map_or((text, None), |(name, pct)| (name, Some(pct)));
+        let pct = pct
+            .map(|pct| {
+                let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
+                number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
+            })
+            .transpose()?;
+        match (name, pct) {
+            ("slower", pct) => Ok(Self::Slower(pct)),
+            ("span", pct) => Ok(Self::Span(pct)),
+            ("new", None) => Ok(Self::New),
+            ("gone", None) => Ok(Self::Gone),
+            ("unclear", None) => Ok(Self::Unclear),
+            ("new" | "gone" | "unclear", Some(_)) => Err(format!("{name} takes no percentage")),
+            _ => Err("choose from slower[:PCT], span[:PCT], new, gone, unclear".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for GateRule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, pct) = match self {
+            Self::Slower(pct) => ("slower", *pct),
+            Self::Span(pct) => ("span", *pct),
+            Self::New => ("new", None),
+            Self::Gone => ("gone", None),
+            Self::Unclear => ("unclear", None),
+        };
+        match pct {
+            Some(pct) => write!(out, "{name}:{pct}"),
+            None => write!(out, "{name}"),
+        }
+    }
+}
+
+/// What a rule comes to.
+enum Decision {
+    Passed,
+    Failed(String),
+    Undecided(String),
+}
+
+/// Applies the rules.
+pub(crate) fn apply(rules: &[GateRule], comparison: &Comparison) -> Gate {
+    let mut gate = Gate { rules: rules.iter().map(ToString::to_string).collect(), ..Gate::default() };
+    for rule in rules {
+        let result = |reason: String| GateResult { rule: rule.to_string(), reason };
+        match decide(rule, comparison) {
+            Decision::Passed => {}
+            Decision::Failed(reason) => gate.failed.push(result(reason)),
+            Decision::Undecided(reason) => gate.undecided.push(result(reason)),
+        }
+    }
+    gate
+}
+
+fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
+    if comparison.verdict == "not_comparable" {
+        return Decision::Undecided("the sides cannot be compared".to_owned());
+    }
+    match rule {
+        GateRule::Slower(pct) => slower(pct.unwrap_or(0.0), comparison),
+        GateRule::Span(pct) => span(pct.unwrap_or(0.0), comparison),
+        GateRule::New => one_sided("new", comparison.added.iter().map(|kernel| kernel.kernel.as_str())),
+        GateRule::Gone => one_sided("gone", comparison.gone.iter().map(|kernel| kernel.kernel.as_str())),
+        GateRule::Unclear => {
+            let mut open = comparison.kernels.iter().filter(|kernel| matches!(kernel.verdict, "unclear" | "too_few"));
+            match open.next() {
+                Some(kernel) => {
+                    let others = open.count();
+                    Decision::Failed(format!("{} is {}, and {others} others", kernel.key, kernel.verdict))
+                }
+                None if comparison.verdict == "unclear" => Decision::Failed("the verdict is unclear".to_owned()),
+                None => Decision::Passed,
+            }
+        }
+    }
+}
+
+/// Fails if a kernel surely got slower by this; is undecided if one could have without being noticed.
+fn slower(pct: f64, comparison: &Comparison) -> Decision {
+    let tested = || comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some());
+    let is_slower = |ratio: Option<f64>| ratio.is_some_and(|ratio| (ratio - 1.0) * 100.0 >= pct);
+    if let Some(kernel) = tested().find(|kernel| kernel.verdict == "slower" && is_slower(kernel.ratio)) {
+        let ratio = kernel.ratio.unwrap_or(1.0);
+        return Decision::Failed(format!("{} takes {:.1}% longer", kernel.key, (ratio - 1.0) * 100.0));
+    }
+    if tested().next().is_none() {
+        return Decision::Undecided("no kernel has enough dispatches on both sides".to_owned());
+    }
+    // Without a percentage the rule is about what can be noticed.
+    let coarse = tested().find(|kernel| {
+        pct > 0.0 && kernel.resolution_pct.is_some_and(|finest| finest > pct) && kernel.verdict != "same"
+    });
+    match coarse {
+        Some(kernel) => {
+            let finest = kernel.resolution_pct.unwrap_or_default();
+            Decision::Undecided(format!("{} has a resolution of {finest:.1}%, coarser than {pct}%", kernel.key))
+        }
+        None => Decision::Passed,
+    }
+}
+
+fn span(pct: f64, comparison: &Comparison) -> Decision {
+    let Some(span) = comparison.totals.iter().find(|total| total.metric == "span") else {
+        return Decision::Undecided("there is no span".to_owned());
+    };
+    let Some(verdict) = span.verdict else {
+        return Decision::Undecided(span.verdict_why.unwrap_or("the span cannot be tested").to_owned());
+    };
+    let change = span.pct.unwrap_or(0.0);
+    if verdict == "slower" && change >= pct {
+        return Decision::Failed(format!("the span is {change:.1}% longer"));
+    }
+    match span.resolution_pct {
+        Some(finest) if pct > 0.0 && finest > pct && verdict != "same" => {
+            Decision::Undecided(format!("the span has a resolution of {finest:.1}%, coarser than {pct}%"))
+        }
+        _ => Decision::Passed,
+    }
+}
+
+fn one_sided<'a>(what: &str, mut kernels: impl Iterator<Item = &'a str>) -> Decision {
+    match kernels.next() {
+        Some(first) => {
+            let others = kernels.count();
+            let more = if others > 0 { format!(", and {others} others") } else { String::new() };
+            Decision::Failed(format!("{first} is {what}{more}"))
+        }
+        None => Decision::Passed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read_as_they_are_shown() {
+        for text in ["slower", "slower:5", "span:2.5", "new", "gone", "unclear"] {
+            assert_eq!(text.parse::<GateRule>().unwrap().to_string(), text);
+        }
+        assert_eq!("span:3%".parse::<GateRule>().unwrap(), GateRule::Span(Some(3.0)));
+        for text in ["", "slower:", "slower:-1", "span:x", "new:5", "faster", "slower:nan"] {
+            assert!(text.parse::<GateRule>().is_err(), "{text}");
+        }
+    }
+}

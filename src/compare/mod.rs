@@ -1,0 +1,27 @@
+//! What changed between two runs or two sets of runs, and how sure that is.
+
+mod basis;
+mod comparability;
+mod comparison;
+mod digest;
+mod document;
+mod effects;
+mod evidence;
+mod families;
+mod gates;
+mod judgment;
+mod matching;
+mod render;
+mod side;
+mod summary;
+mod tree;
+
+pub(crate) use basis::BasisChoice;
+pub(crate) use comparability::Allowed;
+pub(crate) use comparison::{CompareOptions, compare};
+pub(crate) use digest::{Digest, is_digest, read as read_digest, take as take_digest, write as write_digest};
+pub(crate) use document::Comparison;
+pub(crate) use gates::{GateRule, apply as apply_gates};
+pub(crate) use matching::MatchLevel;
+pub(crate) use render::{Frame, frames, write_markdown, write_text};
+pub(crate) use side::Side;

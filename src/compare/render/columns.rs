@@ -1,0 +1,101 @@
+//! Cells that text and Markdown share.
+
+use crate::compare::document::{Comparison, KernelRow, PartRow};
+use crate::compare::summary::{signed, signed_pct};
+use crate::findings::duration;
+
+/// Verdicts of kernels that are listed one by one.
+const LISTED: [&str; 2] = ["slower", "faster"];
+
+/// The kernels that surely changed, most time first.
+pub(super) fn changed(comparison: &Comparison) -> Vec<&KernelRow> {
+    let mut rows: Vec<&KernelRow> =
+        comparison.kernels.iter().filter(|kernel| LISTED.contains(&kernel.verdict)).collect();
+    rows.sort_by(|one, other| other.delta_ns.abs().cmp(&one.delta_ns.abs()).then_with(|| one.key.cmp(&other.key)));
+    rows
+}
+
+/// Kernels whose time changed by calls, shapes or tails though none got slower or faster, most time first.
+pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
+    let span = comparison.totals.iter().find(|total| total.metric == "span").map_or(0, |span| span.base_ns);
+    // A thousandth of the span is what the verdict line shows.
+    let is_moved = |kernel: &&KernelRow| {
+        let other_ns = [kernel.calls_effect_ns, kernel.mix_effect_ns, kernel.selection_effect_ns];
+        let other_ns: i64 = other_ns.into_iter().flatten().map(i64::abs).sum();
+        !LISTED.contains(&kernel.verdict)
+            && kernel.base_name.is_some()
+            && kernel.new_name.is_some()
+            && (kernel.tail_changed.is_some() || other_ns > span / 1000 && other_ns > 0)
+    };
+    let mut rows: Vec<&KernelRow> = comparison.kernels.iter().filter(is_moved).collect();
+    rows.sort_by(|one, other| other.delta_ns.abs().cmp(&one.delta_ns.abs()).then_with(|| one.key.cmp(&other.key)));
+    rows
+}
+
+/// What a kernel did besides getting slower or faster.
+pub(super) fn note(kernel: &KernelRow) -> String {
+    let mut notes = Vec::new();
+    let parts = [
+        (kernel.calls_effect_ns, "by the number of calls"),
+        (kernel.mix_effect_ns, "by the mix of shapes"),
+        (kernel.selection_effect_ns, "by another kernel in its place"),
+    ];
+    for (part_ns, why) in parts {
+        if let Some(part_ns) = part_ns.filter(|part_ns| part_ns.abs() * 5 > kernel.delta_ns.abs() && *part_ns != 0) {
+            notes.push(format!("{} {why}", signed(part_ns)));
+        }
+    }
+    if let Some(tail) = &kernel.tail_changed {
+        let shown = |ns: i64| duration(ns as f64);
+        notes.push(format!("slowest 1% {} → {}", shown(tail.base_p99_ns), shown(tail.new_p99_ns)));
+    }
+    if kernel.base_name.is_some() && kernel.new_name.is_some() && kernel.base_name != kernel.new_name {
+        notes.push("renamed".to_owned());
+    }
+    notes.join(", ")
+}
+
+/// The change of typical durations with its interval: `+5.0% (+4.1…+5.9)`.
+pub(super) fn ratio(kernel: &KernelRow) -> String {
+    let pct = |ratio: f64| signed_pct((ratio - 1.0) * 100.0);
+    let interval = kernel.ci_low.zip(kernel.ci_high);
+    let bare = |ratio: f64| pct(ratio).trim_end_matches('%').to_owned();
+    match (kernel.ratio, interval) {
+        (Some(ratio), Some((low, high))) => format!("{} ({}…{})", pct(ratio), bare(low), bare(high)),
+        (Some(ratio), None) => pct(ratio),
+        (None, _) => String::new(),
+    }
+}
+
+/// The parts of the mean span with the depth of each.
+pub(super) fn waterfall(comparison: &Comparison) -> Vec<(usize, &PartRow)> {
+    let rows: Vec<&PartRow> = comparison.decomposition.iter().filter(|row| row.gpu.is_none()).collect();
+    let depth = |row: &PartRow| {
+        let (mut depth, mut parent) = (0, row.parent.as_deref());
+        while let Some(above) = parent.and_then(|name| rows.iter().find(|row| row.part == name)) {
+            (depth, parent) = (depth + 1, above.parent.as_deref());
+        }
+        depth
+    };
+    rows.iter().map(|row| (depth(row), *row)).filter(|(_, row)| row.base_ns != 0 || row.new_ns != 0).collect()
+}
+
+/// The kernels that were tested and did not change, in a sentence.
+pub(super) fn rest(comparison: &Comparison) -> String {
+    let tested: Vec<&KernelRow> = comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some()).collect();
+    let quiet = tested.iter().filter(|kernel| !LISTED.contains(&kernel.verdict));
+    let (count, coarsest) = quiet.fold((0, 0.0_f64), |(count, coarsest), kernel| {
+        (count + 1, coarsest.max(kernel.resolution_pct.unwrap_or(0.0)))
+    });
+    let few = comparison.kernels.iter().filter(|kernel| kernel.verdict == "too_few").count();
+    let untested = comparison.kernels.iter().filter(|kernel| kernel.verdict == "untested").count();
+    let mut text = if count == 0 {
+        "No other kernel was tested".to_owned()
+    } else {
+        format!("Nothing else changed above its resolution ({count} kernels tested, worst resolution {coarsest:.1}%)")
+    };
+    if few + untested > 0 {
+        text.push_str(&format!("; {few} with too few dispatches and {untested} that take little time or wait for other ranks were not tested"));
+    }
+    text + "."
+}

@@ -1,0 +1,10 @@
+//! Comparisons as text, Markdown, JSON and tables.
+
+mod columns;
+mod markdown;
+mod tables;
+mod text;
+
+pub(crate) use markdown::write as write_markdown;
+pub(crate) use tables::{Frame, frames};
+pub(crate) use text::write as write_text;

@@ -1,0 +1,83 @@
+//! A comparison as tables: one for each array of its JSON.
+
+use anyhow::Result;
+use polars::prelude::{Column, DataFrame};
+use serde_json::{Map, Value};
+
+use crate::compare::document::Comparison;
+
+/// A table by the name of its array.
+pub(crate) struct Frame {
+    pub name: &'static str,
+    pub frame: DataFrame,
+}
+
+/// The arrays that become tables; rows of other arrays are never there yet.
+const TABLES: [&str; 10] = [
+    "comparability",
+    "totals",
+    "decomposition",
+    "kernels",
+    "new_kernels",
+    "gone",
+    "renamed",
+    "categories",
+    "ranks",
+    "iterations",
+];
+/// Ends of the names of fields that hold fractions; nanoseconds and other numbers are whole.
+const FRACTIONS: [&str; 5] = ["_pct", "ratio", "calls", "_low", "_high"];
+const WHOLE: [&str; 6] = ["samples", "rank", "gpu", "iteration", "run", "_ns"];
+
+/// All arrays with rows.
+///
+/// # Errors
+/// When a table cannot be built, which is a defect.
+pub(crate) fn frames(comparison: &Comparison) -> Result<Vec<Frame>> {
+    let value = serde_json::to_value(comparison)?;
+    let rows = |name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let frame = |name: &'static str| {
+        let rows: Vec<Map<String, Value>> =
+            rows(name).into_iter().filter_map(|row| row.as_object().cloned()).map(flat).collect();
+        Ok((!rows.is_empty()).then_some(Frame { name, frame: frame_of(name, &rows)? }))
+    };
+    TABLES.into_iter().filter_map(|name| frame(name).transpose()).collect()
+}
+
+/// An object with the fields of objects in it as its own.
+fn flat(row: Map<String, Value>) -> Map<String, Value> {
+    let mut all = Map::new();
+    for (name, value) in row {
+        match value {
+            Value::Object(inner) => all.extend(inner),
+            value => drop(all.insert(name, value)),
+        }
+    }
+    all
+}
+
+fn frame_of(table: &str, rows: &[Map<String, Value>]) -> Result<DataFrame> {
+    let mut names: Vec<&String> = Vec::new();
+    for name in rows.iter().flat_map(Map::keys) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let column = |name: &String| {
+        let values = rows.iter().map(|row| row.get(name));
+        let ends_in = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        // The name of a GPU in the decomposition is a text.
+        let is_text = table == "decomposition" && name == "gpu";
+        if !is_text && (ends_in(&FRACTIONS) || name == "p_holm") {
+            return Column::new(name.as_str().into(), values.map(|value| value?.as_f64()).collect::<Vec<_>>());
+        }
+        if !is_text && ends_in(&WHOLE) {
+            return Column::new(name.as_str().into(), values.map(|value| value?.as_i64()).collect::<Vec<_>>());
+        }
+        Column::new(
+            name.as_str().into(),
+            values.map(|value| Some(value?.as_str()?.to_owned())).collect::<Vec<Option<String>>>(),
+        )
+    };
+    Ok(DataFrame::new_infer_height(names.into_iter().map(column).collect())?)
+}

@@ -1,0 +1,113 @@
+//! A side of a comparison: one run or several, and the GPUs in them.
+
+use std::collections::BTreeSet;
+
+use super::basis::Basis;
+use super::digest::{Calls, Digest, GpuDigest, KernelDigest, Shape, Times};
+
+/// The runs of one side.
+#[derive(Clone)]
+pub(crate) struct Side {
+    pub runs: Vec<Digest>,
+}
+
+/// A GPU by rank and index, which is paired with the same one of the other side.
+pub(crate) type GpuKey = (i64, i64);
+
+impl Side {
+    /// All GPUs of all runs.
+    pub(crate) fn gpus(&self) -> impl Iterator<Item = &GpuDigest> {
+        self.runs.iter().flat_map(|run| &run.gpus)
+    }
+
+    /// The GPUs that any run has.
+    pub(crate) fn keys(&self) -> BTreeSet<GpuKey> {
+        self.gpus().map(key).collect()
+    }
+
+    /// Gives the GPUs of every run the ranks and indices of those of `other`, in order, where both have equally many. Runs of one
+    /// process each then compare whatever their ranks are. Returns whether any got another name.
+    pub(crate) fn pair_with(&mut self, other: &Self) -> bool {
+        let Some(names) = other.runs.first().map(|run| run.gpus.iter().map(key).collect::<BTreeSet<GpuKey>>()) else {
+            return false;
+        };
+        let mut is_any = false;
+        for run in &mut self.runs {
+            let own: BTreeSet<GpuKey> = run.gpus.iter().map(key).collect();
+            if own == names || own.len() != names.len() {
+                continue;
+            }
+            let names: Vec<(GpuKey, GpuKey)> = own.into_iter().zip(names.iter().copied()).collect();
+            for gpu in &mut run.gpus {
+                if let Some((_, name)) = names.iter().find(|(own, _)| *own == key(gpu)) {
+                    (gpu.rank, gpu.gpu) = *name;
+                }
+            }
+            is_any = true;
+        }
+        is_any
+    }
+
+    /// The least number of steady iterations of a GPU.
+    pub(crate) fn steady_iterations(&self) -> usize {
+        self.gpus().map(|gpu| gpu.iterations.len()).min().unwrap_or(0)
+    }
+
+    /// Units of the basis over all runs and processes.
+    pub(crate) fn units(&self, basis: Basis) -> i64 {
+        let of_run = |run: &Digest| {
+            let mut processes: Vec<(i64, i64)> = run.gpus.iter().map(|gpu| (gpu.process, units(gpu, basis))).collect();
+            processes.dedup_by_key(|(process, _)| *process);
+            processes.into_iter().map(|(_, units)| units).max().unwrap_or(0)
+        };
+        self.runs.iter().map(of_run).sum()
+    }
+}
+
+/// Rank and index of a GPU.
+pub(crate) fn key(gpu: &GpuDigest) -> GpuKey {
+    (gpu.rank, gpu.gpu)
+}
+
+/// How often the unit of the basis comes on a GPU.
+pub(crate) fn units(gpu: &GpuDigest, basis: Basis) -> i64 {
+    match basis {
+        Basis::Iteration => gpu.iterations.len() as i64,
+        Basis::Run => 1,
+    }
+}
+
+/// Times of a GPU over all units.
+pub(crate) fn times(gpu: &GpuDigest, basis: Basis) -> Times {
+    match basis {
+        Basis::Run => gpu.run.clone(),
+        Basis::Iteration => gpu.iterations.iter().fold(Times::default(), |mut sum, times| {
+            sum.add(times);
+            sum
+        }),
+    }
+}
+
+/// Dispatches of a kernel over all units.
+pub(crate) fn calls(kernel: &KernelDigest, basis: Basis) -> &Calls {
+    match basis {
+        Basis::Run => &kernel.run,
+        Basis::Iteration => &kernel.steady,
+    }
+}
+
+/// Calls and total of a shape over all units.
+pub(crate) fn of_shape(shape: &Shape, basis: Basis) -> (i64, i64) {
+    match basis {
+        Basis::Run => shape.run,
+        Basis::Iteration => shape.steady,
+    }
+}
+
+/// The level of the durations of a shape, then those of its blocks; nothing if they are not known.
+pub(crate) fn levels_of_shape(shape: &Shape, basis: Basis) -> &[f64] {
+    match basis {
+        Basis::Run => &shape.run_logs,
+        Basis::Iteration => &shape.steady_logs,
+    }
+}

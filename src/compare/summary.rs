@@ -1,0 +1,146 @@
+//! The verdict in one line: what changed, by how much, how sure, and why.
+
+use super::document::{Comparison, KernelRow, Total};
+use crate::findings::{duration, shortened};
+
+/// Causes that are named, until they explain this share of the change.
+const MAX_CAUSES: usize = 5;
+const EXPLAINED: f64 = 0.8;
+/// Longest name of a kernel in the verdict.
+const LONGEST_NAME: usize = 60;
+
+/// The verdict and the sentence for it.
+pub(crate) fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static str, String) {
+    let span = comparison.totals.iter().find(|total| total.metric == "span");
+    let change = span.map(|span| change_of(span, comparison)).unwrap_or_default();
+    if is_blocked {
+        let reasons: Vec<&str> = comparison
+            .comparability
+            .iter()
+            .filter(|check| check.level == "blocking")
+            .map(|check| check.message.as_str())
+            .collect();
+        return ("not_comparable", format!("{}; {change}", reasons.join("; ")));
+    }
+    let verdict = match span.and_then(|span| span.verdict) {
+        Some("slower") => "slower",
+        Some("faster") => "faster",
+        Some("same") => "same",
+        Some(_) => "unclear",
+        None => of_kernels(
+            &comparison.kernels,
+            comparison.settings.effect_pct / 100.0 * span.map_or(0, |span| span.base_ns) as f64,
+        ),
+    };
+    let causes = span.map(|span| causes(comparison, span.delta_ns)).unwrap_or_default();
+    (verdict, if causes.is_empty() { change } else { format!("{change}: {causes}") })
+}
+
+/// The verdict by kernels alone: the sign of what surely changed if that is a relevant part of the span; the same if all that was
+/// tested is the same.
+fn of_kernels(kernels: &[KernelRow], relevant_ns: f64) -> &'static str {
+    let is_flagged = |kernel: &&KernelRow| matches!(kernel.verdict, "slower" | "faster");
+    let change_ns: i64 = kernels.iter().filter(is_flagged).map(|kernel| kernel.delta_ns).sum();
+    let mut tested = kernels.iter().filter(|kernel| kernel.p_holm.is_some()).peekable();
+    match change_ns {
+        _ if change_ns != 0 && change_ns.abs() as f64 >= relevant_ns => {
+            if change_ns > 0 {
+                "slower"
+            } else {
+                "faster"
+            }
+        }
+        0 if tested.peek().is_some() && tested.all(|kernel| kernel.verdict == "same") => "same",
+        0 if kernels.iter().all(|kernel| kernel.delta_ns == 0 && kernel.ratio == Some(1.0)) => "same",
+        _ => "unclear",
+    }
+}
+
+fn change_of(span: &Total, comparison: &Comparison) -> String {
+    let what = if comparison.basis.kind == "iteration" { "iteration" } else { "span" };
+    let (base, new) = (duration(span.base_ns as f64), duration(span.new_ns as f64));
+    let mut text = format!("{what} {base} → {new}");
+    if let Some(pct) = span.pct {
+        text.push_str(&format!(" ({}", signed_pct(pct)));
+        if let (Some(low), Some(high)) = (span.ci_low_pct, span.ci_high_pct) {
+            let sure = 100.0 - comparison.settings.alpha * 100.0;
+            text.push_str(&format!(", {sure:.0}% CI {}…{}", signed_pct(low), signed_pct(high)));
+        }
+        if let Some(resolution) = span.resolution_pct {
+            text.push_str(&format!(", resolution {resolution:.1}%"));
+        }
+        text.push(')');
+    }
+    text
+}
+
+/// What changed the span most, in the direction in which it changed.
+fn causes(comparison: &Comparison, delta_ns: i64) -> String {
+    if delta_ns == 0 {
+        return String::new();
+    }
+    let mut all: Vec<(i64, String)> = Vec::new();
+    for kernel in comparison.kernels.iter().filter(|kernel| kernel.delta_ns != 0) {
+        let name = shortened(&kernel.key, LONGEST_NAME);
+        let why = match (kernel.verdict, kernel.selection_effect_ns) {
+            ("new", _) => " (new)",
+            ("gone", _) => " (gone)",
+            (_, Some(selection)) if selection != 0 => " (other kernel)",
+            (_, _) if kernel.calls_effect_ns.is_some_and(|calls| calls.abs() * 2 > kernel.delta_ns.abs()) => " (calls)",
+            (_, _) if kernel.mix_effect_ns.is_some_and(|mix| mix.abs() * 2 > kernel.delta_ns.abs()) => " (shapes)",
+            _ => "",
+        };
+        all.push((kernel.delta_ns, format!("{name}{why}")));
+    }
+    let is_cause = |part: &str| {
+        part.starts_with("idle_") || part.starts_with("overlap_") || part.starts_with("hidden_") || part == "copies"
+    };
+    for part in comparison.decomposition.iter().filter(|part| part.gpu.is_none() && is_cause(&part.part)) {
+        let name = match part.part.split_once('_') {
+            Some(("idle", cause)) => format!("idle {cause}"),
+            Some(("overlap", of)) => format!("less overlap of {of}"),
+            Some(("hidden", of)) => format!("less hidden {of}"),
+            _ => part.part.clone(),
+        };
+        all.push((part.delta_ns, name));
+    }
+    all.retain(|(change_ns, _)| change_ns.signum() == delta_ns.signum());
+    all.sort_by(|one, other| other.0.abs().cmp(&one.0.abs()).then_with(|| one.1.cmp(&other.1)));
+    let (mut named, mut left_ns) = (Vec::new(), delta_ns);
+    for (change_ns, name) in all.into_iter().take(MAX_CAUSES) {
+        named.push(format!("{} {name}", signed(change_ns)));
+        left_ns = left_ns.saturating_sub(change_ns);
+        if (left_ns.abs() as f64) <= (1.0 - EXPLAINED) * delta_ns.abs() as f64 || left_ns.signum() != delta_ns.signum()
+        {
+            break;
+        }
+    }
+    if left_ns != 0 {
+        named.push(format!("{} rest", signed(left_ns)));
+    }
+    named.join(", ")
+}
+
+/// A duration, with a minus in front of what is subtracted.
+pub(crate) fn time(ns: i64) -> String {
+    let sign = if ns < 0 { "−" } else { "" };
+    format!("{sign}{}", duration(ns.unsigned_abs() as f64))
+}
+
+/// A duration with its sign.
+pub(crate) fn signed(ns: i64) -> String {
+    match ns {
+        0 => "0".to_owned(),
+        1.. => format!("+{}", time(ns)),
+        ..=-1 => time(ns),
+    }
+}
+
+/// Percent with their sign.
+pub(crate) fn signed_pct(pct: f64) -> String {
+    let digits = format!("{:.1}", pct.abs());
+    if digits.trim_matches(|digit| digit == '0' || digit == '.').is_empty() {
+        return "±0%".to_owned();
+    }
+    format!("{}{digits}%", if pct < 0.0 { '−' } else { '+' })
+}
