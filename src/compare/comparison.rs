@@ -6,8 +6,8 @@ use super::basis::{Basis, BasisChoice};
 use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
 use super::digest::Times;
 use super::document::{
-    BasisFacts, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow, Renamed,
-    SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
+    BasisFacts, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneGpu, OneSided, PartRow, RankRow,
+    Renamed, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
 };
 use super::effects::effects;
 use super::evidence::{Evidence, of_row, of_times};
@@ -16,7 +16,8 @@ use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::{MatchLevel, Row, SideKernel, matched};
 use super::side::{Side, calls, key};
 use super::summary;
-use super::tree::{COMMUNICATION, Part, kernel_of, of_gpu, of_side};
+use super::tree::{Part, kernel_of, of_gpu, of_side};
+use crate::analysis::categories::COMMUNICATION;
 
 /// Assumed noise between two runs on the same GPUs, and on others, as a share.
 const NOISE_FLOOR: f64 = 0.01;
@@ -217,6 +218,7 @@ fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Option<Evidence>
         unit: None,
         samples: base.len().min(new.len()),
         levels: [base, new],
+        by_gpu: Vec::new(),
     })
 }
 
@@ -354,6 +356,11 @@ fn kernel_row(
         clock_pct: None,
         cycles_pct: None,
         clock_why: "no clock was recorded with the kernels",
+        one_gpu: judgment.and_then(|judgment| judgment.one_gpu).map(|((rank, gpu), ratio)| OneGpu {
+            rank,
+            gpu,
+            ratio: rounded(ratio),
+        }),
         tail_changed: base
             .zip(new)
             .filter(|_| judgment.is_some())
@@ -364,7 +371,8 @@ fn kernel_row(
 
 /// Whether dispatches last until other ranks arrive, so that their durations are no property of the kernel.
 fn waits(row: &Row<'_>) -> bool {
-    row.sides().any(|side| side.category == COMMUNICATION)
+    let are_transfers = |side: &SideKernel<'_>| side.by_gpu.values().flatten().all(|(_, kernel)| kernel.is_transfer);
+    row.sides().any(|side| side.category == COMMUNICATION && !are_transfers(side))
 }
 
 /// Present if the mean duration changed by more than the smallest relevant change, other than the typical one did.

@@ -142,8 +142,17 @@ pub(crate) struct KernelRow {
     pub clock_pct: Option<f64>,
     pub cycles_pct: Option<f64>,
     pub clock_why: &'static str,
+    pub one_gpu: Option<OneGpu>,
     pub tail_changed: Option<Tail>,
     pub verdict: &'static str,
+}
+
+/// The only GPU on which a kernel changed.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct OneGpu {
+    pub rank: i64,
+    pub gpu: i64,
+    pub ratio: f64,
 }
 
 /// Durations of the slowest dispatches, if totals changed otherwise than typical durations.

@@ -55,6 +55,8 @@ pub(crate) struct Evidence {
     pub samples: usize,
     /// Level of each run, base and new, for the differences between runs.
     pub levels: [Vec<f64>; 2],
+    /// The change on each GPU.
+    pub by_gpu: Vec<(GpuKey, Estimate)>,
 }
 
 /// A level on one GPU with its error.
@@ -76,7 +78,7 @@ pub(crate) fn of_row(row: &Row<'_>, basis: Basis) -> Option<Evidence> {
     for unit in units.iter().copied() {
         let per_gpu: Option<Vec<_>> = common.iter().map(|gpu| of_gpu(base, new, *gpu, unit, basis)).collect();
         if let Some(per_gpu) = per_gpu.filter(|per_gpu| !per_gpu.is_empty()) {
-            return combined(&per_gpu, unit);
+            return combined(&common, &per_gpu, unit);
         }
     }
     let level = |side: &SideKernel<'_>| {
@@ -92,6 +94,7 @@ pub(crate) fn of_row(row: &Row<'_>, basis: Basis) -> Option<Evidence> {
         unit: None,
         samples: usize::try_from(count(base).min(count(new))).unwrap_or(0),
         levels: Default::default(),
+        by_gpu: Vec::new(),
     })
 }
 
@@ -241,7 +244,7 @@ pub(crate) fn with_errors(estimates: &[Estimate]) -> Estimate {
 }
 
 /// The change over all GPUs: the mean of their changes.
-fn combined(per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> {
+fn combined(gpus: &[GpuKey], per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> {
     let estimates: Vec<Estimate> = per_gpu.iter().map(|(estimate, _, _)| *estimate).collect();
     let values: Vec<f64> = estimates.iter().map(|estimate| estimate.value).collect();
     let mut error = averaged(&estimates)?;
@@ -262,6 +265,7 @@ fn combined(per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> {
         unit: Some(unit),
         samples: per_gpu.iter().map(|(_, samples, _)| *samples).min().unwrap_or(0),
         levels: [levels(0), levels(1)],
+        by_gpu: gpus.iter().copied().zip(estimates).collect(),
     })
 }
 
@@ -297,5 +301,6 @@ pub(crate) fn of_times(base: &Side, new: &Side, time: impl Fn(&super::digest::Ti
         let samples = base.iter().chain(new).map(|(_, _, count)| *count).min().unwrap_or(0);
         Some((difference(level(new)?, level(base)?), samples, [by_run(base), by_run(new)]))
     });
-    combined(&per_gpu.collect::<Option<Vec<_>>>()?, Unit::Iterations)
+    let gpus: Vec<GpuKey> = base.keys().copied().collect();
+    combined(&gpus, &per_gpu.collect::<Option<Vec<_>>>()?, Unit::Iterations)
 }

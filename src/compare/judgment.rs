@@ -2,6 +2,7 @@
 //! that would have been noticed.
 
 use super::evidence::{Evidence, with_errors};
+use super::side::GpuKey;
 use crate::analysis::statistics::holm::adjusted;
 use crate::analysis::statistics::student::{critical_t, two_sided_p};
 use crate::analysis::statistics::trimmed::{Estimate, sum_of_squares};
@@ -63,6 +64,8 @@ pub(crate) struct Judgment {
     /// Smallest change that would have been flagged, in percent.
     pub resolution_pct: Option<f64>,
     pub adjusted_p: Option<f64>,
+    /// The one GPU that changed, with its ratio, if the change is not seen over all of them.
+    pub one_gpu: Option<(GpuKey, f64)>,
 }
 
 /// The error with the differences between runs: assumed for one run a side, otherwise moderated by what the runs show.
@@ -85,61 +88,85 @@ fn total_error(evidence: &Evidence, within: Estimate, floor: f64) -> Estimate {
     with_errors(&[within, between])
 }
 
-/// Judges pieces of evidence together; each comes with its median on the base side in nanoseconds.
+/// What the tests of one piece of evidence gave.
+#[derive(Clone, Copy)]
+struct Tested {
+    error: Estimate,
+    /// Of the mean over all GPUs.
+    p_mean: f64,
+    /// Of the GPU that changed most surely, for all of them.
+    p_gpu: f64,
+    gpu: Option<(GpuKey, f64)>,
+    /// How many tests that were.
+    tests: f64,
+}
+
+impl Tested {
+    fn new(evidence: &Evidence, floor: f64) -> Option<Self> {
+        let p_of = |value: f64, error: Estimate| {
+            if value == 0.0 { 1.0 } else { two_sided_p(value / error.standard_error, error.degrees) }
+        };
+        let error = total_error(evidence, evidence.error?, floor);
+        let p_mean = p_of(evidence.log_ratio, error);
+        let count = evidence.by_gpu.len();
+        let each = evidence.by_gpu.iter().filter(|_| count > 1);
+        let each = each.map(|(gpu, one)| (p_of(one.value, total_error(evidence, *one, floor)), *gpu, one.value));
+        let surest = each.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        let p_gpu = surest.map_or(1.0, |(p, _, _)| (p * count as f64).min(1.0));
+        let gpu = surest.map(|(_, gpu, log_ratio)| (gpu, libm::exp(log_ratio)));
+        Some(Self { error, p_mean, p_gpu, gpu, tests: if count > 1 { 2.0 } else { 1.0 } })
+    }
+
+    fn p(&self) -> f64 {
+        (self.tests * self.p_mean.min(self.p_gpu)).min(1.0)
+    }
+}
+
+/// Judges pieces of evidence together; each comes with its median on the base side in nanoseconds. Of several GPUs the mean is
+/// tested, and the one that changed most surely.
 pub(crate) fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) -> Vec<Judgment> {
-    let errors: Vec<Option<Estimate>> = all
-        .iter()
-        .map(|(evidence, _)| {
-            let evidence = (*evidence)?;
-            Some(total_error(evidence, evidence.error?, strictness.noise_floor))
-        })
-        .collect();
-    let p_values: Vec<f64> = all
-        .iter()
-        .zip(&errors)
-        .filter_map(|((evidence, _), error)| {
-            let ((evidence, error), exact) = ((*evidence).zip(*error)?, 0.0);
-            Some(two_sided_p(
-                if evidence.log_ratio == exact { 0.0 } else { evidence.log_ratio / error.standard_error },
-                error.degrees,
-            ))
-        })
-        .collect();
-    let tests = p_values.len().max(1) as f64;
+    let tested: Vec<Option<Tested>> =
+        all.iter().map(|(evidence, _)| Tested::new((*evidence)?, strictness.noise_floor)).collect();
+    let p_values: Vec<f64> = tested.iter().flatten().map(Tested::p).collect();
+    let rows = p_values.len().max(1) as f64;
     let mut adjusted = adjusted(&p_values).into_iter();
-    all.iter()
-        .zip(&errors)
-        .map(|((evidence, median_ns), error)| {
-            let log_ratio = evidence.map_or(0.0, |evidence| evidence.log_ratio);
-            let ratio = libm::exp(log_ratio);
-            let Some(error) = error else {
-                let verdict = Verdict::TooFew;
-                return Judgment { verdict, ratio, interval: None, resolution_pct: None, adjusted_p: None };
-            };
-            let p = adjusted.next().unwrap_or(1.0);
-            let tick = if *median_ns > 0.0 { TICKS_NS / median_ns } else { 0.0 };
-            let relevant = strictness.effect + tick;
-            let reach = critical_t(strictness.alpha, error.degrees) * error.standard_error;
-            let interval = (libm::exp(log_ratio - reach), libm::exp(log_ratio + reach));
-            let noticed = libm::exp(critical_t(strictness.alpha / tests, error.degrees) * error.standard_error) - 1.0;
-            let is_inside = |bound: f64| (bound - 1.0).abs() <= relevant;
-            let verdict = match p < strictness.alpha && (ratio - 1.0).abs() >= relevant {
-                // The same numbers are the same, however wide the band.
-                _ if log_ratio == 0.0 => Verdict::Same,
-                true if ratio > 1.0 => Verdict::Slower,
-                true => Verdict::Faster,
-                false if is_inside(interval.0) && is_inside(interval.1) => Verdict::Same,
-                false => Verdict::Unclear,
-            };
-            Judgment {
-                verdict,
-                ratio,
-                interval: Some(interval),
-                resolution_pct: Some(100.0 * noticed.max(relevant)),
-                adjusted_p: Some(p),
+    let one = |((evidence, median_ns), tested): (&(Option<&Evidence>, f64), &Option<Tested>)| {
+        let log_ratio = evidence.map_or(0.0, |evidence| evidence.log_ratio);
+        let ratio = libm::exp(log_ratio);
+        let Some(tested) = tested else {
+            let verdict = Verdict::TooFew;
+            return Judgment { verdict, ratio, interval: None, resolution_pct: None, adjusted_p: None, one_gpu: None };
+        };
+        let (error, p) = (tested.error, adjusted.next().unwrap_or(1.0));
+        let tick = if *median_ns > 0.0 { TICKS_NS / median_ns } else { 0.0 };
+        let relevant = strictness.effect + tick;
+        let reach = critical_t(strictness.alpha, error.degrees) * error.standard_error;
+        let interval = (libm::exp(log_ratio - reach), libm::exp(log_ratio + reach));
+        let tests = rows * tested.tests;
+        let noticed = libm::exp(critical_t(strictness.alpha / tests, error.degrees) * error.standard_error) - 1.0;
+        let is_relevant = |ratio: f64| (ratio - 1.0).abs() >= relevant;
+        let is_sure = p < strictness.alpha;
+        let is_mean = is_sure && (tested.p_mean <= tested.p_gpu || tested.p_mean * tests < strictness.alpha);
+        let one_gpu = tested.gpu.filter(|(_, ratio)| is_sure && is_relevant(*ratio) && tested.p_gpu < tested.p_mean);
+        let changed = if is_mean && is_relevant(ratio) { Some(ratio) } else { one_gpu.map(|(_, ratio)| ratio) };
+        let is_inside = |bound: f64| (bound - 1.0).abs() <= relevant;
+        let verdict = match changed {
+            // The same numbers are the same, however wide the band.
+            None if log_ratio == 0.0
+                && evidence.is_some_and(|evidence| evidence.by_gpu.iter().all(|(_, one)| one.value == 0.0)) =>
+            {
+                Verdict::Same
             }
-        })
-        .collect()
+            None if is_inside(interval.0) && is_inside(interval.1) => Verdict::Same,
+            None => Verdict::Unclear,
+            Some(ratio) if ratio > 1.0 => Verdict::Slower,
+            Some(_) => Verdict::Faster,
+        };
+        let one_gpu = one_gpu.filter(|_| !(is_mean && is_relevant(ratio)));
+        let resolution_pct = Some(100.0 * noticed.max(relevant));
+        Judgment { verdict, ratio, interval: Some(interval), resolution_pct, adjusted_p: Some(p), one_gpu }
+    };
+    all.iter().zip(&tested).map(one).collect()
 }
 
 #[cfg(test)]
@@ -157,6 +184,7 @@ mod tests {
             unit: Some(Unit::Places),
             samples: 20,
             levels: [vec![0.0], vec![log_ratio]],
+            by_gpu: Vec::new(),
         }
     }
 
@@ -174,6 +202,17 @@ mod tests {
         assert_eq!(verdicts(&[evidence(2.9, 0.0001)]), [Unclear]);
         assert_eq!(verdicts(&[evidence(0.2, 0.0)]), [Same]);
         assert_eq!(verdicts(&[evidence(10.0, 0.05)]), [Unclear]);
+    }
+
+    #[test]
+    fn one_gpu_that_changed_is_found() {
+        let one = |value: f64| Estimate { value, standard_error: 0.002, degrees: 9.0 };
+        let mut uneven = evidence(5.0, 0.05);
+        uneven.by_gpu = vec![((0, 0), one(0.0)), ((1, 0), one(0.001)), ((2, 0), one(0.19)), ((3, 0), one(-0.001))];
+        let judged = judge(&[(Some(&uneven), 1e6)], STRICT);
+        assert_eq!((judged[0].verdict, judged[0].one_gpu.map(|(gpu, _)| gpu)), (Verdict::Slower, Some((2, 0))));
+        uneven.by_gpu[2].1 = one(0.02);
+        assert_eq!(judge(&[(Some(&uneven), 1e6)], STRICT)[0].one_gpu, None);
     }
 
     #[test]

@@ -93,13 +93,18 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
         all.push((kernel.delta_ns, format!("{name}{why}")));
     }
     let is_cause = |part: &str| {
-        part.starts_with("idle_") || part.starts_with("overlap_") || part.starts_with("hidden_") || part == "copies"
+        part.starts_with("idle_")
+            || part.starts_with("overlap_")
+            || part.starts_with("hidden_")
+            || part == "copies"
+            || part == "comm_wait"
     };
     for part in comparison.decomposition.iter().filter(|part| part.gpu.is_none() && is_cause(&part.part)) {
         let name = match part.part.split_once('_') {
             Some(("idle", cause)) => format!("idle {cause}"),
             Some(("overlap", of)) => format!("less overlap of {of}"),
             Some(("hidden", of)) => format!("less hidden {of}"),
+            _ if part.part == "comm_wait" => "waiting for other ranks".to_owned(),
             _ => part.part.clone(),
         };
         all.push((part.delta_ns, name));

@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::basis::Basis;
 use super::digest::GpuDigest;
 use super::side::{Side, calls, times, units};
+use crate::analysis::categories::COMMUNICATION;
 use crate::analysis::statistics::rounding::{largest_remainder, nearest};
-
-/// Category of communication kernels.
-pub(crate) const COMMUNICATION: &str = "communication";
 
 /// A part of the span with its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +80,10 @@ pub(crate) fn of_gpu(gpu: &GpuDigest, basis: Basis) -> Option<Part> {
     let hidden = |name: &str, any_ns: i64, exposed_ns: i64| Sum::leaf(name, exposed_ns.saturating_sub(any_ns));
     let compute =
         Sum::closed("compute", times.compute_ns, vec![group("compute_kernels", kernels(false))], "overlap_compute");
-    let comm = vec![group("comm_kernels", kernels(true)), hidden("hidden_comm", times.comm_ns, times.exposed_comm_ns)];
+    let (run_ns, steady_ns) = gpu.waits_ns;
+    let wait = Sum::leaf("comm_wait", if basis == Basis::Run { run_ns } else { steady_ns });
+    let comm =
+        vec![group("comm_kernels", kernels(true)), wait, hidden("hidden_comm", times.comm_ns, times.exposed_comm_ns)];
     let comm = Sum::closed("exposed_comm", times.exposed_comm_ns, comm, "overlap_comm");
     let copy = vec![group("copies", copies.collect()), hidden("hidden_copy", times.copy_ns, times.exposed_copy_ns)];
     let copy = Sum::closed("exposed_copy", times.exposed_copy_ns, copy, "overlap_copy");

@@ -51,7 +51,7 @@ struct Columns {
     gpu: Vec<i64>,
     name: Vec<Option<String>>,
     category: Vec<Option<String>>,
-    /// Of a kernel calls, total, twice the median, p95 and p99, of the run and of its steady iterations.
+    /// Of a kernel calls, total, twice the median, p95 and p99, of the run and of its steady iterations; then whether it is transfer time.
     sums: Lists<i64>,
     log_means: Lists<f64>,
     run_blocks: Lists<f64>,
@@ -143,6 +143,9 @@ impl Columns {
 
     fn push_kernel(&mut self, place: i64, kernel: &KernelDigest) {
         self.push(place, Some((&kernel.name, &kernel.category)), [&kernel.run, &kernel.steady]);
+        if let Some(last) = self.sums.last_mut() {
+            last.push(i64::from(kernel.is_transfer));
+        }
         let shape = |shape: &Shape| {
             let (run, steady) = (shape.run_logs.len() as i64, shape.steady_logs.len() as i64);
             let sums = [shape.run.0, shape.run.1, shape.steady.0, shape.steady.1, run, steady];
@@ -254,12 +257,14 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
         };
         let sums = integers_at(&sums, row)?;
         let means = floats_at(&log_means, row)?;
-        let (Some((run, steady)), [run_mean, steady_mean]) = (sums.split_at_checked(5), means.as_slice()) else {
+        let parts = sums.split_at_checked(5).and_then(|(run, rest)| Some((run, rest.split_last()?)));
+        let (Some((run, (is_transfer, steady))), [run_mean, steady_mean]) = (parts, means.as_slice()) else {
             bail!("sums are cut")
         };
         gpu.kernels.push(KernelDigest {
             name: name.to_owned(),
             category: category.to_owned(),
+            is_transfer: *is_transfer != 0,
             run: calls(run, *run_mean, floats_at(&run_blocks, row)?)?,
             steady: calls(steady, *steady_mean, floats_at(&steady_blocks, row)?)?,
             places: integers_at(&places, row)?,
@@ -324,6 +329,7 @@ mod tests {
         let kernel = KernelDigest {
             name: "gemm<float>".to_owned(),
             category: "gemm".to_owned(),
+            is_transfer: true,
             run: calls.clone(),
             steady: Calls::default(),
             places: vec![26, 27],
@@ -335,6 +341,7 @@ mod tests {
         };
         let gpu = GpuDigest {
             gpu: 1,
+            waits_ns: (7, 5),
             run: times.clone(),
             iterations: vec![times.clone(), Times::default()],
             kernels_per_iteration: vec![3, 0],

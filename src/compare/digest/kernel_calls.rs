@@ -93,6 +93,7 @@ impl KernelCalls {
         KernelDigest {
             name,
             category,
+            is_transfer: false,
             places: places(&of_iterations),
             iteration_blocks: iteration_blocks(&of_iterations),
             steady: calls(of_steady),

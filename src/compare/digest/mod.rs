@@ -5,6 +5,7 @@ mod gpu_times;
 mod kernel_calls;
 mod model;
 mod take;
+mod transfers;
 
 pub(crate) use file::{is_digest, read, write};
 pub(crate) use model::{Calls, Digest, GpuDigest, KernelDigest, RunFacts, Shape, Times};

@@ -46,6 +46,9 @@ pub(crate) struct GpuDigest {
     pub gpu: i64,
     /// Over the whole run, as filtered.
     pub run: Times,
+    /// Time that communication kernels waited for other ranks, in the run and in its steady iterations; it is not in the durations of the
+    /// kernels whose partners were recorded.
+    pub waits_ns: (i64, i64),
     /// In each steady iteration, in order.
     #[serde(skip)]
     pub iterations: Vec<Times>,
@@ -100,6 +103,9 @@ pub(crate) struct KernelDigest {
     /// Full name.
     pub name: String,
     pub category: String,
+    /// Whether the durations of a collective are its transfer times: the least durations over all ranks. Otherwise they include the
+    /// waits for other ranks.
+    pub is_transfer: bool,
     pub run: Calls,
     /// Those that start in steady iterations.
     pub steady: Calls,

@@ -10,6 +10,8 @@ use polars::prelude::*;
 use super::gpu_times::{GpuTimes, gpu_times};
 use super::kernel_calls::{Dispatch, KernelCalls};
 use super::model::{CopyDigest, Digest, GpuDigest, RunFacts};
+use super::transfers;
+use crate::analysis::categories::COMMUNICATION;
 use crate::analysis::queues::order::start_order;
 use crate::columns::frames::{categorical, collected, values_by_text};
 use crate::columns::requests::{ProcessTables, Request};
@@ -50,13 +52,22 @@ pub(crate) fn take(trace: &Trace, inputs: &[String]) -> Result<Digest> {
         }
         Ok(())
     });
+    let processes = trace.members().iter().filter(|member| member.process.role == Role::Trace).count();
+    if processes > 1 {
+        trace.request_joint(&transfers::request());
+    }
     trace.frames_with_consumers(&Request::new(), |_| vec![&consumer])?;
     drop(consumer);
-    let mut domains = BTreeSet::new();
-    let mut gpus = Vec::new();
-    for (of_process, of_domains) in found.into_inner().into_values() {
-        gpus.extend(of_process);
-        domains.extend(of_domains);
+    let (mut domains, mut gpus, mut iterations) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+    for (process, of_process) in found.into_inner() {
+        gpus.extend(of_process.gpus);
+        domains.extend(of_process.domains);
+        iterations.insert(process, of_process.iterations);
+    }
+    let communicates = gpus.iter().flat_map(|gpu| &gpu.kernels).any(|kernel| kernel.category == COMMUNICATION);
+    if processes > 1 && communicates {
+        let collectives = trace.frames(&transfers::request())?.into_values().next().unwrap_or_default().collect()?;
+        transfers::separate(&mut gpus, &collectives, &iterations)?;
     }
     let used = gpus.iter().map(|gpu| (gpu.process, gpu.gpu)).collect();
     Ok(Digest { facts: facts(trace, inputs, domains, &used), gpus })
@@ -91,8 +102,14 @@ fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTr
     facts
 }
 
-/// The GPUs of a process, and the domains of its API calls.
-type OfProcess = (Vec<GpuDigest>, BTreeSet<String>);
+/// What is kept of a process.
+struct OfProcess {
+    gpus: Vec<GpuDigest>,
+    /// Domains of its API calls.
+    domains: BTreeSet<String>,
+    /// Start and end of its steady iterations.
+    iterations: Vec<(i64, i64)>,
+}
 
 fn of_process(member: &TraceProcess, tables: &ProcessTables) -> Result<OfProcess> {
     let table = |name: &str| -> Result<DataFrame> {
@@ -113,13 +130,14 @@ fn of_process(member: &TraceProcess, tables: &ProcessTables) -> Result<OfProcess
             rank: process.rank,
             gpu,
             run,
+            waits_ns: (0, 0),
             iterations: in_iterations,
             kernels_per_iteration: per_iteration,
             kernels,
             copies: copies.remove(&gpu).unwrap_or_default(),
         }
     };
-    Ok((times.into_iter().map(of_gpu).collect(), domains))
+    Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, iterations })
 }
 
 /// Start and end of the steady iterations in order of time.
@@ -135,7 +153,7 @@ fn steady_iterations(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
 }
 
 /// The number of the iteration in which something starts.
-fn iteration_at(iterations: &[(i64, i64)], start_ns: i64) -> Option<u32> {
+pub(super) fn iteration_at(iterations: &[(i64, i64)], start_ns: i64) -> Option<u32> {
     let place = iterations.partition_point(|(from_ns, _)| *from_ns <= start_ns).checked_sub(1)?;
     iterations.get(place).filter(|(_, to_ns)| start_ns < *to_ns)?;
     u32::try_from(place).ok()

@@ -35,6 +35,9 @@ pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
 /// What a kernel did besides getting slower or faster.
 pub(super) fn note(kernel: &KernelRow) -> String {
     let mut notes = Vec::new();
+    if let Some(one) = &kernel.one_gpu {
+        notes.push(format!("rank {} GPU {} only: {}", one.rank, one.gpu, signed_pct((one.ratio - 1.0) * 100.0)));
+    }
     let parts = [
         (kernel.calls_effect_ns, "by the number of calls"),
         (kernel.mix_effect_ns, "by the mix of shapes"),
