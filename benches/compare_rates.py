@@ -62,6 +62,13 @@ def sides(args, scratch):
             subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
             runs.append(place)
         pairs["generated, other seeds"] = [((one,), (other,)) for one, other in itertools.pairwise(runs)]
+        runs = []
+        for seed in range(1, args.seeds + 1):
+            place = scratch / f"ranks{seed}"
+            command = [args.generator, "--seed", str(seed), "--ranks", "4", "--plant", "none", "-o", place]
+            subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+            runs.append(place)
+        pairs["generated, 4 ranks"] = [((one,), (other,)) for one, other in itertools.pairwise(runs)]
     return pairs
 
 

@@ -23,5 +23,5 @@ pub(crate) use digest::{Digest, is_digest, read as read_digest, take as take_dig
 pub(crate) use document::Comparison;
 pub(crate) use gates::{GateRule, apply as apply_gates};
 pub(crate) use matching::MatchLevel;
-pub(crate) use render::{Frame, frames, write_markdown, write_text};
+pub(crate) use render::{Frame, document, frames, write_markdown, write_text};
 pub(crate) use side::Side;

@@ -36,6 +36,7 @@ pub(crate) fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> 
         summary: scan_summary(scan),
         views: RunViews::default(),
         notes: Vec::new(),
+        is_judged: true,
         tier: 0,
         figures: figures(scan),
         findings,

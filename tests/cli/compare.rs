@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::{Run, listing, real, run, succeed};
+use crate::planted::Planted;
 use crate::rocprofv3_documents::{dispatch, document, process};
 
 /// A kernel of an iteration.
@@ -519,6 +520,22 @@ fn markdown_has_a_marker_and_fits() {
 }
 
 #[test]
+fn a_page_holds_the_verdict_the_parts_and_the_kernels() {
+    let directory = place();
+    let page = directory.path().join("page.html");
+    let (base, new) = (Program::new(), Program::new().seed(4).scaled("softmax", 130));
+    let (base, new) = (base.write(&directory, "a_results.json"), new.write(&directory, "b_results.json"));
+    succeed(&["compare", "-q", &base, &new, "-o", page.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    for expected in
+        ["Comparison of two runs", "What takes longer", "How the span divides", "compute_kernels", "Iterations of rank"]
+    {
+        assert!(text.contains(expected), "{expected}");
+    }
+    assert!(!text.contains("no findings") && !text.contains("http://") && !text.contains("src=\"http"));
+}
+
+#[test]
 fn tables_are_a_file_for_each_list() {
     let directory = place();
     let tables = directory.path().join("tables");
@@ -549,6 +566,44 @@ fn tables_are_a_file_for_each_list() {
         parquet.to_str().unwrap(),
     ]);
     assert!(parquet.join("kernels.parquet").is_file());
+}
+
+#[test]
+fn a_slow_rank_is_named_and_the_others_wait() {
+    let (base, new) = (Planted::new("none"), Planted::new("straggler"));
+    let comparison = compared(&base.input(), &new.input(), &[]);
+    assert_eq!(comparison["verdict"], "slower", "{}", comparison["reason"]);
+    assert!(comparison["reason"].as_str().unwrap().contains("waiting for other ranks"));
+    assert_closed(&comparison);
+    let flagged = with_verdict(&comparison, &["slower", "faster"]);
+    assert!(flagged.len() > 4, "{flagged:?}");
+    for row in rows(&comparison, "kernels").iter().filter(|row| row["verdict"] == "slower") {
+        assert_eq!(row["one_gpu"]["rank"], 2, "{row}");
+        assert_ne!(row["category"], "communication");
+    }
+    let collective = rows(&comparison, "kernels").iter().find(|row| row["category"] == "communication").unwrap();
+    assert_eq!((&collective["verdict"], ns(collective, "delta_ns")), (&json!("same"), 0));
+    assert!(part(&comparison, "comm_wait") > 150_000 && part(&comparison, "comm_kernels") == 0);
+}
+
+#[test]
+fn a_late_rank_is_waiting_and_no_slow_kernel() {
+    let (base, new) = (Planted::new("none"), Planted::new("late-rank"));
+    let comparison = compared(&base.input(), &new.input(), &[]);
+    assert_eq!(with_verdict(&comparison, &["slower", "faster"]), [""; 0]);
+    assert!(part(&comparison, "comm_wait") > 30_000, "{}", part(&comparison, "comm_wait"));
+    assert_eq!((part(&comparison, "comm_kernels"), part(&comparison, "compute")), (0, 0));
+}
+
+#[test]
+fn a_slow_host_is_idle_time_by_its_cause() {
+    let (base, new) = (Planted::new("none"), Planted::new("host-bound"));
+    let comparison = compared(&base.input(), &new.input(), &["--basis", "run", "--rank", "1"]);
+    assert!(part(&comparison, "idle_host_bound") > 1_000_000, "{}", part(&comparison, "idle_host_bound"));
+    assert!(part(&comparison, "busy").abs() < part(&comparison, "idle") / 100);
+    assert_eq!(with_verdict(&comparison, &["slower", "faster"]), [""; 0]);
+    assert!(comparison["reason"].as_str().unwrap().contains("idle host_bound"), "{}", comparison["reason"]);
+    assert_closed(&comparison);
 }
 
 #[test]

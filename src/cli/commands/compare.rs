@@ -15,13 +15,14 @@ use crate::cli::output::delivery::{check_file, deliver, extension_of, print_writ
 use crate::cli::output::messages;
 use crate::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Digest, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
-    frames, is_digest, read_digest, take_digest, write_digest, write_markdown, write_text,
+    document, frames, is_digest, read_digest, take_digest, write_digest, write_markdown, write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
 use crate::export::parquet::file as parquet_file;
 use crate::input::InputError;
 use crate::report::batch::{Grouping, Run, runs};
+use crate::report::html;
 
 /// Compare two runs, or two sets of runs
 #[derive(Args, Clone, Debug)]
@@ -116,13 +117,16 @@ enum CompareFormat {
     Json,
     /// Comment for a merge request
     Markdown,
+    /// Page for browsers: one file that needs no network
+    Html,
     /// Directory with a CSV file for each array of the JSON
     Csv,
     /// Directory with a Parquet file for each array of the JSON
     Parquet,
 }
 
-const EXTENSIONS: [(&str, CompareFormat); 4] = [
+const EXTENSIONS: [(&str, CompareFormat); 5] = [
+    ("html", CompareFormat::Html),
     ("txt", CompareFormat::Text),
     ("json", CompareFormat::Json),
     ("md", CompareFormat::Markdown),
@@ -303,6 +307,7 @@ impl CompareArguments {
                     serde_json::to_writer_pretty(&mut *out, comparison)?;
                     Ok(writeln!(out)?)
                 }
+                CompareFormat::Html => html::write(&document(comparison)?, out),
                 CompareFormat::Markdown => write_markdown(comparison, &self.name, out),
                 _ => write_text(comparison, out),
             }),

@@ -1,5 +1,7 @@
 //! A comparison as tables: one for each array of its JSON.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame};
 use serde_json::{Map, Value};
@@ -24,6 +26,39 @@ const TABLES: [&str; 10] = [
     "categories",
     "ranks",
     "iterations",
+];
+/// First columns of the tables, in order; others follow by name.
+const ORDER: [&str; 30] = [
+    "side",
+    "run",
+    "metric",
+    "check",
+    "level",
+    "part",
+    "parent",
+    "key",
+    "kernel",
+    "name",
+    "category",
+    "verdict",
+    "rank",
+    "gpu",
+    "iteration",
+    "delta_ns",
+    "base_ns",
+    "new_ns",
+    "base_total_ns",
+    "new_total_ns",
+    "total_ns",
+    "base_calls",
+    "new_calls",
+    "calls",
+    "ratio",
+    "ci_low",
+    "ci_high",
+    "pct",
+    "ci_low_pct",
+    "ci_high_pct",
 ];
 /// Ends of the names of fields that hold fractions; nanoseconds and other numbers are whole.
 const FRACTIONS: [&str; 5] = ["_pct", "ratio", "calls", "_low", "_high"];
@@ -57,12 +92,8 @@ fn flat(row: Map<String, Value>) -> Map<String, Value> {
 }
 
 fn frame_of(table: &str, rows: &[Map<String, Value>]) -> Result<DataFrame> {
-    let mut names: Vec<&String> = Vec::new();
-    for name in rows.iter().flat_map(Map::keys) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut names: Vec<&String> = rows.iter().flat_map(Map::keys).collect::<BTreeSet<&String>>().into_iter().collect();
+    names.sort_by_key(|name| ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len()));
     let column = |name: &String| {
         let values = rows.iter().map(|row| row.get(name));
         let ends_in = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));

@@ -26,9 +26,9 @@ mod unit;
 
 pub(crate) use characters::{Terminal, characters};
 pub(crate) use frame::Layout;
+pub(crate) use model::{Bar, Chart, Line, Part, Plot, Point, Role, Roofs};
 #[cfg(test)]
-pub(crate) use model::{Bar, Gauge, HeatMap, Line, Scale};
-pub(crate) use model::{Chart, Part, Plot, Point, Role, Roofs};
+pub(crate) use model::{Gauge, HeatMap, Scale};
 pub(crate) use origin::is_chart;
 pub(crate) use output::style_sheet;
 pub(crate) use unit::Axis;

@@ -72,6 +72,7 @@ pub(crate) fn document(sources: Sources<'_>) -> Result<Document> {
         title: "GPU trace analysis".to_owned(),
         summary: summary(&sources.findings, sources.spans.gpus() > 0),
         notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
+        is_judged: true,
         tier,
         figures: figures(sources.answers, &sources.findings, sources.spans, &sources.views, &provenance),
         views: sources.views,
@@ -143,7 +144,7 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
     let mut needs: BTreeSet<&str> = BTreeSet::new();
     for block in &blocks {
         let query = match block {
-            Block::Chart(drawn) => Some(&drawn.question.query),
+            Block::Chart(drawn) => drawn.question.as_ref().map(|question| &question.query),
             Block::Table(table) => table.question.as_ref().map(|question| &question.query),
             Block::Note(_) => None,
         };
@@ -168,7 +169,7 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     if let Some(title) = &layout.title {
         chart.title.clone_from(title);
     }
-    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question, chart }))
+    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), chart }))
 }
 
 /// Whether a chart shows more than its frame: the roofs of a roofline are known before anything was counted.

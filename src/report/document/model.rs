@@ -20,6 +20,8 @@ pub struct Document {
     pub notes: Vec<Note>,
     /// How the GPUs spent the run, what figures and findings are about first.
     pub views: RunViews,
+    /// Whether rules looked for findings.
+    pub is_judged: bool,
     /// Depth of the analysis: 0 source code, 1 traces, 2 counters, 3 thread traces.
     pub tier: u8,
     /// The numbers to read first.
@@ -186,8 +188,8 @@ impl Table {
 pub struct Drawn {
     /// Stable id, unique among the charts: the name of the query, with a number if another chart uses it too.
     pub id: String,
-    /// The query of the chart.
-    pub question: QueryRequest,
+    /// The query of the chart; `None` if it is drawn of no answer.
+    pub question: Option<QueryRequest>,
     pub chart: Chart,
 }
 

@@ -29,6 +29,7 @@ struct Page {
     summary: Vec<Piece>,
     views: Vec<ViewLine>,
     notes: Vec<NoteView>,
+    is_judged: bool,
     badges: Vec<Badge>,
     facts: Vec<FigureView>,
     cards: Vec<FigureView>,
@@ -96,6 +97,7 @@ fn page(document: &Document) -> Result<Page> {
             .map(|view| ViewLine { id: view.id, label: view.label, text: view.line() })
             .collect(),
         notes: document.notes.iter().map(NoteView::new).collect(),
+        is_judged: document.is_judged,
         badges: badges(&document.findings),
         // The badges already show the number of findings.
         facts: facts.into_iter().filter(|figure| !figure.id.ends_with("_findings")).map(figure).collect(),

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::anchors::anchor;
 use super::finding_view::{Piece, text};
 use super::table_view::TableView;
+use crate::findings::QueryRequest;
 use crate::report::document::{Block, Drawn, Section};
 
 #[derive(Serialize)]
@@ -69,6 +70,6 @@ fn chart(drawn: &Drawn) -> Result<ChartView> {
         title: drawn.chart.title.clone(),
         svg: drawn.chart.page()?,
         notes: drawn.chart.all_notes(),
-        command: drawn.question.command_line(),
+        command: drawn.question.as_ref().map(QueryRequest::command_line).unwrap_or_default(),
     })
 }

@@ -35,7 +35,7 @@ fn table(id: String) -> Block {
 }
 
 fn chart(id: String, chart: Chart) -> Block {
-    Block::Chart(Box::new(Drawn { id, question: QueryRequest::new("time_breakdown"), chart }))
+    Block::Chart(Box::new(Drawn { id, question: Some(QueryRequest::new("time_breakdown")), chart }))
 }
 
 #[test]
@@ -73,6 +73,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
         summary: "Nothing stands out.".to_owned(),
         views: RunViews::default(),
         notes: Vec::new(),
+        is_judged: true,
         tier: 1,
         figures: Vec::new(),
         findings: Vec::new(),
