@@ -55,11 +55,12 @@ def main():
         subprocess.run([*ours, "compare", side, side, "--save", digest, "-f", "json"], check=True, stdout=subprocess.DEVNULL)
     peer = [args.python, str(pathlib.Path(__file__).with_name("compare_peers.py"))]
     compare = lambda *sides: [[*ours, "compare", *sides, "-f", "json"]]
-    read = lambda side: [*ours, "table", "kernel_summary,time_breakdown", side, "-f", "csv"]
+    tables = str(scratch / "tables")
+    read = lambda side: [["rm", "-rf", tables], [*ours, "table", "kernel_summary,time_breakdown", side, "-f", "csv", "-o", tables]]
     rows = 2 * args.dispatches
     cases = [
         ("compare databases", rows, ["read both", MERGE, RANKED], compare(base, new)),
-        ("read both", rows, [], [read(base), read(new)]),
+        ("read both", rows, [], [*read(base), *read(new)]),
         (MERGE, rows, [], [[*peer, "merge", base, new]]),
         (RANKED, rows, [], [[*peer, "ranked", base, new]]),
         ("compare datasets", 2 * 64 * args.rank_dispatches, [], compare(base_ranks, new_ranks)),

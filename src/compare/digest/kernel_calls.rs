@@ -34,8 +34,9 @@ pub(crate) struct KernelCalls {
     durations_ns: Vec<i64>,
     /// Iteration of each; `u32::MAX` outside of steady ones.
     iterations: Vec<u32>,
-    shapes: BTreeMap<[i64; 6], Shape>,
-    /// Number of the shape of each, in the order in which they came.
+    /// In the order in which they came.
+    shapes: Vec<Shape>,
+    /// Number of the shape of each dispatch.
     shape_of: Vec<u32>,
     numbers: BTreeMap<[i64; 6], u32>,
 }
@@ -44,10 +45,9 @@ impl KernelCalls {
     pub(crate) fn add(&mut self, dispatch: Dispatch) {
         self.durations_ns.push(dispatch.duration_ns);
         self.iterations.push(dispatch.iteration.unwrap_or(u32::MAX));
-        let next = self.numbers.len() as u32;
-        self.shape_of.push(*self.numbers.entry(dispatch.sizes).or_insert(next));
-        let shape = self.shapes.entry(dispatch.sizes).or_default();
-        shape.sizes = dispatch.sizes;
+        let number = self.number_of(dispatch.sizes);
+        self.shape_of.push(number);
+        let Some(shape) = self.shapes.get_mut(number as usize) else { return };
         let count = |sum: &mut (i64, i64)| *sum = (sum.0 + 1, sum.1.saturating_add(dispatch.duration_ns));
         count(&mut shape.run);
         if dispatch.iteration.is_some() {
@@ -55,25 +55,42 @@ impl KernelCalls {
         }
     }
 
+    /// The number of a shape, which is mostly that of the dispatch before.
+    fn number_of(&mut self, sizes: [i64; 6]) -> u32 {
+        let last = self.shape_of.last().copied();
+        if let Some(last) =
+            last.filter(|last| self.shapes.get(*last as usize).is_some_and(|shape| shape.sizes == sizes))
+        {
+            return last;
+        }
+        let next = self.shapes.len() as u32;
+        let number = *self.numbers.entry(sizes).or_insert(next);
+        if number == next {
+            self.shapes.push(Shape { sizes, ..Shape::default() });
+        }
+        number
+    }
+
     /// Levels by shape, which tell speed from mix where shapes come in other proportions on the other side.
     fn add_levels_of_shapes(&mut self) {
         if self.shapes.len() < 2 {
             return;
         }
-        let mut by_time: Vec<(i64, [i64; 6])> = self.shapes.values().map(|shape| (shape.run.1, shape.sizes)).collect();
-        by_time.sort_by(|one, other| other.cmp(one));
-        for (_, sizes) in by_time.into_iter().take(MAX_SHAPES) {
-            let Some(number) = self.numbers.get(&sizes) else { continue };
-            let of_shape =
-                izip!(&self.durations_ns, &self.iterations, &self.shape_of).filter(|(.., shape)| *shape == number);
-            let (mut run, mut steady) = (Vec::new(), Vec::new());
-            for (duration_ns, iteration, _) in of_shape {
-                run.push(log(*duration_ns));
-                if *iteration != u32::MAX {
-                    steady.push(log(*duration_ns));
-                }
+        let mut by_time: Vec<(i64, [i64; 6], u32)> =
+            (0_u32..).zip(&self.shapes).map(|(number, shape)| (shape.run.1, shape.sizes, number)).collect();
+        by_time.sort_unstable_by(|one, other| other.cmp(one));
+        by_time.truncate(MAX_SHAPES);
+        let mut logs: BTreeMap<u32, [Vec<f64>; 2]> =
+            by_time.into_iter().map(|(_, _, number)| (number, Default::default())).collect();
+        for (duration_ns, iteration, number) in izip!(&self.durations_ns, &self.iterations, &self.shape_of) {
+            let Some([run, steady]) = logs.get_mut(number) else { continue };
+            run.push(log(*duration_ns));
+            if *iteration != u32::MAX {
+                steady.push(log(*duration_ns));
             }
-            if let Some(shape) = self.shapes.get_mut(&sizes) {
+        }
+        for (number, [run, steady]) in logs {
+            if let Some(shape) = self.shapes.get_mut(number as usize) {
                 (shape.run_logs, shape.steady_logs) = (level(&run), level(&steady));
             }
         }
@@ -82,6 +99,7 @@ impl KernelCalls {
     /// Sums them up; `iterations` is the number of steady ones.
     pub(crate) fn finish(mut self, name: String, category: String, iterations: usize) -> KernelDigest {
         self.add_levels_of_shapes();
+        self.shapes.sort_unstable_by_key(|shape| shape.sizes);
         let steady = || self.durations_ns.iter().zip(&self.iterations).filter(|(_, iteration)| **iteration != u32::MAX);
         let of_steady: Vec<i64> = steady().map(|(duration_ns, _)| *duration_ns).collect();
         let mut of_iterations: Vec<Vec<i64>> = vec![Vec::new(); iterations];
@@ -98,7 +116,7 @@ impl KernelCalls {
             iteration_blocks: iteration_blocks(&of_iterations),
             steady: calls(of_steady),
             run: calls(self.durations_ns),
-            shapes: self.shapes.into_values().collect(),
+            shapes: self.shapes,
         }
     }
 }

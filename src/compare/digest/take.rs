@@ -1,6 +1,6 @@
 //! Takes the digest of a trace: each process is summed up while it is read, and its tables are dropped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Context, Result};
 use itertools::izip;
@@ -180,7 +180,8 @@ fn kernels(frame: &DataFrame, iterations: &[(i64, i64)]) -> Result<Kernels> {
     let count = frame.height();
     let order = start_order(count, |row| starts.get(row), |row| ids.get(row));
     let order: Vec<u32> = order.unwrap_or_else(|| (0..count as u32).collect());
-    let mut calls: BTreeMap<(i64, u32), (u32, KernelCalls)> = BTreeMap::new();
+    let mut calls: Vec<((i64, u32), u32, KernelCalls)> = Vec::new();
+    let mut places: HashMap<(i64, u32), usize> = HashMap::new();
     let mut per_iteration: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for row in order.into_iter().map(|row| row as usize) {
         let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpus.get(row), starts.get(row), ends.get(row)) else {
@@ -201,11 +202,15 @@ fn kernels(frame: &DataFrame, iterations: &[(i64, i64)]) -> Result<Kernels> {
         for (size, values) in of_dispatch.iter_mut().zip(&sizes) {
             *size = values.get(row).unwrap_or_default();
         }
-        let (_, calls) = calls.entry((gpu, code)).or_insert_with(|| (category, KernelCalls::default()));
+        let place = *places.entry((gpu, code)).or_insert(calls.len());
+        if place == calls.len() {
+            calls.push(((gpu, code), category, KernelCalls::default()));
+        }
+        let Some((_, _, calls)) = calls.get_mut(place) else { continue };
         calls.add(Dispatch { duration_ns: end_ns.saturating_sub(start_ns), iteration, sizes: of_dispatch });
     }
     let mut found: Kernels = BTreeMap::new();
-    for ((gpu, code), (category, calls)) in calls {
+    for ((gpu, code), category, calls) in calls {
         let name = names.get_mapping().cat_to_str(code).unwrap_or_default().to_owned();
         let category = categories.get_mapping().cat_to_str(category).unwrap_or_default().to_owned();
         found.entry(gpu).or_default().0.push(calls.finish(name, category, iterations.len()));
