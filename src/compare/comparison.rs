@@ -16,7 +16,7 @@ use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::{MatchLevel, Row, SideKernel, matched};
 use super::side::{Side, calls, key};
 use super::summary;
-use super::tree::{Part, kernel_of, of_gpu, of_side};
+use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use crate::analysis::categories::COMMUNICATION;
 
 /// Assumed noise between two runs on the same GPUs, and on others, as a share.
@@ -64,9 +64,8 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     let basis = options.basis.resolve(base, new);
     let rows = matched(base, new, basis, options.level);
     let found = checks(base, new, basis, &rows, are_renamed, options.allowed);
-    let floor = if have_other_devices(base, new) { NOISE_FLOOR_OTHER_DEVICES } else { NOISE_FLOOR };
-    let strictness =
-        Strictness { effect: options.effect, noise_floor: options.noise_floor.unwrap_or(floor), alpha: options.alpha };
+    let floor = noise_floor(options, have_other_devices(base, new));
+    let strictness = Strictness { effect: options.effect, noise_floor: floor, alpha: options.alpha };
     let is_blocked = found.iter().any(|check| check.level == Level::Blocking);
     let empty = Part { name: "span".to_owned(), ..Part::default() };
     let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
@@ -124,8 +123,13 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     comparison
 }
 
+/// The assumed noise between two runs.
+pub(super) fn noise_floor(options: &CompareOptions, have_other_devices: bool) -> f64 {
+    options.noise_floor.unwrap_or(if have_other_devices { NOISE_FLOOR_OTHER_DEVICES } else { NOISE_FLOOR })
+}
+
 /// A number with 12 significant digits, as every number on the way out.
-fn rounded(value: f64) -> f64 {
+pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 
@@ -153,8 +157,8 @@ fn check_row(check: &Check) -> CheckRow {
 }
 
 /// Times that are tested, with how each is taken from an interval.
-type Metric = (&'static str, fn(&Times) -> i64);
-const METRICS: [Metric; 6] = [
+pub(super) type Metric = (&'static str, fn(&Times) -> i64);
+pub(super) const METRICS: [Metric; 6] = [
     ("span", |times| times.span_ns),
     ("busy", Times::busy_ns),
     ("idle", |times| times.span_ns.saturating_sub(times.busy_ns())),
@@ -198,7 +202,7 @@ fn totals(base: &Side, new: &Side, basis: Basis, trees: &[Part; 2], strictness: 
 }
 
 /// The evidence of whole runs: their values are the samples. `None` with one run on both sides.
-fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Option<Evidence> {
+pub(super) fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Option<Evidence> {
     use crate::analysis::statistics::trimmed::{Estimate, mean};
     let levels = |side: &Side| {
         let of_run = |run: &super::digest::Digest| {
@@ -220,35 +224,6 @@ fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Option<Evidence>
         levels: [base, new],
         by_gpu: Vec::new(),
     })
-}
-
-/// The time of a part anywhere in a tree.
-fn time_of(part: &Part, name: &str) -> Option<i64> {
-    if part.name == name {
-        return Some(part.time_ns);
-    }
-    part.children.iter().find_map(|child| time_of(child, name))
-}
-
-/// The time of a kernel in the mean span.
-fn kernel_ns(tree: &Part, name: &str) -> i64 {
-    if kernel_of(&tree.name) == Some(name) {
-        return tree.time_ns;
-    }
-    tree.children.iter().map(|child| kernel_ns(child, name)).sum()
-}
-
-/// The times of all kernels in the mean span.
-fn kernel_times(tree: &Part) -> BTreeMap<&str, i64> {
-    let mut times = BTreeMap::new();
-    fn add<'a>(part: &'a Part, times: &mut BTreeMap<&'a str, i64>) {
-        if let Some(kernel) = kernel_of(&part.name) {
-            *times.entry(kernel).or_default() += part.time_ns;
-        }
-        part.children.iter().for_each(|child| add(child, times));
-    }
-    add(tree, &mut times);
-    times
 }
 
 fn kernel_rows(

@@ -9,6 +9,7 @@ mod effects;
 mod evidence;
 mod families;
 mod gates;
+mod history;
 mod judgment;
 mod matching;
 mod render;
@@ -22,6 +23,9 @@ pub(crate) use comparison::{CompareOptions, compare};
 pub(crate) use digest::{Digest, is_digest, read as read_digest, take as take_digest, write as write_digest};
 pub(crate) use document::Comparison;
 pub(crate) use gates::{GateRule, apply as apply_gates};
+pub(crate) use history::history;
 pub(crate) use matching::MatchLevel;
-pub(crate) use render::{Frame, document, frames, write_markdown, write_text};
+pub(crate) use render::{
+    Frame, baseline_section, document, frames, history_document, write_history, write_markdown, write_text,
+};
 pub(crate) use side::Side;

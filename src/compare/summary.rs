@@ -27,33 +27,28 @@ pub(crate) fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static st
         Some("faster") => "faster",
         Some("same") => "same",
         Some(_) => "unclear",
-        None => of_kernels(
-            &comparison.kernels,
-            comparison.settings.effect_pct / 100.0 * span.map_or(0, |span| span.base_ns) as f64,
-        ),
+        None => of_kernels(comparison, span),
     };
     let causes = span.map(|span| causes(comparison, span.delta_ns)).unwrap_or_default();
     (verdict, if causes.is_empty() { change } else { format!("{change}: {causes}") })
 }
 
-/// The verdict by kernels alone: the sign of what surely changed if that is a relevant part of the span; the same if all that was
-/// tested is the same.
-fn of_kernels(kernels: &[KernelRow], relevant_ns: f64) -> &'static str {
+/// The verdict if the span itself could not be tested: the direction of the kernels that surely changed, if they are a relevant part of
+/// the span and it changed in that direction too; the same if everything that was tested is the same and the span hardly changed.
+fn of_kernels(comparison: &Comparison, span: Option<&Total>) -> &'static str {
+    let (span_ns, change_ns) = span.map_or((0, 0), |span| (span.base_ns, span.delta_ns));
+    let relevant_ns = comparison.settings.effect_pct / 100.0 * span_ns as f64;
+    let kernels = &comparison.kernels;
     let is_flagged = |kernel: &&KernelRow| matches!(kernel.verdict, "slower" | "faster");
-    let change_ns: i64 = kernels.iter().filter(is_flagged).map(|kernel| kernel.delta_ns).sum();
-    let mut tested = kernels.iter().filter(|kernel| kernel.p_holm.is_some()).peekable();
-    match change_ns {
-        _ if change_ns != 0 && change_ns.abs() as f64 >= relevant_ns => {
-            if change_ns > 0 {
-                "slower"
-            } else {
-                "faster"
-            }
-        }
-        0 if tested.peek().is_some() && tested.all(|kernel| kernel.verdict == "same") => "same",
-        0 if kernels.iter().all(|kernel| kernel.delta_ns == 0 && kernel.ratio == Some(1.0)) => "same",
-        _ => "unclear",
+    let flagged_ns: i64 = kernels.iter().filter(is_flagged).map(|kernel| kernel.delta_ns).sum();
+    let is_relevant = |ns: i64| ns != 0 && ns.abs() as f64 >= relevant_ns;
+    if is_relevant(flagged_ns) && flagged_ns.signum() == change_ns.signum() {
+        return if flagged_ns > 0 { "slower" } else { "faster" };
     }
+    let mut tested = kernels.iter().filter(|kernel| kernel.p_holm.is_some()).peekable();
+    let are_all_same = tested.peek().is_some() && tested.all(|kernel| kernel.verdict == "same");
+    let are_identical = kernels.iter().all(|kernel| kernel.delta_ns == 0 && kernel.ratio == Some(1.0));
+    if (are_all_same || are_identical) && !is_relevant(change_ns) { "same" } else { "unclear" }
 }
 
 fn change_of(span: &Total, comparison: &Comparison) -> String {

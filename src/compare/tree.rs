@@ -120,6 +120,35 @@ pub(crate) fn of_side(side: &Side, basis: Basis) -> Option<Part> {
     mean(&side.gpus().filter_map(|gpu| of_gpu(gpu, basis)).collect::<Vec<_>>())
 }
 
+/// The time of a part anywhere in a tree.
+pub(crate) fn time_of(part: &Part, name: &str) -> Option<i64> {
+    if part.name == name {
+        return Some(part.time_ns);
+    }
+    part.children.iter().find_map(|child| time_of(child, name))
+}
+
+/// The time of a kernel in the mean span.
+pub(crate) fn kernel_ns(tree: &Part, name: &str) -> i64 {
+    if kernel_of(&tree.name) == Some(name) {
+        return tree.time_ns;
+    }
+    tree.children.iter().map(|child| kernel_ns(child, name)).sum()
+}
+
+/// The times of all kernels in the mean span.
+pub(crate) fn kernel_times(tree: &Part) -> BTreeMap<&str, i64> {
+    let mut times = BTreeMap::new();
+    fn add<'a>(part: &'a Part, times: &mut BTreeMap<&'a str, i64>) {
+        if let Some(kernel) = kernel_of(&part.name) {
+            *times.entry(kernel).or_default() += part.time_ns;
+        }
+        part.children.iter().for_each(|child| add(child, times));
+    }
+    add(tree, &mut times);
+    times
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! `analyze INPUT…`: the guided analysis.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -10,9 +10,12 @@ use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::compare::{CompareOptions, Side, baseline_section, compare, is_digest, read_digest, take_digest};
 use crate::engine::Registry;
+use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
 use crate::report::compat::rocinsight::SchemaVersion;
+use crate::trace::Trace;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
@@ -40,6 +43,9 @@ pub(crate) struct AnalyzeArguments {
     /// Write the JSON document of another program
     #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
     json_compat: Option<JsonCompat>,
+    /// Compare with this digest (`wavesieve compare --save`), in a section of its own
+    #[arg(long, value_name = "DIGEST", help_heading = "Analysis")]
+    baseline: Option<PathBuf>,
     /// Your question in words; documents with a field for it keep it
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
@@ -95,6 +101,10 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
+    if let Some(baseline) = arguments.baseline.as_ref().filter(|path| !is_digest(path)) {
+        let shown = baseline.display();
+        return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
+    }
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
@@ -102,6 +112,9 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
     let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
+    if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
+        add_comparison(&mut analysis, trace, baseline, options.rows)?;
+    }
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match arguments.json_compat {
         None => output.deliver(&analysis, format, path.as_deref(), global)?,
@@ -112,4 +125,13 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
         })?,
     }
     arguments.document.end(trace.as_ref(), &analysis, global)
+}
+
+/// Puts what changed since the baseline before the other sections.
+fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: &Path, rows: usize) -> anyhow::Result<()> {
+    let base = Side { runs: vec![read_digest(baseline)?] };
+    let new = Side { runs: vec![take_digest(trace, &[])?] };
+    let section = baseline_section(&compare(&base, &new, &CompareOptions::default()), rows)?;
+    analysis.document.sections.insert(0, section);
+    Ok(())
 }

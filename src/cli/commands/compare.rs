@@ -15,7 +15,8 @@ use crate::cli::output::delivery::{check_file, deliver, extension_of, print_writ
 use crate::cli::output::messages;
 use crate::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Digest, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
-    document, frames, is_digest, read_digest, take_digest, write_digest, write_markdown, write_text,
+    document, frames, history, history_document, is_digest, read_digest, take_digest, write_digest, write_history,
+    write_markdown, write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
@@ -50,6 +51,9 @@ pub(crate) struct CompareArguments {
     /// Runs of the new side, in place of NEW
     #[arg(long, value_name = "INPUT", num_args = 1.., requires = "base", help_heading = "Sides")]
     new: Vec<String>,
+    /// Runs or digests in order of time, in place of two sides: their times, and the first run from which a change holds
+    #[arg(long, value_name = "INPUT", num_args = 2.., conflicts_with_all = ["base", "new", "save", "fail_on"], help_heading = "Sides")]
+    history: Vec<String>,
     /// What makes files one run: the first group (or the whole match) of this regular expression in their paths. By default each
     /// input is a run
     #[arg(long, value_name = "REGEX", help_heading = "Sides")]
@@ -148,6 +152,9 @@ fn probability(text: &str) -> Result<f64, &'static str> {
 /// When the inputs, the options or the output cannot be used, or a side has no data.
 pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.format()?;
+    if !arguments.history.is_empty() {
+        return arguments.write_history(format, global);
+    }
     let (base, new) = arguments.sides()?;
     arguments.check_outputs(format, &base, &new)?;
     let mut is_damaged = false;
@@ -289,6 +296,37 @@ impl CompareArguments {
             digests.push(digest);
         }
         Ok(Side { runs: digests })
+    }
+
+    /// Runs in order of time.
+    fn write_history(&self, format: CompareFormat, global: &GlobalArguments) -> Result<u8, Failure> {
+        if !self.input.is_empty() {
+            return Err(Failure::Usage("--history names all runs; leave out other inputs".to_owned()));
+        }
+        if !matches!(format, CompareFormat::Text | CompareFormat::Json | CompareFormat::Html) {
+            return Err(Failure::Usage("a history is text, json or html; choose one with -f".to_owned()));
+        }
+        self.check_outputs(format, &self.history, &[])?;
+        let mut is_damaged = false;
+        // Saved and other runs keep their places.
+        let mut runs = Vec::new();
+        for input in &self.history {
+            runs.extend(self.read("history", std::slice::from_ref(input), &mut is_damaged, global)?.runs);
+        }
+        if let Some(empty) = runs.iter().find(|run| run.gpus.is_empty()) {
+            messages::print_note(format_args!("no data: {} has no GPU work", empty.facts.inputs.join(" ")));
+            return Ok(NO_DATA);
+        }
+        let found = history(&runs, &self.options());
+        deliver(self.path(), global, |_, out| match format {
+            CompareFormat::Json => {
+                serde_json::to_writer_pretty(&mut *out, &found)?;
+                Ok(writeln!(out)?)
+            }
+            CompareFormat::Html => html::write(&history_document(&found)?, out),
+            _ => write_history(&found, out),
+        })?;
+        Ok(if is_damaged { PARTIAL } else { DONE })
     }
 
     fn deliver(&self, comparison: &Comparison, format: CompareFormat, global: &GlobalArguments) -> Result<(), Failure> {

@@ -61,7 +61,7 @@ const KERNEL_COLUMNS: [&str; 16] = [
 /// # Errors
 /// When a table cannot be built, which is a defect.
 pub(crate) fn document(comparison: &Comparison) -> Result<Document> {
-    let mut sections = vec![span(comparison)?, kernels(comparison)?];
+    let mut sections = vec![span(comparison)?, kernels(comparison, 0)?];
     sections.extend(iterations(comparison));
     sections.extend(others(comparison)?);
     Ok(Document {
@@ -76,6 +76,25 @@ pub(crate) fn document(comparison: &Comparison) -> Result<Document> {
         sections,
         provenance: provenance(comparison),
     })
+}
+
+/// The comparison as a section of an analysis, with so many kernels, 0 for all.
+///
+/// # Errors
+/// When a table cannot be built, which is a defect.
+pub(crate) fn baseline_section(comparison: &Comparison, rows: usize) -> Result<Section> {
+    let mut blocks: Vec<Block> = notes(comparison).into_iter().map(Block::Note).collect();
+    blocks.extend(span(comparison)?.blocks);
+    blocks.extend(kernels(comparison, rows)?.blocks);
+    for block in &mut blocks {
+        match block {
+            Block::Chart(drawn) => drawn.id.insert_str(0, "baseline_"),
+            Block::Table(table) => table.id.insert_str(0, "baseline_"),
+            Block::Note(_) => {}
+        }
+    }
+    let about = format!("{}: {}. {}", comparison.verdict, comparison.reason, rest(comparison));
+    Ok(section("baseline", "Compared with the baseline", &about, blocks))
 }
 
 fn notes(comparison: &Comparison) -> Vec<Note> {
@@ -139,11 +158,11 @@ fn figures(comparison: &Comparison) -> Vec<Figure> {
     figures
 }
 
-fn section(id: &str, title: &str, about: &str, blocks: Vec<Block>) -> Section {
+pub(super) fn section(id: &str, title: &str, about: &str, blocks: Vec<Block>) -> Section {
     Section { id: id.to_owned(), title: title.to_owned(), about: about.to_owned(), blocks }
 }
 
-fn drawn(id: &str, chart: Chart) -> Option<Block> {
+pub(super) fn drawn(id: &str, chart: Chart) -> Option<Block> {
     (!chart.is_empty()).then(|| Block::Chart(Box::new(Drawn { id: id.to_owned(), question: None, chart })))
 }
 
@@ -199,18 +218,13 @@ fn span(comparison: &Comparison) -> Result<Section> {
         "new_ns" => numbers(&|row| row.new_ns),
         "delta_ns" => numbers(&|row| row.delta_ns),
     )?;
-    blocks.push(table(
-        "span",
-        "The span, part by part",
-        "Every part is the sum of the parts below it.",
-        frame,
-        &["part"],
-    ));
+    let (rows, about) = (frame.height(), "Every part is the sum of the parts below it.");
+    blocks.push(table("span", "The span, part by part", about, frame, rows, &["part"]));
     let about = "The span of a GPU divides into compute, exposed communication, exposed copies and idle time; parts that overlap others, or are hidden by them, are subtracted.";
     Ok(section("span", "Where the span changed", about, blocks))
 }
 
-fn kernels(comparison: &Comparison) -> Result<Section> {
+fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
     let all = frames(comparison)?.into_iter().find(|table| table.name == "kernels").map(|table| table.frame);
     let mut blocks = Vec::new();
     if let Some(frame) = all {
@@ -221,7 +235,8 @@ fn kernels(comparison: &Comparison) -> Result<Section> {
             keys.iter().map(|key| notes.get(key?).map(String::as_str).filter(|note| !note.is_empty())).collect();
         let mut frame = frame.select(KERNEL_COLUMNS)?;
         frame.with_column(Column::new("note".into(), notes))?;
-        blocks.push(table("kernels", "All kernels", "", frame, &["key"]));
+        let shown = if rows > 0 { frame.head(Some(rows)) } else { frame.clone() };
+        blocks.push(table("kernels", "All kernels", "", shown, frame.height(), &["key"]));
     }
     Ok(section("kernels", "Kernels", &rest(comparison), blocks))
 }
@@ -258,14 +273,15 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     let mut blocks = Vec::new();
     for table_of in frames(comparison)? {
         if let Some((_, title, key)) = titles.iter().find(|(name, _, _)| *name == table_of.name) {
-            blocks.push(table(table_of.name, title, "", table_of.frame, &[key]));
+            let rows = table_of.frame.height();
+            blocks.push(table(table_of.name, title, "", table_of.frame, rows, &[key]));
         }
     }
     let about = "Totals, categories, kernels of one side, and each GPU.";
     Ok(if blocks.is_empty() { Vec::new() } else { vec![section("details", "Details", about, blocks)] })
 }
 
-fn table(id: &str, title: &str, about: &str, frame: DataFrame, key: &[&str]) -> Block {
+pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, total_rows: usize, key: &[&str]) -> Block {
     let columns = frame.get_column_names().into_iter().map(|name| output_column(name.as_str())).collect();
     Block::Table(Box::new(Table {
         id: id.to_owned(),
@@ -273,7 +289,7 @@ fn table(id: &str, title: &str, about: &str, frame: DataFrame, key: &[&str]) -> 
         about: about.to_owned(),
         question: None,
         columns,
-        total_rows: frame.height(),
+        total_rows,
         frame,
         key: key.iter().map(|name| (*name).to_owned()).collect(),
     }))

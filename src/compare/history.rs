@@ -1,0 +1,141 @@
+//! Many runs in order of time: the figures of each, and the run after which a step holds.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::basis::{Basis, BasisChoice};
+use super::comparability::have_other_devices;
+use super::comparison::{CompareOptions, METRICS, noise_floor, of_runs, rounded};
+use super::digest::Digest;
+use super::evidence::{Evidence, of_row, of_times};
+use super::judgment::{Judgment, Strictness, Verdict, judge};
+use super::matching::{MatchedBy, Row, kernels_of};
+use super::side::Side;
+use super::tree::{kernel_times, of_side, time_of};
+
+/// Kernels with most time whose steps are looked for.
+const MAX_KERNELS: usize = 50;
+
+/// The document of a history.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct History {
+    pub schema: &'static str,
+    pub schema_version: &'static str,
+    pub basis: &'static str,
+    pub runs: Vec<String>,
+    /// Times of the span first, then of kernels, most time first.
+    pub series: Vec<Series>,
+}
+
+/// A time over all runs.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Series {
+    /// `time` of a part of the span, or `kernel`.
+    pub kind: &'static str,
+    pub name: String,
+    /// Nanoseconds per unit of the basis, averaged over GPUs; null of a run without it.
+    pub values_ns: Vec<Option<i64>>,
+    /// First run after the step.
+    pub step_at: Option<String>,
+    pub step_pct: Option<f64>,
+    pub p_holm: Option<f64>,
+    /// Smallest step in the middle of the history that would have been found, in percent.
+    pub resolution_pct: Option<f64>,
+    pub step_why: Option<&'static str>,
+}
+
+/// Compares the runs before with those after each run, and keeps the surest relevant step of each time. All of these tests are adjusted
+/// together, so that the probability of any false step stays below alpha.
+pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
+    let sides: Vec<(Side, Side)> = (1..runs.len())
+        .map(|place| {
+            let (before, after) = runs.split_at(place);
+            let (mut before, mut after) = (Side { runs: before.to_vec() }, Side { runs: after.to_vec() });
+            let first = before.clone();
+            before.pair_with(&first);
+            after.pair_with(&first);
+            (before, after)
+        })
+        .collect();
+    let basis = sides.iter().map(|(before, after)| options.basis.resolve(before, after)).next();
+    let basis = basis.unwrap_or(if options.basis == BasisChoice::Auto { Basis::Run } else { Basis::Iteration });
+    let floor = sides.first().is_some_and(|(before, after)| have_other_devices(before, after));
+    let strictness =
+        Strictness { effect: options.effect, noise_floor: noise_floor(options, floor), alpha: options.alpha };
+    let trees: Vec<_> = runs.iter().map(|run| of_side(&Side { runs: vec![run.clone()] }, basis)).collect();
+    let mut series: Vec<(Series, Vec<Option<Evidence>>)> = Vec::new();
+    for (name, time) in METRICS {
+        let values_ns: Vec<Option<i64>> = trees.iter().map(|tree| time_of(tree.as_ref()?, name)).collect();
+        if values_ns.iter().all(|value| value.is_none_or(|value| value == 0)) {
+            continue;
+        }
+        let evidence = |(before, after): &(Side, Side)| match basis {
+            Basis::Iteration => of_times(before, after, time),
+            Basis::Run => of_runs(before, after, time),
+        };
+        series.push((new_series("time", name, values_ns), sides.iter().map(evidence).collect()));
+    }
+    let of_runs: Vec<BTreeMap<&str, i64>> =
+        trees.iter().map(|tree| tree.as_ref().map(kernel_times).unwrap_or_default()).collect();
+    let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
+    for (name, time_ns) in of_runs.iter().flatten() {
+        let sum = sums.entry(name).or_default();
+        *sum = sum.saturating_add(*time_ns);
+    }
+    let mut names: Vec<(i64, &str)> = sums.into_iter().map(|(name, sum)| (sum, name)).collect();
+    names.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
+    names.truncate(MAX_KERNELS);
+    let of_sides: Vec<_> =
+        sides.iter().map(|(before, after)| (kernels_of(before, basis), kernels_of(after, basis))).collect();
+    for (_, name) in names {
+        let values_ns = of_runs.iter().map(|times| times.get(name).copied()).collect();
+        let evidence = of_sides.iter().map(|(before, after)| {
+            let (base, new) = (before.get(name).cloned(), after.get(name).cloned());
+            of_row(&Row { base, new, matched_by: MatchedBy::Exact }, basis).filter(|evidence| evidence.error.is_some())
+        });
+        series.push((new_series("kernel", name, values_ns), evidence.collect()));
+    }
+    let all: Vec<(Option<&Evidence>, f64)> =
+        series.iter().flat_map(|(_, evidence)| evidence.iter().map(|one| (one.as_ref(), 0.0))).collect();
+    let judged = judge(&all, strictness);
+    let names: Vec<String> = runs.iter().map(|run| run.facts.inputs.join(" ")).collect();
+    let splits = sides.len().max(1);
+    let with_step = |((series, _), judged): ((Series, _), &[Judgment])| find_step(series, judged, &names);
+    History {
+        schema: "wavesieve-history",
+        schema_version: "1.0",
+        basis: basis.word(),
+        series: series.into_iter().zip(judged.chunks(splits)).map(with_step).collect(),
+        runs: names,
+    }
+}
+
+fn new_series(kind: &'static str, name: &str, values_ns: Vec<Option<i64>>) -> Series {
+    let name = name.to_owned();
+    Series { kind, name, values_ns, step_at: None, step_pct: None, p_holm: None, resolution_pct: None, step_why: None }
+}
+
+/// The surest step of a series; of equally sure ones the largest, then the first.
+fn find_step(mut series: Series, judged: &[Judgment], names: &[String]) -> Series {
+    let tested = || judged.iter().enumerate().filter_map(|(place, one)| Some((place, one, one.adjusted_p?)));
+    let is_step = |verdict: Verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
+    let size = |one: &Judgment| libm::log(one.ratio).abs();
+    let step = tested().filter(|(_, one, _)| is_step(one.verdict)).min_by(|one, other| {
+        one.2.total_cmp(&other.2).then(size(other.1).total_cmp(&size(one.1))).then(one.0.cmp(&other.0))
+    });
+    series.resolution_pct = judged.get(judged.len() / 2).and_then(|one| one.resolution_pct).map(rounded);
+    match step {
+        Some((place, one, p)) => {
+            series.step_at = names.get(place + 1).cloned();
+            series.step_pct = Some(rounded((one.ratio - 1.0) * 100.0));
+            series.p_holm = Some(rounded(p));
+        }
+        None if tested().next().is_none() => series.step_why = Some("too little of it to be tested"),
+        None => {
+            series.p_holm = tested().map(|(_, _, p)| p).min_by(f64::total_cmp).map(rounded);
+            series.step_why = Some("no relevant step");
+        }
+    }
+    series
+}
