@@ -539,7 +539,7 @@ fn a_page_holds_the_verdict_the_parts_and_the_kernels() {
 fn an_analysis_can_have_a_baseline() {
     let directory = place();
     let digest = directory.path().join("base.wsd").to_str().unwrap().to_owned();
-    let (base, new) = (Program::new(), Program::new().seed(4).scaled("softmax", 130));
+    let (base, new) = (Program::new(), Program::new().seed(4).scaled("Cijk", 130));
     let (base, new) = (base.write(&directory, "a_results.json"), new.write(&directory, "b_results.json"));
     succeed(&["compare", "-q", &base, &base, "--save", &digest, "-f", "json"]);
     let text = succeed(&["analyze", "-q", &new, "--baseline", &digest]);
