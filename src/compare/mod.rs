@@ -26,6 +26,6 @@ pub(crate) use gates::{GateRule, apply as apply_gates};
 pub(crate) use history::history;
 pub(crate) use matching::MatchLevel;
 pub(crate) use render::{
-    Frame, baseline_section, document, frames, history_document, write_history, write_markdown, write_text,
+    Frame, baseline_section, document, frames, history_document, sheets, write_history, write_markdown, write_text,
 };
 pub(crate) use side::Side;

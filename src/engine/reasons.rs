@@ -69,7 +69,7 @@ fn type_name(name: &str) -> &str {
         "i8" | "i16" | "i32" | "i64" | "i128" | "u8" | "u16" | "u32" | "u64" | "u128" | "dyn int" => "integers",
         "Int8" | "Int16" | "Int32" | "Int64" | "UInt8" | "UInt16" | "UInt32" | "UInt64" => "integers",
         "f32" | "f64" | "Float32" | "Float64" | "dyn float" => "numbers",
-        "str" | "String" | "cat" | "enum" | "Categorical" => "text",
+        "str" | "String" | "cat" | "enum" | "Categorical" | "categorical" => "text",
         "bool" | "Boolean" => "truth values",
         "date" | "time" | "Date" | "Time" => "dates and times",
         "null" | "Null" => "missing values",

@@ -665,6 +665,7 @@ fn a_slow_host_is_idle_time_by_its_cause() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_ranks_and_halves_are_no_change() {
     let ranks = real("rocpd-ranks");
     let rank = |number: usize, id: usize| format!("{ranks}/rank{number}_{id}_results.db");

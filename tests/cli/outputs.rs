@@ -281,7 +281,7 @@ fn extensions_that_name_no_format_are_refused_by_every_verb() {
             assert!(said.contains("ends in no format of ") && said.contains("(.txt, ."), "{line:?} -o {name}: {said}");
             assert!(said.contains("name one of them, or choose with --format"), "{said}");
         }
-        let is_document = matches!(writer.verb, ["analyze" | "report"]);
+        let is_document = matches!(writer.verb, ["analyze" | "report" | "compare"]);
         if !is_document {
             for name in ["a.xlsx", "a.html"] {
                 let refused = run(&with(&line, &["-o", &place.text(name)]));

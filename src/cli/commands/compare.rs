@@ -1,7 +1,7 @@
 //! `compare BASE NEW`: what changed between two runs or two sets of runs.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -15,15 +15,15 @@ use crate::cli::output::delivery::{check_file, deliver, extension_of, print_writ
 use crate::cli::output::messages;
 use crate::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Digest, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
-    document, frames, history, history_document, is_digest, read_digest, take_digest, write_digest, write_history,
-    write_markdown, write_text,
+    document, frames, history, history_document, is_digest, read_digest, sheets, take_digest, write_digest,
+    write_history, write_markdown, write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
 use crate::export::parquet::file as parquet_file;
 use crate::input::InputError;
 use crate::report::batch::{Grouping, Run, runs};
-use crate::report::html;
+use crate::report::{html, xlsx};
 
 /// Compare two runs, or two sets of runs
 #[derive(Args, Clone, Debug)]
@@ -123,16 +123,19 @@ enum CompareFormat {
     Markdown,
     /// Page for browsers: one file that needs no network
     Html,
+    /// Workbook with a sheet for each array of the JSON
+    Xlsx,
     /// Directory with a CSV file for each array of the JSON
     Csv,
     /// Directory with a Parquet file for each array of the JSON
     Parquet,
 }
 
-const EXTENSIONS: [(&str, CompareFormat); 5] = [
-    ("html", CompareFormat::Html),
+const EXTENSIONS: [(&str, CompareFormat); 6] = [
     ("txt", CompareFormat::Text),
     ("json", CompareFormat::Json),
+    ("html", CompareFormat::Html),
+    ("xlsx", CompareFormat::Xlsx),
     ("md", CompareFormat::Markdown),
     ("markdown", CompareFormat::Markdown),
 ];
@@ -228,6 +231,9 @@ impl CompareArguments {
         let is_folder = matches!(format, CompareFormat::Csv | CompareFormat::Parquet);
         if is_folder && self.path().is_none() {
             return Err(Failure::Usage("csv and parquet are directories; name one with -o".to_owned()));
+        }
+        if format == CompareFormat::Xlsx && self.path().is_none() && std::io::stdout().is_terminal() {
+            return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
         }
         if self.save.is_some() && (new.len() > 1 || self.runs_by.is_some()) {
             return Err(Failure::Usage(
@@ -346,6 +352,9 @@ impl CompareArguments {
                     Ok(writeln!(out)?)
                 }
                 CompareFormat::Html => html::write(&document(comparison)?, out),
+                CompareFormat::Xlsx => {
+                    xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
+                }
                 CompareFormat::Markdown => write_markdown(comparison, &self.name, out),
                 _ => write_text(comparison, out),
             }),

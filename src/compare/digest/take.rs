@@ -1,6 +1,6 @@
 //! Takes the digest of a trace: each process is summed up while it is read, and its tables are dropped.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use itertools::izip;
@@ -181,7 +181,7 @@ fn kernels(frame: &DataFrame, iterations: &[(i64, i64)]) -> Result<Kernels> {
     let order = start_order(count, |row| starts.get(row), |row| ids.get(row));
     let order: Vec<u32> = order.unwrap_or_else(|| (0..count as u32).collect());
     let mut calls: Vec<((i64, u32), u32, KernelCalls)> = Vec::new();
-    let mut places: HashMap<(i64, u32), usize> = HashMap::new();
+    let mut places: BTreeMap<(i64, u32), usize> = BTreeMap::new();
     let mut per_iteration: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for row in order.into_iter().map(|row| row as usize) {
         let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpus.get(row), starts.get(row), ends.get(row)) else {

@@ -9,6 +9,6 @@ mod text;
 
 pub(crate) use history::{document as history_document, write_text as write_history};
 pub(crate) use markdown::write as write_markdown;
-pub(crate) use page::{baseline_section, document};
+pub(crate) use page::{baseline_section, document, sheets};
 pub(crate) use tables::{Frame, frames};
 pub(crate) use text::write as write_text;

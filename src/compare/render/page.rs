@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use polars::prelude::{Column, DataFrame};
+use polars::prelude::{Column, DataFrame, DataType, df};
 
 use super::columns::{note, rest, waterfall};
 use super::tables::frames;
@@ -14,6 +14,7 @@ use crate::export::cell::Cell;
 use crate::findings::{RunViews, shortened};
 use crate::report::charts::{Axis, Bar, Chart, Line, Role};
 use crate::report::document::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};
+use crate::report::full_tables::FullTable;
 
 /// Bars of a chart.
 const MAX_BARS: usize = 15;
@@ -212,7 +213,7 @@ fn span(comparison: &Comparison) -> Result<Section> {
     let numbers = |of: &dyn Fn(&crate::compare::document::PartRow) -> i64| {
         rows.iter().map(|(_, row)| of(row)).collect::<Vec<i64>>()
     };
-    let frame = polars::prelude::df!(
+    let frame = df!(
         "part" => texts(&|(depth, row)| format!("{}{}", "· ".repeat(*depth), row.part)),
         "base_ns" => numbers(&|row| row.base_ns),
         "new_ns" => numbers(&|row| row.new_ns),
@@ -282,7 +283,7 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
 }
 
 pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, total_rows: usize, key: &[&str]) -> Block {
-    let columns = frame.get_column_names().into_iter().map(|name| output_column(name.as_str())).collect();
+    let columns = output_columns(&frame);
     Block::Table(Box::new(Table {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -293,6 +294,38 @@ pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, total_
         frame,
         key: key.iter().map(|name| (*name).to_owned()).collect(),
     }))
+}
+
+/// The comparison as sheets of a workbook: the verdict, then a sheet for each of its tables.
+///
+/// # Errors
+/// When a table cannot be built, which is a defect.
+pub(crate) fn sheets(comparison: &Comparison) -> Result<Vec<FullTable>> {
+    let verdict = df!("verdict" => [comparison.verdict], "reason" => [comparison.reason.as_str()])?;
+    let tables = frames(comparison)?.into_iter().map(|table| (table.name, table.frame));
+    let sheet = |(name, frame): (&str, DataFrame)| FullTable {
+        section: String::new(),
+        name: name.to_owned(),
+        title: name.replace('_', " "),
+        about: String::new(),
+        question: None,
+        columns: output_columns(&frame),
+        total_rows: frame.height(),
+        frame,
+        is_exact: false,
+    };
+    Ok([("verdict", verdict)].into_iter().chain(tables).map(sheet).collect())
+}
+
+fn output_columns(frame: &DataFrame) -> Vec<OutputColumn> {
+    let column = |column: &Column| {
+        let mut declared = output_column(column.name());
+        if column.dtype() == &DataType::String && declared.unit != ColumnUnit::Name {
+            declared.unit = ColumnUnit::Text;
+        }
+        declared
+    };
+    frame.columns().iter().map(column).collect()
 }
 
 fn output_column(name: &str) -> OutputColumn {

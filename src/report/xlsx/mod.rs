@@ -8,4 +8,4 @@ mod sheet;
 mod text;
 mod workbook;
 
-pub(crate) use workbook::{WorkbookOptions, write};
+pub(crate) use workbook::{WorkbookOptions, write, write_tables};

@@ -32,13 +32,28 @@ pub(crate) struct WorkbookOptions {
 pub(crate) fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write) -> Result<()> {
     let foreign = tracelens::tables(analysis, &options.tracelens)?;
     let mut workbook = Workbook::new();
-    workbook.set_properties(&properties(analysis)?);
+    let document = &analysis.document;
+    workbook.set_properties(&properties(&document.title, &document.provenance.version)?);
     if options.tracelens.is_original {
         for table in &foreign {
             add(&mut workbook, &table.name, table, options.unit)?;
         }
     } else {
         add_all(&mut workbook, analysis, &foreign, options)?;
+    }
+    let bytes = workbook.save_to_buffer().context("cannot make the workbook")?;
+    Ok(out.write_all(&bytes)?)
+}
+
+/// Writes tables as a workbook, a sheet each.
+///
+/// # Errors
+/// When a table cannot be a sheet, or writing fails.
+pub(crate) fn write_tables(title: &str, version: &str, tables: &[FullTable], out: &mut dyn Write) -> Result<()> {
+    let mut workbook = Workbook::new();
+    workbook.set_properties(&properties(title, version)?);
+    for table in tables {
+        add(&mut workbook, &table.name, table, TimeUnit::default())?;
     }
     let bytes = workbook.save_to_buffer().context("cannot make the workbook")?;
     Ok(out.write_all(&bytes)?)
@@ -81,9 +96,8 @@ fn add(workbook: &mut Workbook, name: &str, table: &FullTable, unit: TimeUnit) -
 }
 
 /// The same at any time, so that the same input gives the same bytes.
-fn properties(analysis: &Analysis) -> Result<DocProperties> {
+fn properties(title: &str, version: &str) -> Result<DocProperties> {
     let created = ExcelDateTime::from_ymd(1980, 1, 1)?;
-    let provenance = &analysis.document.provenance;
-    let program = format!("wavesieve {}", provenance.version);
-    Ok(DocProperties::new().set_title(&analysis.document.title).set_author(&program).set_creation_datetime(&created))
+    let program = format!("wavesieve {version}");
+    Ok(DocProperties::new().set_title(title).set_author(&program).set_creation_datetime(&created))
 }
