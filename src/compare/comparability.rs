@@ -87,7 +87,7 @@ pub(crate) fn checks(
     if are_renamed {
         add(
             "ranks",
-            Level::Info,
+            Level::Warn,
             [String::new(), String::new()],
             "the GPUs have other ranks or indices on the new side and were paired in order",
         );
@@ -114,8 +114,20 @@ pub(crate) fn checks(
             );
         }
     }
+    let units = [base, new].map(|side| side.units(basis));
+    if units.contains(&0) {
+        add(
+            "no_iterations",
+            Level::Blocking,
+            units.map(|count| count.to_string()),
+            "a side has no steady iterations; choose --basis run",
+        );
+    }
     let (matched, exact) = shares(rows);
-    if rows.iter().all(|row| row.base.is_none() || row.new.is_none()) {
+    if rows.is_empty() {
+        let none = [String::new(), String::new()];
+        add("no_kernels", Level::Info, none, "neither side has a kernel");
+    } else if rows.iter().all(|row| row.base.is_none() || row.new.is_none()) {
         add(
             "no_common_kernel",
             Level::Blocking,
@@ -148,6 +160,14 @@ pub(crate) fn checks(
             "different API domains were traced; tracing costs host time, so that idle time has no named cause",
         );
     }
+    let filters = [base, new].map(|side| texts(side, |facts| vec![facts.filters.join(" ")]));
+    if let [of_base, of_new] = &filters
+        && of_base != of_new
+    {
+        let words =
+            [of_base, of_new].map(|texts| if joined(texts).is_empty() { "none".to_owned() } else { joined(texts) });
+        add("filters", Level::Warn, words, "the sides were filtered in different ways");
+    }
     let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.formats.iter().cloned().collect()));
     if of_base != of_new {
         add(
@@ -162,9 +182,8 @@ pub(crate) fn checks(
         add("damage", Level::Warn, damage.map(|count| count.to_string()), "parts of the traces could not be read");
     }
     if have_other_devices(base, new) {
-        let counts =
-            [base, new].map(|side| texts(side, |facts| facts.devices.iter().cloned().collect()).len().to_string());
-        add("devices", Level::Warn, counts, "the GPUs are not the same ones, which widens the assumed noise");
+        let none = [String::new(), String::new()];
+        add("devices", Level::Warn, none, "the two sides ran on other GPUs, which widens the assumed noise");
     }
     if basis == Basis::Iteration {
         let counts = [base, new].map(Side::steady_iterations);

@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::basis::{Basis, BasisChoice};
 use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
-use super::digest::Times;
+use super::digest::{Times, write as write_digest};
 use super::document::{
-    BasisFacts, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneGpu, OneSided, PartRow, RankRow,
+    BasisFacts, ChangedGpu, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow,
     Renamed, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
 };
 use super::effects::effects;
-use super::evidence::{Evidence, of_row, of_times};
+use super::evidence::{Evidence, has_same_mix, of_row, of_times};
 use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::{MatchLevel, Row, SideKernel, matched};
-use super::side::{Side, calls, key};
+use super::side::{GpuKey, Side, calls, key, separate_waits};
 use super::summary;
 use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use crate::analysis::categories::COMMUNICATION;
@@ -55,9 +57,20 @@ impl Default for CompareOptions {
 /// Compares two sides.
 pub(crate) fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison {
     let (mut base, mut new) = (base.clone(), new.clone());
+    let digests = [&base, &new].map(digest_of);
     let first = base.clone();
     let are_renamed = [base.pair_with(&first), new.pair_with(&first)].contains(&true);
-    compare_paired(&base, &new, are_renamed, options)
+    separate_waits(&mut [&mut base, &mut new]);
+    let mut comparison = compare_paired(&base, &new, are_renamed, options);
+    [comparison.base.digest, comparison.new.digest] = digests;
+    comparison
+}
+
+/// The hash of the digests of a side.
+fn digest_of(side: &Side) -> Option<String> {
+    let mut bytes = Vec::new();
+    side.runs.iter().try_for_each(|run| write_digest(run, &mut bytes)).ok()?;
+    Some(format!("{:032x}", xxh3_128(&bytes)))
 }
 
 fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareOptions) -> Comparison {
@@ -143,6 +156,7 @@ fn side_facts(side: &Side) -> SideFacts {
         gpus: side.keys().len(),
         arch: architectures.into_iter().cloned().collect(),
         iterations: side.steady_iterations(),
+        digest: None,
     }
 }
 
@@ -172,30 +186,41 @@ fn totals(base: &Side, new: &Side, basis: Basis, trees: &[Part; 2], strictness: 
         .iter()
         .map(|(_, time)| if basis == Basis::Iteration { of_times(base, new, time) } else { of_runs(base, new, *time) })
         .collect();
-    let judged: Vec<(Option<&Evidence>, f64)> = evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
+    // The figures are means over all GPUs, and so is what is judged.
+    let of_means: Vec<Option<Evidence>> = evidence
+        .iter()
+        .map(|evidence| evidence.clone().map(|evidence| Evidence { by_gpu: Vec::new(), ..evidence }))
+        .collect();
+    let judged: Vec<(Option<&Evidence>, f64)> = of_means.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
     let judged = judge(&judged, strictness);
     let rows = METRICS.iter().zip(&evidence).zip(judged).map(|(((metric, _), evidence), judgment)| {
         let [base_ns, new_ns] = trees.each_ref().map(|tree| time_of(tree, metric).unwrap_or(0));
         let pct = |ratio: f64| rounded((ratio - 1.0) * 100.0);
-        let is_tested = judgment.interval.is_some();
-        let why = if basis == Basis::Run {
-            "a side has one value; compare several runs"
-        } else {
-            "too few steady iterations, or none of it in some"
+        let delta_ns = new_ns.saturating_sub(base_ns);
+        let is_opposite = delta_ns.signum() as f64 * libm::log(judgment.ratio) < 0.0;
+        let is_changed = matches!(judgment.verdict, Verdict::Slower | Verdict::Faster);
+        let (verdict, verdict_why) = match judgment.interval {
+            Some(_) if is_changed && is_opposite => {
+                (Some(Verdict::Unclear), Some("the mean and the typical time changed in opposite directions"))
+            }
+            Some(_) => (Some(judgment.verdict), None),
+            None if basis == Basis::Run => (None, Some("a side has one value; compare several runs")),
+            None => (None, Some("too few steady iterations, or none of it in some")),
         };
         Total {
             metric: (*metric).to_owned(),
             base_ns,
             new_ns,
-            delta_ns: new_ns.saturating_sub(base_ns),
+            delta_ns,
             pct: (base_ns > 0).then(|| pct(new_ns as f64 / base_ns as f64)),
+            typical_pct: judgment.interval.map(|_| pct(judgment.ratio)),
             ci_low_pct: judgment.interval.map(|(low, _)| pct(low)),
             ci_high_pct: judgment.interval.map(|(_, high)| pct(high)),
             resolution_pct: judgment.resolution_pct.map(rounded),
             unit: evidence.as_ref().and_then(|evidence| Some(evidence.unit?.word())),
             samples: evidence.as_ref().map_or(0, |evidence| evidence.samples),
-            verdict: is_tested.then(|| judgment.verdict.word()),
-            verdict_why: (!is_tested).then_some(why),
+            verdict: verdict.map(Verdict::word),
+            verdict_why,
         }
     });
     rows.filter(|row| row.base_ns != 0 || row.new_ns != 0 || row.metric == "span").collect()
@@ -206,8 +231,8 @@ pub(super) fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Optio
     use crate::analysis::statistics::trimmed::{Estimate, mean};
     let levels = |side: &Side| {
         let of_run = |run: &super::digest::Digest| {
-            let sum: i64 = run.gpus.iter().map(|gpu| time(&gpu.run)).sum();
-            (sum > 0).then(|| libm::log(sum as f64 / run.gpus.len() as f64))
+            let sum: f64 = run.gpus.iter().map(|gpu| time(&gpu.run) as f64).sum();
+            (sum > 0.0).then(|| libm::log(sum / run.gpus.len() as f64))
         };
         side.runs.iter().map(of_run).collect::<Option<Vec<f64>>>()
     };
@@ -264,7 +289,7 @@ fn kernel_rows(
         .map(|(row, evidence)| {
             let judgment = if is_tested(row, evidence) { judged.next() } else { None };
             let totals = [time(0, row.base.as_ref()), time(1, row.new.as_ref())];
-            kernel_row(row, evidence.as_ref(), judgment, totals, share(row), strictness, least_share, basis)
+            kernel_row(row, evidence.as_ref(), judgment.as_ref(), totals, share(row), strictness, least_share, basis)
         })
         .collect()
 }
@@ -273,7 +298,7 @@ fn kernel_rows(
 fn kernel_row(
     row: &Row<'_>,
     evidence: Option<&Evidence>,
-    judgment: Option<Judgment>,
+    judgment: Option<&Judgment>,
     [base_total_ns, new_total_ns]: [i64; 2],
     share: f64,
     strictness: Strictness,
@@ -331,17 +356,17 @@ fn kernel_row(
         clock_pct: None,
         cycles_pct: None,
         clock_why: "no clock was recorded with the kernels",
-        one_gpu: judgment.and_then(|judgment| judgment.one_gpu).map(|((rank, gpu), ratio)| OneGpu {
-            rank,
-            gpu,
-            ratio: rounded(ratio),
-        }),
+        changed_gpus: judgment.map_or_else(Vec::new, |judgment| judgment.gpus.iter().map(changed_gpu).collect()),
         tail_changed: base
             .zip(new)
             .filter(|_| judgment.is_some())
             .and_then(|(base, new)| tail(base, new, ratio?, strictness.effect, basis)),
         verdict: verdict.word(),
     }
+}
+
+fn changed_gpu(((rank, gpu), ratio): &(GpuKey, f64)) -> ChangedGpu {
+    ChangedGpu { rank: *rank, gpu: *gpu, ratio: rounded(*ratio) }
 }
 
 /// Whether dispatches last until other ranks arrive, so that their durations are no property of the kernel.
@@ -352,7 +377,7 @@ fn waits(row: &Row<'_>) -> bool {
 
 /// Present if the mean duration changed by more than the smallest relevant change, other than the typical one did.
 fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, basis: Basis) -> Option<Tail> {
-    if base.name != new.name || !base.shapes.keys().eq(new.shapes.keys()) {
+    if base.name != new.name || !has_same_mix(base, new) {
         return None;
     }
     let mean = |side: &SideKernel<'_>| side.time_ns / side.calls.max(f64::MIN_POSITIVE);

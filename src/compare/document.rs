@@ -63,6 +63,8 @@ pub(crate) struct SideFacts {
     pub gpus: usize,
     pub arch: Vec<String>,
     pub iterations: usize,
+    /// XXH3 (128 bits) of the digests of its runs as they would be saved, one after the other.
+    pub digest: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -81,7 +83,10 @@ pub(crate) struct Total {
     pub base_ns: i64,
     pub new_ns: i64,
     pub delta_ns: i64,
+    /// Of the mean times above.
     pub pct: Option<f64>,
+    /// Of typical iterations, which outliers do not move; it is what is tested.
+    pub typical_pct: Option<f64>,
     pub ci_low_pct: Option<f64>,
     pub ci_high_pct: Option<f64>,
     pub resolution_pct: Option<f64>,
@@ -142,14 +147,14 @@ pub(crate) struct KernelRow {
     pub clock_pct: Option<f64>,
     pub cycles_pct: Option<f64>,
     pub clock_why: &'static str,
-    pub one_gpu: Option<OneGpu>,
+    pub changed_gpus: Vec<ChangedGpu>,
     pub tail_changed: Option<Tail>,
     pub verdict: &'static str,
 }
 
-/// The only GPU on which a kernel changed.
+/// A GPU on which a kernel surely changed though the mean over all does not show it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct OneGpu {
+pub(crate) struct ChangedGpu {
     pub rank: i64,
     pub gpu: i64,
     pub ratio: f64,

@@ -15,7 +15,7 @@ use crate::analysis::statistics::trimmed::{Estimate, mean, sum_of_squares, trimm
 
 /// Dispatches below which blocks of them are no evidence.
 const MIN_CALLS: i64 = 15;
-/// GPUs from which their differences show the error better than their blocks do.
+/// GPUs from which their differences show an error too.
 const MIN_GPUS: usize = 4;
 /// Iterations below which blocks of them are no evidence.
 const MIN_ITERATIONS: usize = 5;
@@ -115,7 +115,7 @@ fn of_gpu(base: &SideKernel<'_>, new: &SideKernel<'_>, gpu: GpuKey, unit: Unit, 
 
 /// Whether the shapes of a kernel come in the same proportions on both sides, so that typical durations can be compared over all of them.
 /// A kernel with another name and one shape has no mix.
-fn has_same_mix(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool {
+pub(crate) fn has_same_mix(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool {
     if base.shapes.len() <= 1 && new.shapes.len() <= 1 {
         return base.name != new.name || base.shapes.keys().eq(new.shapes.keys());
     }
@@ -250,7 +250,11 @@ fn combined(gpus: &[GpuKey], per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> 
     let mut error = averaged(&estimates)?;
     if values.len() >= MIN_GPUS {
         let (count, degrees) = (values.len() as f64, (values.len() - 1) as f64);
-        error = Estimate { standard_error: (sum_of_squares(&values)? / (degrees * count)).sqrt(), degrees, ..error };
+        let between = (sum_of_squares(&values)? / (degrees * count)).sqrt();
+        // What all GPUs do together over time shows only within them.
+        if between > error.standard_error {
+            error = Estimate { standard_error: between, degrees, ..error };
+        }
     }
     let levels = |side: usize| {
         let mut by_run: BTreeMap<usize, Vec<f64>> = BTreeMap::new();

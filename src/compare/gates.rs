@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::document::{Comparison, Gate, GateResult};
+use super::document::{Comparison, Gate, GateResult, KernelRow};
 
 /// A rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,25 +106,39 @@ fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
 /// Fails if a kernel surely got slower by this; is undecided if one could have without being noticed.
 fn slower(pct: f64, comparison: &Comparison) -> Decision {
     let tested = || comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some());
-    let is_slower = |ratio: Option<f64>| ratio.is_some_and(|ratio| (ratio - 1.0) * 100.0 >= pct);
-    if let Some(kernel) = tested().find(|kernel| kernel.verdict == "slower" && is_slower(kernel.ratio)) {
-        let ratio = kernel.ratio.unwrap_or(1.0);
-        return Decision::Failed(format!("{} takes {:.1}% longer", kernel.key, (ratio - 1.0) * 100.0));
+    // Of a kernel that changed on some GPUs only, their ratios count too.
+    let change = |kernel: &KernelRow| {
+        let single = kernel.changed_gpus.iter().map(|gpu| gpu.ratio);
+        let most = single.chain(kernel.ratio).max_by(f64::total_cmp);
+        most.map_or(0.0, |ratio| (ratio - 1.0) * 100.0)
+    };
+    let is_slower =
+        |kernel: &KernelRow| kernel.verdict == "slower" || kernel.changed_gpus.iter().any(|gpu| gpu.ratio > 1.0);
+    if let Some(kernel) = tested().find(|kernel| is_slower(kernel) && change(kernel) >= pct) {
+        let on = kernel.changed_gpus.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio));
+        let on = on.map_or_else(String::new, |gpu| format!(" on rank {} GPU {}", gpu.rank, gpu.gpu));
+        return Decision::Failed(format!("{} takes {:.1}% longer{on}", kernel.key, change(kernel)));
     }
     if tested().next().is_none() {
         return Decision::Undecided("no kernel has enough dispatches on both sides".to_owned());
     }
     // Without a percentage the rule is about what can be noticed.
-    let coarse = tested().find(|kernel| {
-        pct > 0.0 && kernel.resolution_pct.is_some_and(|finest| finest > pct) && kernel.verdict != "same"
-    });
-    match coarse {
-        Some(kernel) => {
-            let finest = kernel.resolution_pct.unwrap_or_default();
-            Decision::Undecided(format!("{} has a resolution of {finest:.1}%, coarser than {pct}%", kernel.key))
+    for kernel in tested().filter(|_| pct > 0.0) {
+        let high = kernel.ci_high.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
+        if let Some(reason) = open(change(kernel), high, kernel.resolution_pct, pct) {
+            return Decision::Undecided(format!("{} {reason}", kernel.key));
         }
-        None => Decision::Passed,
     }
+    Decision::Passed
+}
+
+/// Why it is open whether a time got longer by so many percent; `high` is the upper end of its interval.
+fn open(change: f64, high: f64, resolution_pct: Option<f64>, pct: f64) -> Option<String> {
+    if change >= pct {
+        return Some(format!("takes {change:.1}% longer, which may be noise"));
+    }
+    let finest = resolution_pct.filter(|finest| *finest > pct && high > pct)?;
+    Some(format!("has a resolution of {finest:.1}%, coarser than {pct}%"))
 }
 
 fn span(pct: f64, comparison: &Comparison) -> Decision {
@@ -134,16 +148,12 @@ fn span(pct: f64, comparison: &Comparison) -> Decision {
     let Some(verdict) = span.verdict else {
         return Decision::Undecided(span.verdict_why.unwrap_or("the span cannot be tested").to_owned());
     };
-    let change = span.pct.unwrap_or(0.0);
+    let change = span.typical_pct.unwrap_or(0.0);
     if verdict == "slower" && change >= pct {
         return Decision::Failed(format!("the span is {change:.1}% longer"));
     }
-    match span.resolution_pct {
-        Some(finest) if pct > 0.0 && finest > pct && verdict != "same" => {
-            Decision::Undecided(format!("the span has a resolution of {finest:.1}%, coarser than {pct}%"))
-        }
-        _ => Decision::Passed,
-    }
+    let reason = open(change, span.ci_high_pct.unwrap_or(0.0), span.resolution_pct, pct).filter(|_| pct > 0.0);
+    reason.map_or(Decision::Passed, |reason| Decision::Undecided(format!("the span {reason}")))
 }
 
 fn one_sided<'a>(what: &str, mut kernels: impl Iterator<Item = &'a str>) -> Decision {

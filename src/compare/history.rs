@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::{MatchedBy, Row, kernels_of};
-use super::side::Side;
+use super::side::{Side, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
 /// Kernels with most time whose steps are looked for.
@@ -39,6 +39,8 @@ pub(crate) struct Series {
     /// First run after the step.
     pub step_at: Option<String>,
     pub step_pct: Option<f64>,
+    /// Single GPUs that stepped, if the mean over all does not show it.
+    pub step_gpus: Vec<String>,
     pub p_holm: Option<f64>,
     /// Smallest step in the middle of the history that would have been found, in percent.
     pub resolution_pct: Option<f64>,
@@ -48,14 +50,14 @@ pub(crate) struct Series {
 /// Compares the runs before with those after each run, and keeps the surest relevant step of each time. All of these tests are adjusted
 /// together, so that the probability of any false step stays below alpha.
 pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
+    let mut all = Side { runs: runs.to_vec() };
+    all.pair_with(&Side { runs: runs.first().into_iter().cloned().collect() });
+    separate_waits(&mut [&mut all]);
+    let runs = all.runs;
     let sides: Vec<(Side, Side)> = (1..runs.len())
         .map(|place| {
             let (before, after) = runs.split_at(place);
-            let (mut before, mut after) = (Side { runs: before.to_vec() }, Side { runs: after.to_vec() });
-            let first = before.clone();
-            before.pair_with(&first);
-            after.pair_with(&first);
-            (before, after)
+            (Side { runs: before.to_vec() }, Side { runs: after.to_vec() })
         })
         .collect();
     let basis = sides.iter().map(|(before, after)| options.basis.resolve(before, after)).next();
@@ -70,9 +72,12 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
         if values_ns.iter().all(|value| value.is_none_or(|value| value == 0)) {
             continue;
         }
-        let evidence = |(before, after): &(Side, Side)| match basis {
-            Basis::Iteration => of_times(before, after, time),
-            Basis::Run => of_runs(before, after, time),
+        let evidence = |(before, after): &(Side, Side)| {
+            let evidence = match basis {
+                Basis::Iteration => of_times(before, after, time),
+                Basis::Run => of_runs(before, after, time),
+            };
+            evidence.map(|evidence| Evidence { by_gpu: Vec::new(), ..evidence })
         };
         series.push((new_series("time", name, values_ns), sides.iter().map(evidence).collect()));
     }
@@ -113,14 +118,24 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
 
 fn new_series(kind: &'static str, name: &str, values_ns: Vec<Option<i64>>) -> Series {
     let name = name.to_owned();
-    Series { kind, name, values_ns, step_at: None, step_pct: None, p_holm: None, resolution_pct: None, step_why: None }
+    Series {
+        kind,
+        name,
+        values_ns,
+        step_at: None,
+        step_pct: None,
+        step_gpus: Vec::new(),
+        p_holm: None,
+        resolution_pct: None,
+        step_why: None,
+    }
 }
 
 /// The surest step of a series; of equally sure ones the largest, then the first.
 fn find_step(mut series: Series, judged: &[Judgment], names: &[String]) -> Series {
     let tested = || judged.iter().enumerate().filter_map(|(place, one)| Some((place, one, one.adjusted_p?)));
     let is_step = |verdict: Verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
-    let size = |one: &Judgment| libm::log(one.ratio).abs();
+    let size = |one: &Judgment| libm::log(one.change()).abs();
     let step = tested().filter(|(_, one, _)| is_step(one.verdict)).min_by(|one, other| {
         one.2.total_cmp(&other.2).then(size(other.1).total_cmp(&size(one.1))).then(one.0.cmp(&other.0))
     });
@@ -128,7 +143,8 @@ fn find_step(mut series: Series, judged: &[Judgment], names: &[String]) -> Serie
     match step {
         Some((place, one, p)) => {
             series.step_at = names.get(place + 1).cloned();
-            series.step_pct = Some(rounded((one.ratio - 1.0) * 100.0));
+            series.step_pct = Some(rounded((one.change() - 1.0) * 100.0));
+            series.step_gpus = one.gpus.iter().map(|((rank, gpu), _)| format!("rank {rank} GPU {gpu}")).collect();
             series.p_holm = Some(rounded(p));
         }
         None if tested().next().is_none() => series.step_why = Some("too little of it to be tested"),

@@ -55,7 +55,7 @@ impl Verdict {
 }
 
 /// The judgment of one piece of evidence.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judgment {
     pub verdict: Verdict,
     pub ratio: f64,
@@ -64,8 +64,23 @@ pub(crate) struct Judgment {
     /// Smallest change that would have been flagged, in percent.
     pub resolution_pct: Option<f64>,
     pub adjusted_p: Option<f64>,
-    /// The one GPU that changed, with its ratio, if the change is not seen over all of them.
-    pub one_gpu: Option<(GpuKey, f64)>,
+    /// Whether the verdict is about the mean over all GPUs.
+    pub is_of_all: bool,
+    /// Single GPUs that surely changed, with their ratios: those that the mean over all does not show.
+    pub gpus: Vec<(GpuKey, f64)>,
+}
+
+impl Judgment {
+    /// The ratio that the verdict is about: that of all GPUs, or of the single one that changed most.
+    pub(crate) fn change(&self) -> f64 {
+        let size = |ratio: f64| libm::log(ratio).abs();
+        let single = self.gpus.iter().map(|(_, ratio)| *ratio);
+        let single = single.filter(|ratio| (*ratio > 1.0) == (self.verdict == Verdict::Slower));
+        single
+            .max_by(|one, other| size(*one).total_cmp(&size(*other)))
+            .filter(|_| !self.is_of_all)
+            .unwrap_or(self.ratio)
+    }
 }
 
 /// The error with the differences between runs: assumed for one run a side, otherwise moderated by what the runs show.
@@ -89,14 +104,14 @@ fn total_error(evidence: &Evidence, within: Estimate, floor: f64) -> Estimate {
 }
 
 /// What the tests of one piece of evidence gave.
-#[derive(Clone, Copy)]
 struct Tested {
     error: Estimate,
     /// Of the mean over all GPUs.
     p_mean: f64,
     /// Of the GPU that changed most surely, for all of them.
     p_gpu: f64,
-    gpu: Option<(GpuKey, f64)>,
+    /// Each GPU with its own probability, for all of them, and its ratio.
+    gpus: Vec<(f64, GpuKey, f64)>,
     /// How many tests that were.
     tests: f64,
 }
@@ -110,11 +125,11 @@ impl Tested {
         let p_mean = p_of(evidence.log_ratio, error);
         let count = evidence.by_gpu.len();
         let each = evidence.by_gpu.iter().filter(|_| count > 1);
-        let each = each.map(|(gpu, one)| (p_of(one.value, total_error(evidence, *one, floor)), *gpu, one.value));
-        let surest = each.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        let p_gpu = surest.map_or(1.0, |(p, _, _)| (p * count as f64).min(1.0));
-        let gpu = surest.map(|(_, gpu, log_ratio)| (gpu, libm::exp(log_ratio)));
-        Some(Self { error, p_mean, p_gpu, gpu, tests: if count > 1 { 2.0 } else { 1.0 } })
+        let p_of_all = |one: &Estimate| (p_of(one.value, total_error(evidence, *one, floor)) * count as f64).min(1.0);
+        let gpus: Vec<(f64, GpuKey, f64)> =
+            each.map(|(gpu, one)| (p_of_all(one), *gpu, libm::exp(one.value))).collect();
+        let p_gpu = gpus.iter().map(|(p, _, _)| *p).fold(1.0, f64::min);
+        Some(Self { error, p_mean, p_gpu, gpus, tests: if count > 1 { 2.0 } else { 1.0 } })
     }
 
     fn p(&self) -> f64 {
@@ -134,8 +149,15 @@ pub(crate) fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) ->
         let log_ratio = evidence.map_or(0.0, |evidence| evidence.log_ratio);
         let ratio = libm::exp(log_ratio);
         let Some(tested) = tested else {
-            let verdict = Verdict::TooFew;
-            return Judgment { verdict, ratio, interval: None, resolution_pct: None, adjusted_p: None, one_gpu: None };
+            return Judgment {
+                verdict: Verdict::TooFew,
+                ratio,
+                interval: None,
+                resolution_pct: None,
+                adjusted_p: None,
+                is_of_all: true,
+                gpus: Vec::new(),
+            };
         };
         let (error, p) = (tested.error, adjusted.next().unwrap_or(1.0));
         let tick = if *median_ns > 0.0 { TICKS_NS / median_ns } else { 0.0 };
@@ -147,8 +169,17 @@ pub(crate) fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) ->
         let is_relevant = |ratio: f64| (ratio - 1.0).abs() >= relevant;
         let is_sure = p < strictness.alpha;
         let is_mean = is_sure && (tested.p_mean <= tested.p_gpu || tested.p_mean * tests < strictness.alpha);
-        let one_gpu = tested.gpu.filter(|(_, ratio)| is_sure && is_relevant(*ratio) && tested.p_gpu < tested.p_mean);
-        let changed = if is_mean && is_relevant(ratio) { Some(ratio) } else { one_gpu.map(|(_, ratio)| ratio) };
+        let is_of_all = is_mean && is_relevant(ratio);
+        let is_single = |(p, _, of_one): &&(f64, GpuKey, f64)| {
+            let is_surest = *p <= tested.p_gpu && *p < tested.p_mean;
+            // What the mean shows is no change of a single GPU.
+            let is_other = !is_of_all || (*of_one > 1.0) != (ratio > 1.0);
+            is_other && is_relevant(*of_one) && (is_sure && is_surest || p * tests < strictness.alpha)
+        };
+        let gpus: Vec<(GpuKey, f64)> =
+            tested.gpus.iter().filter(is_single).map(|(_, gpu, of_one)| (*gpu, *of_one)).collect();
+        let slowest = gpus.iter().map(|(_, of_one)| *of_one).max_by(f64::total_cmp);
+        let changed = if is_of_all { Some(ratio) } else { slowest };
         let is_inside = |bound: f64| (bound - 1.0).abs() <= relevant;
         let verdict = match changed {
             // The same numbers are the same, however wide the band.
@@ -162,9 +193,9 @@ pub(crate) fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) ->
             Some(ratio) if ratio > 1.0 => Verdict::Slower,
             Some(_) => Verdict::Faster,
         };
-        let one_gpu = one_gpu.filter(|_| !(is_mean && is_relevant(ratio)));
         let resolution_pct = Some(100.0 * noticed.max(relevant));
-        Judgment { verdict, ratio, interval: Some(interval), resolution_pct, adjusted_p: Some(p), one_gpu }
+        let is_of_all = is_of_all || gpus.is_empty();
+        Judgment { verdict, ratio, interval: Some(interval), resolution_pct, adjusted_p: Some(p), is_of_all, gpus }
     };
     all.iter().zip(&tested).map(one).collect()
 }
@@ -210,9 +241,16 @@ mod tests {
         let mut uneven = evidence(5.0, 0.05);
         uneven.by_gpu = vec![((0, 0), one(0.0)), ((1, 0), one(0.001)), ((2, 0), one(0.19)), ((3, 0), one(-0.001))];
         let judged = judge(&[(Some(&uneven), 1e6)], STRICT);
-        assert_eq!((judged[0].verdict, judged[0].one_gpu.map(|(gpu, _)| gpu)), (Verdict::Slower, Some((2, 0))));
+        let gpus = |judgment: &Judgment| judgment.gpus.iter().map(|(gpu, _)| *gpu).collect::<Vec<_>>();
+        assert_eq!((judged[0].verdict, gpus(&judged[0])), (Verdict::Slower, vec![(2, 0)]));
+        assert!((judged[0].change() - libm::exp(0.19)).abs() < 1e-9 && !judged[0].is_of_all);
+        // Changes in both directions are both found, and the slower one is the verdict.
+        uneven.by_gpu[0].1 = one(-0.19);
+        let judged = judge(&[(Some(&uneven), 1e6)], STRICT);
+        assert_eq!((judged[0].verdict, gpus(&judged[0])), (Verdict::Slower, vec![(0, 0), (2, 0)]));
+        uneven.by_gpu[0].1 = one(0.0);
         uneven.by_gpu[2].1 = one(0.02);
-        assert_eq!(judge(&[(Some(&uneven), 1e6)], STRICT)[0].one_gpu, None);
+        assert_eq!(gpus(&judge(&[(Some(&uneven), 1e6)], STRICT)[0]), []);
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::basis::Basis;
 use super::digest::{Calls, Digest, GpuDigest, KernelDigest, Shape, Times};
+use super::families::Families;
+use crate::analysis::categories::COMMUNICATION;
 
 /// The runs of one side.
 #[derive(Clone)]
@@ -25,8 +27,8 @@ impl Side {
         self.gpus().map(key).collect()
     }
 
-    /// Gives the GPUs of every run the ranks and indices of those of `other`, in order, where both have equally many. Runs of one
-    /// process each then compare whatever their ranks are. Returns whether any got another name.
+    /// Gives the GPUs of every run the ranks and indices of those of `other`, in order, where both have equally many and none in common.
+    /// Runs of one process each then compare whatever their ranks are. Returns whether any got another name.
     pub(crate) fn pair_with(&mut self, other: &Self) -> bool {
         let Some(names) = other.runs.first().map(|run| run.gpus.iter().map(key).collect::<BTreeSet<GpuKey>>()) else {
             return false;
@@ -34,7 +36,7 @@ impl Side {
         let mut is_any = false;
         for run in &mut self.runs {
             let own: BTreeSet<GpuKey> = run.gpus.iter().map(key).collect();
-            if own == names || own.len() != names.len() {
+            if own.len() != names.len() || own.intersection(&names).next().is_some() {
                 continue;
             }
             let names: Vec<(GpuKey, GpuKey)> = own.into_iter().zip(names.iter().copied()).collect();
@@ -61,6 +63,31 @@ impl Side {
             processes.into_iter().map(|(_, units)| units).max().unwrap_or(0)
         };
         self.runs.iter().map(of_run).sum()
+    }
+}
+
+/// Puts the transfer times of communication kernels in place of their durations, which include the wait for other ranks. A kernel is
+/// replaced only if all GPUs of all sides that have it or another of its family have transfer times, as others would be compared
+/// with what they are not.
+pub(crate) fn separate_waits(sides: &mut [&mut Side]) {
+    let family = |kernel: &KernelDigest| Families::builtin().of(&kernel.name);
+    let mut lack: BTreeSet<String> = BTreeSet::new();
+    for gpu in sides.iter().flat_map(|side| side.gpus()) {
+        let has_transfers = |kernel: &&KernelDigest| gpu.transfers.iter().any(|transfer| transfer.name == kernel.name);
+        let communicate = gpu.kernels.iter().filter(|kernel| kernel.category == COMMUNICATION);
+        lack.extend(communicate.filter(|kernel| !has_transfers(kernel)).map(family));
+    }
+    for gpu in sides.iter_mut().flat_map(|side| &mut side.runs).flat_map(|run| &mut run.gpus) {
+        for transfer in
+            std::mem::take(&mut gpu.transfers).into_iter().filter(|transfer| !lack.contains(&family(transfer)))
+        {
+            let Some(kernel) = gpu.kernels.iter_mut().find(|kernel| kernel.name == transfer.name) else { continue };
+            let wait_ns = |of: fn(&KernelDigest) -> &Calls| of(kernel).total_ns.saturating_sub(of(&transfer).total_ns);
+            let (run_ns, steady_ns) = (wait_ns(|kernel| &kernel.run), wait_ns(|kernel| &kernel.steady));
+            gpu.waits_ns.0 = gpu.waits_ns.0.saturating_add(run_ns);
+            gpu.waits_ns.1 = gpu.waits_ns.1.saturating_add(steady_ns);
+            *kernel = transfer;
+        }
     }
 }
 

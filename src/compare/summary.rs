@@ -1,6 +1,7 @@
 //! The verdict in one line: what changed, by how much, how sure, and why.
 
 use super::document::{Comparison, KernelRow, Total};
+use crate::analysis::categories::COMMUNICATION;
 use crate::findings::{duration, shortened};
 
 /// Causes that are named, until they explain this share of the change.
@@ -40,7 +41,7 @@ fn of_kernels(comparison: &Comparison, span: Option<&Total>) -> &'static str {
     let relevant_ns = comparison.settings.effect_pct / 100.0 * span_ns as f64;
     let kernels = &comparison.kernels;
     let is_flagged = |kernel: &&KernelRow| matches!(kernel.verdict, "slower" | "faster");
-    let flagged_ns: i64 = kernels.iter().filter(is_flagged).map(|kernel| kernel.delta_ns).sum();
+    let flagged_ns = kernels.iter().filter(is_flagged).fold(0_i64, |sum, kernel| sum.saturating_add(kernel.delta_ns));
     let is_relevant = |ns: i64| ns != 0 && ns.abs() as f64 >= relevant_ns;
     if is_relevant(flagged_ns) && flagged_ns.signum() == change_ns.signum() {
         return if flagged_ns > 0 { "slower" } else { "faster" };
@@ -58,6 +59,10 @@ fn change_of(span: &Total, comparison: &Comparison) -> String {
     if let Some(pct) = span.pct {
         text.push_str(&format!(" ({}", signed_pct(pct)));
         if let (Some(low), Some(high)) = (span.ci_low_pct, span.ci_high_pct) {
+            // The mean holds outliers, and the interval is of what is typical.
+            if let Some(typical) = span.typical_pct.filter(|_| !(low..=high).contains(&pct)) {
+                text.push_str(&format!("; typical {what} {}", signed_pct(typical)));
+            }
             let sure = 100.0 - comparison.settings.alpha * 100.0;
             text.push_str(&format!(", {sure:.0}% CI {}…{}", signed_pct(low), signed_pct(high)));
         }
@@ -69,13 +74,15 @@ fn change_of(span: &Total, comparison: &Comparison) -> String {
     text
 }
 
-/// What changed the span most, in the direction in which it changed.
+/// What changed the span most, in the direction in which it changed. The parts that are looked at add up to the change: compute kernels
+/// with what they overlap, exposed communication and copies, and idle time by cause.
 fn causes(comparison: &Comparison, delta_ns: i64) -> String {
     if delta_ns == 0 {
         return String::new();
     }
     let mut all: Vec<(i64, String)> = Vec::new();
-    for kernel in comparison.kernels.iter().filter(|kernel| kernel.delta_ns != 0) {
+    let is_compute = |kernel: &&KernelRow| kernel.category != COMMUNICATION && kernel.delta_ns != 0;
+    for kernel in comparison.kernels.iter().filter(is_compute) {
         let name = shortened(&kernel.key, LONGEST_NAME);
         let why = match (kernel.verdict, kernel.selection_effect_ns) {
             ("new", _) => " (new)",
@@ -85,22 +92,28 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
             (_, _) if kernel.mix_effect_ns.is_some_and(|mix| mix.abs() * 2 > kernel.delta_ns.abs()) => " (shapes)",
             _ => "",
         };
-        all.push((kernel.delta_ns, format!("{name}{why}")));
+        let on = match kernel.changed_gpus.as_slice() {
+            [only] => format!(" on rank {} GPU {}", only.rank, only.gpu),
+            _ => String::new(),
+        };
+        all.push((kernel.delta_ns, format!("{name}{why}{on}")));
     }
-    let is_cause = |part: &str| {
-        part.starts_with("idle_")
-            || part.starts_with("overlap_")
-            || part.starts_with("hidden_")
-            || part == "copies"
-            || part == "comm_wait"
+    let is_cause =
+        |part: &str| part.starts_with("idle_") || matches!(part, "overlap_compute" | "exposed_comm" | "exposed_copy");
+    let part_ns = |name: &str| {
+        let row = comparison.decomposition.iter().find(|row| row.gpu.is_none() && row.part == name);
+        row.map_or(0, |row| row.delta_ns)
     };
     for part in comparison.decomposition.iter().filter(|part| part.gpu.is_none() && is_cause(&part.part)) {
         let name = match part.part.split_once('_') {
             Some(("idle", cause)) => format!("idle {cause}"),
-            Some(("overlap", of)) => format!("less overlap of {of}"),
-            Some(("hidden", of)) => format!("less hidden {of}"),
-            _ if part.part == "comm_wait" => "waiting for other ranks".to_owned(),
-            _ => part.part.clone(),
+            Some(("overlap", _)) if part.delta_ns > 0 => "less overlap of compute kernels".to_owned(),
+            Some(("overlap", _)) => "more overlap of compute kernels".to_owned(),
+            Some((_, "copy")) => "exposed copies".to_owned(),
+            _ if part_ns("comm_wait").saturating_mul(2).abs() > part.delta_ns.abs() => {
+                "exposed communication, mostly waiting for other ranks".to_owned()
+            }
+            _ => "exposed communication".to_owned(),
         };
         all.push((part.delta_ns, name));
     }

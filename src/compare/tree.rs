@@ -133,7 +133,7 @@ pub(crate) fn kernel_ns(tree: &Part, name: &str) -> i64 {
     if kernel_of(&tree.name) == Some(name) {
         return tree.time_ns;
     }
-    tree.children.iter().map(|child| kernel_ns(child, name)).sum()
+    tree.children.iter().fold(0, |sum: i64, child| sum.saturating_add(kernel_ns(child, name)))
 }
 
 /// The times of all kernels in the mean span.

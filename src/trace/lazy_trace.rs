@@ -221,6 +221,11 @@ impl Trace {
         self.resolved.values().collect()
     }
 
+    /// Start and end of the window in a process; `None` where it is open.
+    pub(crate) fn window_of(&self, member: &TraceProcess) -> (Option<i64>, Option<i64>) {
+        self.resolved.get(&member.process.process).map_or((None, None), |resolved| resolved.window)
+    }
+
     /// The ranks of the inputs, chosen or not.
     pub fn all_ranks(&self) -> &BTreeSet<i64> {
         &self.all_ranks

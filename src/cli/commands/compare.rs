@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
+use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -52,7 +53,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "INPUT", num_args = 1.., requires = "base", help_heading = "Sides")]
     new: Vec<String>,
     /// Runs or digests in order of time, in place of two sides: their times, and the first run from which a change holds
-    #[arg(long, value_name = "INPUT", num_args = 2.., conflicts_with_all = ["base", "new", "save", "fail_on"], help_heading = "Sides")]
+    #[arg(long, value_name = "INPUT", num_args = 1.., conflicts_with_all = ["base", "new", "save", "fail_on"], help_heading = "Sides")]
     history: Vec<String>,
     /// What makes files one run: the first group (or the whole match) of this regular expression in their paths. By default each
     /// input is a run
@@ -240,6 +241,15 @@ impl CompareArguments {
                 "--save takes one run; leave out --runs-by and name one input as NEW".to_owned(),
             ));
         }
+        if self.save.as_deref().is_some_and(|save| save.as_os_str() == "-") {
+            return Err(Failure::Usage("--save takes a file; name one that ends in .wsd".to_owned()));
+        }
+        if let (Some(output), Some(save)) = (self.path(), self.save.as_deref())
+            && is_same_place(output, save)
+        {
+            let shown = save.display();
+            return Err(Failure::Usage(format!("--save and -o are the same, {shown}; name two files")));
+        }
         for path in self.path().filter(|_| !is_folder).into_iter().chain(self.save.as_deref()) {
             if path.exists() && inputs.contain(path) {
                 let shown = path.display();
@@ -277,24 +287,34 @@ impl CompareArguments {
         global: &GlobalArguments,
     ) -> Result<Side, Failure> {
         let mut digests: Vec<Digest> = Vec::new();
-        let (saved, traces): (Vec<&String>, Vec<&String>) =
-            inputs.iter().partition(|input| is_digest(Path::new(input)));
-        for path in saved {
-            digests.push(
-                read_digest(Path::new(path)).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?,
-            );
+        let filters = self.input.filters()?.command_line();
+        let (mut saved, mut traces): (Vec<PathBuf>, Vec<String>) = (Vec::new(), Vec::new());
+        for input in inputs {
+            match saved_digests(input) {
+                found if found.is_empty() => traces.push(input.clone()),
+                found => saved.extend(found),
+            }
         }
-        let traces: Vec<String> = traces.into_iter().cloned().collect();
+        for path in saved {
+            let digest = read_digest(&path).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
+            if !filters.is_empty() && digest.facts.filters != filters {
+                return Err(Failure::Usage(format!(
+                    "{} is a digest, which filters cannot cut; save it with the same filters, or leave them out",
+                    path.display()
+                )));
+            }
+            digests.push(digest);
+        }
         let runs: Vec<(Vec<String>, Option<Run>)> = match &self.runs_by {
             Some(pattern) if !traces.is_empty() => {
                 let grouped = runs(&traces, None, &Grouping::Pattern(pattern.clone()))?;
                 grouped.runs.into_iter().map(|run| (vec![run.name.clone()], Some(run))).collect()
             }
-            _ => traces.into_iter().map(|input| (vec![input], None)).collect(),
+            _ => traces.iter().map(|input| (vec![input.clone()], None)).collect(),
         };
         for (inputs, run) in runs {
             let opening = Opening { cache: Some(&self.cache), run: run.as_ref(), ..Opening::default() };
-            let named = if run.is_some() { self.input.clone() } else { self.input.with_inputs(inputs.clone()) };
+            let named = self.input.with_inputs(if run.is_some() { traces.clone() } else { inputs.clone() });
             let trace = named.open(global, &opening).map_err(|failure| of_side(name, failure))?;
             let digest =
                 take_digest(&trace, &inputs).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
@@ -318,6 +338,9 @@ impl CompareArguments {
         let mut runs = Vec::new();
         for input in &self.history {
             runs.extend(self.read("history", std::slice::from_ref(input), &mut is_damaged, global)?.runs);
+        }
+        if runs.len() < 2 {
+            return Err(Failure::Usage("a history of one run; name two or more".to_owned()));
         }
         if let Some(empty) = runs.iter().find(|run| run.gpus.is_empty()) {
             messages::print_note(format_args!("no data: {} has no GPU work", empty.facts.inputs.join(" ")));
@@ -355,11 +378,49 @@ impl CompareArguments {
                 CompareFormat::Xlsx => {
                     xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
                 }
-                CompareFormat::Markdown => write_markdown(comparison, &self.name, out),
+                CompareFormat::Markdown => write_markdown(comparison, &self.name, &command_line(), out),
                 _ => write_text(comparison, out),
             }),
         }
     }
+}
+
+/// The command line, as it can be repeated.
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    ["wavesieve".to_owned()].into_iter().chain(words).collect::<Vec<String>>().join(" ")
+}
+
+/// Whether two paths are one file, also if neither exists yet.
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    one == other || place(one).is_some_and(|one| place(other) == Some(one))
+}
+
+/// The digests that an input names: itself, those of a directory that holds nothing else, or those that a pattern matches; in the order
+/// of their names. Nothing for other inputs.
+fn saved_digests(input: &str) -> Vec<PathBuf> {
+    let path = Path::new(input);
+    if is_digest(path) {
+        return vec![path.to_owned()];
+    }
+    let found = if path.is_dir() {
+        std::fs::read_dir(path).map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+    } else if path.exists() {
+        return Vec::new();
+    } else {
+        glob::glob(input).map(|paths| paths.filter_map(Result::ok).collect()).map_err(std::io::Error::other)
+    };
+    let mut found: Vec<PathBuf> = found.unwrap_or_default();
+    // A directory of traces in which digests lie too is traces.
+    if !found.iter().all(|path| path.extension().is_some_and(|extension| extension == "wsd") && is_digest(path)) {
+        return Vec::new();
+    }
+    found.sort();
+    found
 }
 
 /// A failure that names the side that has no trace.

@@ -23,6 +23,7 @@ use crate::report::batch::Run;
 use crate::schema::Table;
 use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
+use crate::trace::selection::Filters;
 
 /// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]
@@ -150,6 +151,14 @@ impl InputArguments {
             }
         }
         Ok(trace.with_metrics(metrics).select(choice)?)
+    }
+
+    /// What the filters choose.
+    ///
+    /// # Errors
+    /// When an option is wrong.
+    pub(crate) fn filters(&self) -> Result<Filters, Failure> {
+        self.filters.choice(None)
     }
 
     /// The inputs as they were named.

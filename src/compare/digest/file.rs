@@ -12,10 +12,14 @@ use super::model::{Calls, CopyDigest, Digest, GpuDigest, KernelDigest, RunFacts,
 
 /// Key of the metadata.
 const KEY: &str = "wavesieve.digest";
+/// How digests are called.
+pub(crate) const EXTENSION: &str = "wsd";
 /// Bytes at the start of Parquet files.
 const MAGIC: &[u8] = b"PAR1";
 /// Integers that a shape takes: sizes, calls and total of the run and of steady iterations, and how many levels of both there are.
 const SHAPE: usize = 12;
+/// Above every time and every count of a run, in nanoseconds two years; sums of such cannot overflow.
+const LIMIT: i64 = 1 << 56;
 
 /// The metadata.
 #[derive(Serialize, Deserialize)]
@@ -27,10 +31,15 @@ struct Head {
     causes: Vec<String>,
     /// By GPU.
     copies: Vec<Vec<CopyDigest>>,
+    /// Rows of kernels and steady iterations of each GPU.
+    rows: Vec<(usize, usize)>,
 }
 
-/// Whether a file is a digest, by its metadata.
+/// Whether a file is a digest, by its metadata, or is called one.
 pub(crate) fn is_digest(path: &Path) -> bool {
+    if path.extension().is_some_and(|extension| extension == EXTENSION) {
+        return path.is_file();
+    }
     let mut magic = [0; 4];
     let starts = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
     path.is_file() && starts.is_ok() && magic == MAGIC && head_text(path).is_ok_and(|text| text.is_some())
@@ -77,7 +86,7 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
     let mut columns = Columns::default();
     for (place, gpu) in (0..).zip(&digest.gpus) {
         columns.push_gpu(place, gpu, &causes);
-        gpu.kernels.iter().for_each(|kernel| columns.push_kernel(place, kernel));
+        gpu.kernels.iter().chain(&gpu.transfers).for_each(|kernel| columns.push_kernel(place, kernel));
     }
     let head = Head {
         version: VERSION,
@@ -85,6 +94,7 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
         copies: digest.gpus.iter().map(|gpu| gpu.copies.clone()).collect(),
         gpus: digest.gpus.clone(),
         causes,
+        rows: digest.gpus.iter().map(rows_of).collect(),
     };
     let metadata = KeyValueMetadata::from_static(vec![(KEY.to_owned(), serde_json::to_string(&head)?)]);
     let mut frame = columns.into_frame()?;
@@ -110,6 +120,7 @@ pub(crate) fn read(path: &Path) -> Result<Digest> {
     }
     let damaged = || format!("the digest {shown} is damaged; save it again with --save");
     let Version { version } = serde_json::from_str(&text).with_context(damaged)?;
+    ensure!(version > 0, damaged());
     ensure!(
         version <= VERSION,
         "the digest {shown} has version {version}, this program reads up to {VERSION}; update the program or save the digest again"
@@ -117,7 +128,37 @@ pub(crate) fn read(path: &Path) -> Result<Digest> {
     let head: Head = serde_json::from_str(&text).with_context(damaged)?;
     let frame = ParquetReader::new(File::open(path)?).finish();
     let frame = Context::with_context(frame, damaged)?;
-    assembled(head, &frame, path).with_context(damaged)
+    let rows = head.rows.clone();
+    let digest = assembled(head, &frame, path).with_context(damaged)?;
+    let found: Vec<(usize, usize)> = digest.gpus.iter().map(rows_of).collect();
+    ensure!(found == rows, "{}: rows are missing", damaged());
+    digest.gpus.iter().try_for_each(check_times).with_context(damaged)?;
+    Ok(digest)
+}
+
+/// Rows of kernels and steady iterations of a GPU.
+fn rows_of(gpu: &GpuDigest) -> (usize, usize) {
+    (gpu.kernels.len() + gpu.transfers.len(), gpu.iterations.len())
+}
+
+/// Refuses times that no run has. Those of kernels are looked at as they are read.
+fn check_times(gpu: &GpuDigest) -> Result<()> {
+    for times in gpu.iterations.iter().chain([&gpu.run]) {
+        let of_times = [times.span_ns, times.compute_ns, times.comm_ns, times.copy_ns];
+        let exposed = [times.exposed_comm_ns, times.exposed_copy_ns];
+        let all = of_times.into_iter().chain(exposed).chain(times.idle_ns.values().copied());
+        all.map(in_limits).collect::<Result<Vec<i64>>>()?;
+    }
+    for copy in &gpu.copies {
+        let sums = [copy.run.0, copy.run.1, copy.steady.0, copy.steady.1];
+        sums.into_iter().map(in_limits).collect::<Result<Vec<i64>>>()?;
+    }
+    Ok(())
+}
+
+fn in_limits(value: i64) -> Result<i64> {
+    ensure!((0..=LIMIT).contains(&value), "{value} is no time and no count of a run");
+    Ok(value)
 }
 
 impl Columns {
@@ -261,7 +302,8 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
         let (Some((run, (is_transfer, steady))), [run_mean, steady_mean]) = (parts, means.as_slice()) else {
             bail!("sums are cut")
         };
-        gpu.kernels.push(KernelDigest {
+        let of_kind = if *is_transfer == 0 { &mut gpu.kernels } else { &mut gpu.transfers };
+        of_kind.push(KernelDigest {
             name: name.to_owned(),
             category: category.to_owned(),
             is_transfer: *is_transfer != 0,
@@ -301,12 +343,14 @@ fn shapes(values: &[i64], levels: &[f64]) -> Result<Vec<Shape>> {
 
 fn integers_at(lists: &ListChunked, row: usize) -> Result<Vec<i64>> {
     let list = lists.get_as_series(row).context("a list is missing")?;
-    Ok(list.i64()?.iter().flatten().collect())
+    list.i64()?.iter().flatten().map(in_limits).collect()
 }
 
 fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
     let list = lists.get_as_series(row).context("a list is missing")?;
-    Ok(list.f64()?.iter().flatten().collect())
+    let values: Vec<f64> = list.f64()?.iter().flatten().collect();
+    ensure!(values.iter().all(|value| value.is_finite()), "a level is no number");
+    Ok(values)
 }
 
 #[cfg(test)]
@@ -341,11 +385,14 @@ mod tests {
         };
         let gpu = GpuDigest {
             gpu: 1,
-            waits_ns: (7, 5),
             run: times.clone(),
             iterations: vec![times.clone(), Times::default()],
             kernels_per_iteration: vec![3, 0],
-            kernels: vec![kernel, KernelDigest { name: "copy".to_owned(), ..KernelDigest::default() }],
+            transfers: vec![kernel.clone()],
+            kernels: vec![
+                KernelDigest { is_transfer: false, ..kernel },
+                KernelDigest { name: "copy".to_owned(), ..KernelDigest::default() },
+            ],
             copies: vec![CopyDigest { direction: "H2D".to_owned(), run: (1, 5), steady: (0, 0) }],
             ..GpuDigest::default()
         };
@@ -360,7 +407,27 @@ mod tests {
         found.facts.inputs.clear();
         assert_eq!(found, digest);
         std::fs::write(&path, b"PAR1 something else").unwrap();
-        assert!(!is_digest(&path));
-        assert!(read(&path).is_err());
+        assert!(is_digest(&path) && read(&path).is_err());
+        let other = directory.path().join("a.parquet");
+        std::fs::write(&other, b"PAR1 something else").unwrap();
+        assert!(!is_digest(&other));
+    }
+
+    #[test]
+    fn numbers_that_no_run_has_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.wsd");
+        let refused = |change: &dyn Fn(&mut GpuDigest)| {
+            let mut gpu = GpuDigest { kernels: vec![KernelDigest::default()], ..GpuDigest::default() };
+            change(&mut gpu);
+            write(&Digest { gpus: vec![gpu], ..Digest::default() }, &mut File::create(&path).unwrap()).unwrap();
+            read(&path).is_err_and(|error| error.to_string().contains("is damaged"))
+        };
+        assert!(!refused(&|_| {}));
+        assert!(refused(&|gpu| gpu.run.span_ns = -1));
+        assert!(refused(&|gpu| gpu.kernels[0].run.total_ns = i64::MAX));
+        assert!(refused(&|gpu| gpu.kernels[0].run.log_mean = f64::NAN));
+        assert!(refused(&|gpu| gpu.kernels[0].iteration_blocks = vec![f64::INFINITY]));
+        assert!(refused(&|gpu| gpu.copies = vec![CopyDigest { run: (1, i64::MIN), ..CopyDigest::default() }]));
     }
 }

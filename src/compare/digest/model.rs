@@ -46,8 +46,9 @@ pub(crate) struct GpuDigest {
     pub gpu: i64,
     /// Over the whole run, as filtered.
     pub run: Times,
-    /// Time that communication kernels waited for other ranks, in the run and in its steady iterations; it is not in the durations of the
-    /// kernels whose partners were recorded.
+    /// Time that communication kernels waited for other ranks, in the run and in its steady iterations, where kernels stand with their
+    /// transfer times.
+    #[serde(skip)]
     pub waits_ns: (i64, i64),
     /// In each steady iteration, in order.
     #[serde(skip)]
@@ -57,6 +58,9 @@ pub(crate) struct GpuDigest {
     pub kernels_per_iteration: Vec<i64>,
     #[serde(skip)]
     pub kernels: Vec<KernelDigest>,
+    /// Communication kernels once more with their transfer times, those all of whose dispatches have partners on every rank.
+    #[serde(skip)]
+    pub transfers: Vec<KernelDigest>,
     #[serde(skip)]
     pub copies: Vec<CopyDigest>,
 }

@@ -30,7 +30,7 @@ fn request() -> Request {
     kernels.extend(SIZES);
     Request::from([
         ("kernels", kernels),
-        ("memory_copies", BTreeSet::from(["direction", "gpu", "start_ns", "end_ns", "valid"])),
+        ("memory_copies", BTreeSet::from(["direction", "gpu", "peer_gpu", "start_ns", "end_ns", "valid"])),
         ("iterations", BTreeSet::from(["phase", "start_ns", "end_ns"])),
         ("gpu_segments", BTreeSet::from(["gpu", "start_ns", "end_ns", "compute", "comm", "copies"])),
         ("idle_gaps", BTreeSet::from(["gpu", "start_ns", "end_ns", "cause"])),
@@ -46,8 +46,9 @@ pub(crate) fn take(trace: &Trace, inputs: &[String]) -> Result<Digest> {
     let found: Mutex<BTreeMap<i64, OfProcess>> = Mutex::default();
     let consumer = TableConsumer::new(request(), |member, tables, _| {
         if member.process.role == Role::Trace {
-            let of_process =
-                of_process(member, tables).with_context(|| format!("cannot sum up rank {}", member.process.rank))?;
+            let window = trace.window_of(member);
+            let of_process = of_process(member, tables, window)
+                .with_context(|| format!("cannot sum up rank {}", member.process.rank))?;
             found.lock().insert(member.process.process, of_process);
         }
         Ok(())
@@ -80,6 +81,7 @@ fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTr
         domains,
         ranks: members().map(|member| member.process.rank).collect::<BTreeSet<i64>>().len(),
         is_serialized: members().any(|member| member.process.facts.has_counters),
+        filters: trace.choice().command_line(),
         damage: trace.damage().iter().map(|damage| format!("{}: {}", damage.part, damage.cause)).collect(),
         ..RunFacts::default()
     };
@@ -111,11 +113,11 @@ struct OfProcess {
     iterations: Vec<(i64, i64)>,
 }
 
-fn of_process(member: &TraceProcess, tables: &ProcessTables) -> Result<OfProcess> {
+fn of_process(member: &TraceProcess, tables: &ProcessTables, window: Bounds) -> Result<OfProcess> {
     let table = |name: &str| -> Result<DataFrame> {
         Ok(collected(tables.get(name).with_context(|| format!("internal: {name} was not read"))?)?)
     };
-    let iterations = steady_iterations(&table("iterations")?)?;
+    let iterations = steady_iterations(&table("iterations")?, window)?;
     let times = gpu_times(&table("gpu_segments")?, &table("idle_gaps")?, &iterations)?;
     let mut kernels = kernels(&table("kernels")?, &iterations)?;
     let mut copies = copies(&table("memory_copies")?, &iterations)?;
@@ -131,6 +133,7 @@ fn of_process(member: &TraceProcess, tables: &ProcessTables) -> Result<OfProcess
             gpu,
             run,
             waits_ns: (0, 0),
+            transfers: Vec::new(),
             iterations: in_iterations,
             kernels_per_iteration: per_iteration,
             kernels,
@@ -140,14 +143,20 @@ fn of_process(member: &TraceProcess, tables: &ProcessTables) -> Result<OfProcess
     Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, iterations })
 }
 
-/// Start and end of the steady iterations in order of time.
-fn steady_iterations(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
+/// Start and end of a window in a process; `None` where it is open.
+type Bounds = (Option<i64>, Option<i64>);
+
+/// Start and end of the steady iterations that lie in a window as a whole, in order of time.
+fn steady_iterations(frame: &DataFrame, (from, to): Bounds) -> Result<Vec<(i64, i64)>> {
     let starts = I64Values::new(frame.column("start_ns")?.i64()?);
     let ends = I64Values::new(frame.column("end_ns")?.i64()?);
     let is_steady = values_by_text(frame.column("phase")?, |phase| phase == STEADY)?;
     let rows = izip!(starts.iter(), ends.iter(), is_steady);
     let mut iterations: Vec<(i64, i64)> =
         rows.filter_map(|(start, end, is_steady)| start.zip(end).filter(|_| is_steady == Some(true))).collect();
+    iterations.retain(|(start_ns, end_ns)| {
+        from.is_none_or(|from_ns| from_ns <= *start_ns) && to.is_none_or(|to_ns| *end_ns <= to_ns)
+    });
     iterations.sort_unstable();
     Ok(iterations)
 }
@@ -227,17 +236,20 @@ fn copies(frame: &DataFrame, iterations: &[(i64, i64)]) -> Result<BTreeMap<i64, 
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
     let valid = BoolValues::new(frame.column("valid")?.bool()?);
     let directions = frame.column("direction")?.cast(&DataType::String)?;
+    let peers = integers("peer_gpu")?;
     let mut sums: BTreeMap<(i64, String), CopyDigest> = BTreeMap::new();
-    for (gpu, start, end, valid, direction) in
-        izip!(gpus.iter(), starts.iter(), ends.iter(), valid.iter(), directions.str()?.iter())
+    for (gpu, peer, start, end, valid, direction) in
+        izip!(gpus.iter(), peers.iter(), starts.iter(), ends.iter(), valid.iter(), directions.str()?.iter())
     {
-        let (Some(gpu), Some(start_ns), Some(end_ns), Some(true)) = (gpu, start, end, valid) else { continue };
-        let direction = direction.unwrap_or("NONE");
-        let sum = sums.entry((gpu, direction.to_owned())).or_default();
-        let add = |sum: &mut (i64, i64)| *sum = (sum.0 + 1, sum.1.saturating_add(end_ns.saturating_sub(start_ns)));
-        add(&mut sum.run);
-        if iteration_at(iterations, start_ns).is_some() {
-            add(&mut sum.steady);
+        let (Some(start_ns), Some(end_ns), Some(true)) = (start, end, valid) else { continue };
+        // A copy between two GPUs keeps both busy.
+        for gpu in gpu.into_iter().chain(peer) {
+            let sum = sums.entry((gpu, direction.unwrap_or("NONE").to_owned())).or_default();
+            let add = |sum: &mut (i64, i64)| *sum = (sum.0 + 1, sum.1.saturating_add(end_ns.saturating_sub(start_ns)));
+            add(&mut sum.run);
+            if iteration_at(iterations, start_ns).is_some() {
+                add(&mut sum.steady);
+            }
         }
     }
     let mut by_gpu: BTreeMap<i64, Vec<CopyDigest>> = BTreeMap::new();

@@ -7,7 +7,7 @@ use itertools::izip;
 use polars::prelude::{DataFrame, DataType};
 
 use super::kernel_calls::{Dispatch, KernelCalls};
-use super::model::GpuDigest;
+use super::model::{GpuDigest, KernelDigest};
 use super::take::iteration_at;
 use crate::columns::requests::Request;
 use crate::columns::values::I64Values;
@@ -16,10 +16,11 @@ const TABLE: &str = "collective_kernels";
 
 /// What is read of all processes together.
 pub(super) fn request() -> Request {
-    Request::from([(TABLE, ["kernel_name", "gpu", "start_ns", "dispatch_id", "duration_ns", "collective"].into())])
+    let columns = ["kernel_name", "gpu", "start_ns", "dispatch_id", "duration_ns", "collective", "ranks", "gpus"];
+    Request::from([(TABLE, columns.into())])
 }
 
-/// A dispatch of a collective.
+/// A dispatch of a collective; `collective` is `None` if calls of it are not recorded.
 struct Member {
     start_ns: i64,
     dispatch_id: i64,
@@ -27,8 +28,8 @@ struct Member {
     collective: Option<i64>,
 }
 
-/// Replaces the durations of communication kernels all of whose dispatches have partners by the least durations of their collectives,
-/// and adds up what is left as waits. `iterations` are the steady ones of each process.
+/// Adds communication kernels with the least durations of their collectives, of kernels all of whose dispatches have partners on all
+/// ranks of their communicator. `iterations` are the steady ones of each process.
 ///
 /// # Errors
 /// When a column is missing or has another type.
@@ -42,35 +43,41 @@ pub(super) fn separate(
     };
     let (processes, indices, starts) = (integers("process")?, integers("gpu")?, integers("start_ns")?);
     let (ids, durations, numbers) = (integers("dispatch_id")?, integers("duration_ns")?, integers("collective")?);
+    let (ranks, found) = (integers("ranks")?, integers("gpus")?);
     let names = collectives.column("kernel_name")?.cast(&DataType::String)?;
-    let mut partners: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
+    let mut least: BTreeMap<i64, i64> = BTreeMap::new();
     let mut kernels: BTreeMap<(i64, i64, &str), Vec<Member>> = BTreeMap::new();
-    for (process, gpu, start, id, duration, collective, name) in izip!(
+    for (process, gpu, start, id, duration, collective, ranks, found, name) in izip!(
         processes.iter(),
         indices.iter(),
         starts.iter(),
         ids.iter(),
         durations.iter(),
         numbers.iter(),
+        ranks.iter(),
+        found.iter(),
         names.str()?.iter()
     ) {
         let (Some(process), Some(gpu), Some(start_ns), Some(duration_ns)) = (process, gpu, start, duration) else {
             continue;
         };
+        let is_whole = found.is_some_and(|found| found > 1 && ranks.is_none_or(|ranks| ranks <= found));
+        let collective = collective.filter(|_| is_whole);
         if let Some(collective) = collective {
-            let (least_ns, count) = partners.entry(collective).or_insert((duration_ns, 0));
-            (*least_ns, *count) = ((*least_ns).min(duration_ns), *count + 1);
+            let least_ns = least.entry(collective).or_insert(duration_ns);
+            *least_ns = (*least_ns).min(duration_ns);
         }
         let member = Member { start_ns, dispatch_id: id.unwrap_or_default(), duration_ns, collective };
         kernels.entry((process, gpu, name.unwrap_or_default())).or_default().push(member);
     }
-    let transfer_ns = |member: &Member| {
-        let (least_ns, count) = partners.get(&member.collective?)?;
-        (*count > 1).then_some(*least_ns)
-    };
+    let transfer_ns = |member: &Member| least.get(&member.collective?).copied();
     for ((process, index, name), mut members) in kernels {
         let Some(gpu) = gpus.iter_mut().find(|gpu| gpu.process == process && gpu.gpu == index) else { continue };
-        let Some(kernel) = gpu.kernels.iter_mut().find(|kernel| kernel.name == name) else { continue };
+        let Some(category) =
+            gpu.kernels.iter().find(|kernel| kernel.name == name).map(|kernel| kernel.category.clone())
+        else {
+            continue;
+        };
         if members.iter().any(|member| transfer_ns(member).is_none()) {
             continue;
         }
@@ -79,16 +86,10 @@ pub(super) fn separate(
         let mut calls = KernelCalls::default();
         for member in &members {
             let duration_ns = transfer_ns(member).unwrap_or(member.duration_ns);
-            let (wait_ns, iteration) =
-                (member.duration_ns.saturating_sub(duration_ns), iteration_at(own, member.start_ns));
-            gpu.waits_ns.0 = gpu.waits_ns.0.saturating_add(wait_ns);
-            if iteration.is_some() {
-                gpu.waits_ns.1 = gpu.waits_ns.1.saturating_add(wait_ns);
-            }
-            calls.add(Dispatch { duration_ns, iteration, sizes: [0; 6] });
+            calls.add(Dispatch { duration_ns, iteration: iteration_at(own, member.start_ns), sizes: [0; 6] });
         }
-        let transfers = calls.finish(kernel.name.clone(), kernel.category.clone(), own.len());
-        *kernel = super::model::KernelDigest { is_transfer: true, ..transfers };
+        let transfers = calls.finish(name.to_owned(), category, own.len());
+        gpu.transfers.push(KernelDigest { is_transfer: true, ..transfers });
     }
     Ok(())
 }

@@ -2,10 +2,12 @@
 
 use crate::compare::document::{Comparison, KernelRow, PartRow};
 use crate::compare::summary::{signed, signed_pct};
-use crate::findings::duration;
+use crate::findings::{counted, duration};
 
 /// Verdicts of kernels that are listed one by one.
 const LISTED: [&str; 2] = ["slower", "faster"];
+/// GPUs that are named for a kernel.
+const MAX_GPUS: usize = 3;
 
 /// The kernels that surely changed, most time first.
 pub(super) fn changed(comparison: &Comparison) -> Vec<&KernelRow> {
@@ -15,17 +17,18 @@ pub(super) fn changed(comparison: &Comparison) -> Vec<&KernelRow> {
     rows
 }
 
-/// Kernels whose time changed by calls, shapes or tails though none got slower or faster, most time first.
+/// Kernels whose time changed by calls, shapes or tails, or by much, though none surely got slower or faster, most time first.
 pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
     let span = comparison.totals.iter().find(|total| total.metric == "span").map_or(0, |span| span.base_ns);
     // A thousandth of the span is what the verdict line shows.
     let is_moved = |kernel: &&KernelRow| {
         let other_ns = [kernel.calls_effect_ns, kernel.mix_effect_ns, kernel.selection_effect_ns];
-        let other_ns: i64 = other_ns.into_iter().flatten().map(i64::abs).sum();
+        let other_ns = other_ns.into_iter().flatten().fold(0_i64, |sum, one| sum.saturating_add(one.saturating_abs()));
+        let is_large = kernel.delta_ns.abs() > span / 200;
         !LISTED.contains(&kernel.verdict)
             && kernel.base_name.is_some()
             && kernel.new_name.is_some()
-            && (kernel.tail_changed.is_some() || other_ns > span / 1000 && other_ns > 0)
+            && (kernel.tail_changed.is_some() || is_large || other_ns > span / 1000 && other_ns > 0)
     };
     let mut rows: Vec<&KernelRow> = comparison.kernels.iter().filter(is_moved).collect();
     rows.sort_by(|one, other| other.delta_ns.abs().cmp(&one.delta_ns.abs()).then_with(|| one.key.cmp(&other.key)));
@@ -35,8 +38,16 @@ pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
 /// What a kernel did besides getting slower or faster.
 pub(super) fn note(kernel: &KernelRow) -> String {
     let mut notes = Vec::new();
-    if let Some(one) = &kernel.one_gpu {
-        notes.push(format!("rank {} GPU {} only: {}", one.rank, one.gpu, signed_pct((one.ratio - 1.0) * 100.0)));
+    for one in kernel.changed_gpus.iter().take(MAX_GPUS) {
+        notes.push(format!("rank {} GPU {}: {}", one.rank, one.gpu, signed_pct((one.ratio - 1.0) * 100.0)));
+    }
+    if kernel.changed_gpus.len() > MAX_GPUS {
+        notes.push(format!("{} more GPUs", kernel.changed_gpus.len() - MAX_GPUS));
+    }
+    match kernel.verdict {
+        "unclear" => notes.push("unclear".to_owned()),
+        "too_few" | "untested" => notes.extend(kernel.resolution_why.map(|why| format!("not tested: {why}"))),
+        _ => {}
     }
     let parts = [
         (kernel.calls_effect_ns, "by the number of calls"),
@@ -95,7 +106,8 @@ pub(super) fn rest(comparison: &Comparison) -> String {
     let mut text = if count == 0 {
         "No other kernel was tested".to_owned()
     } else {
-        format!("Nothing else changed above its resolution ({count} kernels tested, worst resolution {coarsest:.1}%)")
+        let kernels = counted(count as f64, "kernel");
+        format!("Nothing else surely changed ({kernels} tested, worst resolution {coarsest:.1}%)")
     };
     if few + untested > 0 {
         text.push_str(&format!("; {few} with too few dispatches and {untested} that take little time or wait for other ranks were not tested"));

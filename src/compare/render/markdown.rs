@@ -11,16 +11,18 @@ use crate::findings::{duration, shortened};
 use crate::report::markdown::prose as markdown_text;
 
 /// Largest comment that code hosts take, in characters, less what the end needs.
-const MAX_CHARACTERS: usize = 65_535 - 500;
+const MAX_CHARACTERS: usize = 65_535 - 500 - LONGEST_COMMAND;
 /// Kernels that are shown without unfolding.
 const FEW: usize = 10;
 const LONGEST_NAME: usize = 120;
+/// A longer command would be most of the comment.
+const LONGEST_COMMAND: usize = 2_000;
 
-/// Writes the comment; `name` distinguishes it from others in the same request.
+/// Writes the comment; `name` distinguishes it from others in the same request, and `command` repeats the comparison.
 ///
 /// # Errors
 /// When writing fails.
-pub(crate) fn write(comparison: &Comparison, name: &str, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(comparison: &Comparison, name: &str, command: &str, out: &mut dyn Write) -> Result<()> {
     let marker: String = name.chars().filter(|letter| letter.is_alphanumeric() || "-_.".contains(*letter)).collect();
     let mut text = format!("<!-- wavesieve-compare:{marker} -->\n");
     text.push_str(&format!("**{}:** {}\n\n", comparison.verdict, markdown_text(&comparison.reason)));
@@ -77,14 +79,8 @@ pub(crate) fn write(comparison: &Comparison, name: &str, out: &mut dyn Write) ->
         }
         text.push_str("\n</details>\n");
     }
-    let quoted = |inputs: &[String]| inputs.iter().map(|input| format!("'{input}'")).collect::<Vec<_>>().join(" ");
-    let command = format!(
-        "wavesieve compare --base {} --new {}",
-        quoted(&comparison.base.inputs),
-        quoted(&comparison.new.inputs)
-    );
-    if command.chars().count() < 300 {
-        text.push_str(&format!("\nRepeat with `{}`\n", command.replace('`', "'")));
+    if command.chars().count() < LONGEST_COMMAND && !command.contains('`') {
+        text.push_str(&format!("\nRepeat with `{command}`\n"));
     }
     Ok(out.write_all(text.as_bytes())?)
 }

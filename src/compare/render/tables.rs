@@ -61,7 +61,7 @@ const ORDER: [&str; 30] = [
     "ci_high_pct",
 ];
 /// Ends of the names of fields that hold fractions; nanoseconds and other numbers are whole.
-const FRACTIONS: [&str; 5] = ["_pct", "ratio", "calls", "_low", "_high"];
+const FRACTIONS: [&str; 6] = ["_pct", "pct", "ratio", "calls", "_low", "_high"];
 const WHOLE: [&str; 6] = ["samples", "rank", "gpu", "iteration", "run", "_ns"];
 
 /// All arrays with rows.
@@ -79,12 +79,14 @@ pub(crate) fn frames(comparison: &Comparison) -> Result<Vec<Frame>> {
     TABLES.into_iter().filter_map(|name| frame(name).transpose()).collect()
 }
 
-/// An object with the fields of objects in it as its own.
+/// An object with the fields of objects in it as its own, and lists as JSON.
 fn flat(row: Map<String, Value>) -> Map<String, Value> {
     let mut all = Map::new();
     for (name, value) in row {
         match value {
             Value::Object(inner) => all.extend(inner),
+            Value::Array(list) if list.is_empty() => drop(all.insert(name, Value::Null)),
+            Value::Array(list) => drop(all.insert(name, Value::String(Value::Array(list).to_string()))),
             value => drop(all.insert(name, value)),
         }
     }

@@ -115,7 +115,8 @@ fn one_sided(title: &str, kernels: &[OneSided], out: &mut dyn Write) -> Result<(
     }
     writeln!(out, "\n{title}\n  {:>10}  {:>10}  kernel", "time", "calls")?;
     for kernel in kernels.iter().take(MAX_ROWS) {
-        writeln!(out, "  {:>10}  {:>10.1}  {}", duration(kernel.total_ns as f64), kernel.calls, name(&kernel.kernel))?;
+        let calls = if kernel.calls < 0.05 { format!("{:.1e}", kernel.calls) } else { format!("{:.1}", kernel.calls) };
+        writeln!(out, "  {:>10}  {calls:>10}  {}", duration(kernel.total_ns as f64), name(&kernel.kernel))?;
     }
     more(kernels.len(), out)
 }

@@ -130,6 +130,17 @@ impl Filters {
         }
     }
 
+    /// The filters that are set, as words of the command line.
+    pub(crate) fn command_line(&self) -> Vec<String> {
+        let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
+        let set = all.filter_map(|filter| Some([filter.flag().to_owned(), self.written(filter)?]));
+        let mut words: Vec<String> = set.flatten().collect();
+        if self.is_windowed() && self.window_mode != WindowMode::default() {
+            words.extend(["--window-mode".to_owned(), self.window_mode.word().to_owned()]);
+        }
+        words
+    }
+
     /// The filters set that choose among the rows of a process.
     pub fn row_filters(&self) -> impl Iterator<Item = Filter> {
         Filter::OF_ROWS.into_iter().filter(|filter| self.has(*filter))
