@@ -26,23 +26,46 @@ impl Basis {
 }
 
 /// The basis that is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BasisChoice {
     /// Iterations if both sides have at least three steady ones on every GPU, otherwise runs.
     #[default]
     Auto,
     Fixed(Basis),
+    /// The work of each ROCTx range with this name or path, in place of iterations.
+    Range(String),
 }
 
 impl BasisChoice {
     /// The basis for two sides.
-    pub(crate) fn resolve(self, base: &Side, new: &Side) -> Basis {
+    pub(crate) fn resolve(&self, base: &Side, new: &Side) -> Basis {
         let has_iterations = |side: &Side| side.steady_iterations() >= MIN_ITERATIONS;
         match self {
-            Self::Fixed(basis) => basis,
+            Self::Fixed(basis) => *basis,
+            Self::Range(_) => Basis::Iteration,
             Self::Auto if has_iterations(base) && has_iterations(new) => Basis::Iteration,
             Self::Auto => Basis::Run,
         }
+    }
+}
+
+impl BasisChoice {
+    /// Name of the ranges that stand in place of iterations.
+    pub(crate) fn range(&self) -> Option<&str> {
+        match self {
+            Self::Range(name) => Some(name),
+            Self::Auto | Self::Fixed(_) => None,
+        }
+    }
+
+    /// The kind of the basis that came of it, in machine-readable output.
+    pub(crate) fn kind(&self, basis: Basis) -> &'static str {
+        if self.range().is_some() { "range" } else { basis.word() }
+    }
+
+    /// The unit of the basis that came of it, as it is called in texts.
+    pub(crate) fn unit(&self, basis: Basis) -> String {
+        self.range().map_or_else(|| basis.word().to_owned(), |name| format!("range {name}"))
     }
 }
 
@@ -54,7 +77,10 @@ impl FromStr for BasisChoice {
             "auto" => Ok(Self::Auto),
             "iteration" => Ok(Self::Fixed(Basis::Iteration)),
             "run" => Ok(Self::Fixed(Basis::Run)),
-            _ => Err("choose from auto, iteration, run".to_owned()),
+            _ => match text.strip_prefix("range:").filter(|name| !name.is_empty()) {
+                Some(name) => Ok(Self::Range(name.to_owned())),
+                None => Err("choose from auto, iteration, run, range:NAME".to_owned()),
+            },
         }
     }
 }

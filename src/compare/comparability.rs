@@ -120,7 +120,7 @@ pub(crate) fn checks(
             "no_iterations",
             Level::Blocking,
             units.map(|count| count.to_string()),
-            "a side has no steady iterations; choose --basis run",
+            "a side has no unit of the basis; choose --basis run",
         );
     }
     let (matched, exact) = shares(rows);
@@ -188,7 +188,7 @@ pub(crate) fn checks(
     if basis == Basis::Iteration {
         let counts = [base, new].map(Side::steady_iterations);
         if counts.iter().any(|count| *count < FEW_ITERATIONS) {
-            add("iterations", Level::Warn, counts.map(|count| count.to_string()), "there are few steady iterations");
+            add("iterations", Level::Warn, counts.map(|count| count.to_string()), "there are few units of the basis");
         }
         let [one, other] = [base, new].map(kernels_per_iteration);
         if (one - other).abs() > KERNELS_PER_ITERATION * one.max(other) {

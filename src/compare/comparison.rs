@@ -6,16 +6,19 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::basis::{Basis, BasisChoice};
 use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
+use super::counters::counter_rows;
 use super::digest::{Times, write as write_digest};
 use super::document::{
     BasisFacts, ChangedGpu, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow,
-    Renamed, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
+    Renamed, ReplacedRow, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
 };
 use super::effects::effects;
 use super::evidence::{Evidence, has_same_mix, of_row, of_times};
 use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
-use super::matching::{MatchLevel, Row, SideKernel, matched};
+use super::matching::{MatchLevel, Matched, MatchedBy, Row, SideKernel, matched};
+use super::paths::{on_path, path_rows, range_rows};
+use super::places::Replaced;
 use super::side::{GpuKey, Side, calls, key, separate_waits};
 use super::summary;
 use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
@@ -44,7 +47,7 @@ impl Default for CompareOptions {
     fn default() -> Self {
         Self {
             basis: BasisChoice::Auto,
-            level: MatchLevel::Family,
+            level: MatchLevel::default(),
             effect: 0.03,
             noise_floor: None,
             alpha: 0.01,
@@ -75,7 +78,7 @@ fn digest_of(side: &Side) -> Option<String> {
 
 fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareOptions) -> Comparison {
     let basis = options.basis.resolve(base, new);
-    let rows = matched(base, new, basis, options.level);
+    let Matched { rows, replaced } = matched(base, new, basis, options.level);
     let found = checks(base, new, basis, &rows, are_renamed, options.allowed);
     let floor = noise_floor(options, have_other_devices(base, new));
     let strictness = Strictness { effect: options.effect, noise_floor: floor, alpha: options.alpha };
@@ -84,20 +87,27 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
     let [base_tree, new_tree] = &trees;
     let totals = totals(base, new, basis, &trees, strictness);
-    let kernels = kernel_rows(&rows, basis, &trees, strictness, options.least_share);
+    let path = path_rows(base, new, basis, &rows);
+    let mut kernels = kernel_rows(&rows, basis, &trees, strictness, options.least_share);
+    for kernel in &mut kernels {
+        kernel.path_delta_ns = on_path(&path, &kernel.key);
+    }
+    let ranges = range_rows(base, new, basis);
+    let counters = counter_rows(base, new, &rows, strictness);
+    let is_one_sided = |row: &&Row<'_>| row.matched_by == MatchedBy::None;
     let mut comparison = Comparison {
         schema: SCHEMA,
         schema_version: SCHEMA_VERSION,
         verdict: "unclear",
         reason: String::new(),
         basis: BasisFacts {
-            kind: basis.word(),
-            unit: basis.word(),
+            kind: options.basis.kind(basis),
+            unit: options.basis.unit(basis),
             base_units: base.units(basis),
             new_units: new.units(basis),
         },
         settings: Settings {
-            r#match: if options.level == MatchLevel::Exact { "exact" } else { "family" },
+            r#match: options.level.word(),
             effect_pct: rounded(options.effect * 100.0),
             noise_floor_pct: rounded(strictness.noise_floor * 100.0),
             alpha: options.alpha,
@@ -108,28 +118,20 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         comparability: found.iter().map(check_row).collect(),
         totals,
         decomposition: decomposition(base, new, basis, base_tree, new_tree),
-        path: Vec::new(),
-        path_why: "the critical path is not compared yet",
-        added: rows
-            .iter()
-            .filter(|row| row.base.is_none())
-            .filter_map(|row| one_sided(row.new.as_ref()?, new_tree))
-            .collect(),
-        gone: rows
-            .iter()
-            .filter(|row| row.new.is_none())
-            .filter_map(|row| one_sided(row.base.as_ref()?, base_tree))
-            .collect(),
-        replaced: Vec::new(),
+        path_why: path.is_empty().then_some("a side has no critical path"),
+        path,
+        added: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.new.as_ref()?, new_tree)).collect(),
+        gone: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.base.as_ref()?, base_tree)).collect(),
+        replaced: replaced.iter().map(|stretch| replaced_row(stretch, base_tree, new_tree)).collect(),
         renamed: rows.iter().filter(|row| row.is_renamed()).filter_map(renamed).collect(),
         categories: categories(&kernels),
         kernels,
-        ranges: Vec::new(),
-        ranges_why: "ranges are not compared yet",
+        ranges_why: ranges.is_empty().then_some("a side has no ROCTx ranges with work"),
+        ranges,
         ranks: ranks(base, new, basis),
         iterations: iterations(base, "base").into_iter().chain(iterations(new, "new")).collect(),
-        counters: Vec::new(),
-        counters_why: "counters are not compared yet",
+        counters_why: counters.is_empty().then_some("no counter was recorded of a kernel on both sides"),
+        counters,
         gate: Gate::default(),
     };
     (comparison.verdict, comparison.reason) = summary::verdict(&comparison, is_blocked);
@@ -309,6 +311,7 @@ fn kernel_row(
     let delta_ns = new_total_ns.saturating_sub(base_total_ns);
     let divided = base.zip(new).map(|(base, new)| effects(base, new, delta_ns));
     let verdict = match (base, new, judgment) {
+        _ if row.matched_by == MatchedBy::Replaced => Verdict::Replaced,
         (None, _, _) => Verdict::New,
         (_, None, _) => Verdict::Gone,
         (_, _, Some(judgment)) => judgment.verdict,
@@ -316,13 +319,14 @@ fn kernel_row(
         _ => Verdict::TooFew,
     };
     let why = match verdict {
-        Verdict::New | Verdict::Gone => Some("only one side has it"),
+        Verdict::New | Verdict::Gone | Verdict::Replaced => Some("only one side has it"),
         Verdict::Untested if waits(row) => Some("its duration includes the wait for other ranks"),
         Verdict::Untested => Some("it takes less than --least-share of the kernel time"),
         Verdict::TooFew => Some("fewer than 15 dispatches on a side, or no shape that both sides have"),
         _ => None,
     };
     let ratio = judgment.map(|judgment| judgment.ratio).or(evidence.map(|evidence| libm::exp(evidence.log_ratio)));
+    let clock = base.zip(new).zip(ratio).and_then(|((base, new), ratio)| clock_of(base, new, ratio, basis));
     let sides = || base.into_iter().chain(new);
     let name = new.or(base).map(|side| side.name.to_owned()).unwrap_or_default();
     KernelRow {
@@ -342,7 +346,7 @@ fn kernel_row(
         speed_effect_ns: divided.map(|parts| parts.speed_ns),
         mix_effect_ns: divided.map(|parts| parts.mix_ns),
         selection_effect_ns: divided.map(|parts| parts.selection_ns),
-        clock_effect_ns: None,
+        clock_effect_ns: clock.map(|clock| clock.effect_ns),
         path_delta_ns: None,
         ratio: ratio.map(rounded),
         ci_low: judgment.and_then(|judgment| judgment.interval).map(|(low, _)| rounded(low)),
@@ -353,15 +357,56 @@ fn kernel_row(
         unit: evidence.and_then(|evidence| Some(evidence.unit?.word())),
         samples: evidence.map_or(0, |evidence| evidence.samples),
         share_pct: rounded(share * 100.0),
-        clock_pct: None,
-        cycles_pct: None,
-        clock_why: "no clock was recorded with the kernels",
+        clock_pct: clock.map(|clock| rounded(clock.clock_pct)),
+        cycles_pct: clock.map(|clock| rounded(clock.cycles_pct)),
+        clock_why: clock.is_none().then_some("the clock was not sampled on both sides while it ran"),
         changed_gpus: judgment.map_or_else(Vec::new, |judgment| judgment.gpus.iter().map(changed_gpu).collect()),
         tail_changed: base
             .zip(new)
             .filter(|_| judgment.is_some())
             .and_then(|(base, new)| tail(base, new, ratio?, strictness.effect, basis)),
         verdict: verdict.word(),
+    }
+}
+
+/// How the clock changed, and what that did.
+#[derive(Clone, Copy)]
+struct ClockChange {
+    clock_pct: f64,
+    cycles_pct: f64,
+    effect_ns: i64,
+}
+
+/// With `c` calls of `n` cycles at the frequency `f`, all means of both sides, the clock is worth `c n (1/f1 - 1/f0)`; it is a part of
+/// the speed effect. `ratio` is that of typical durations.
+fn clock_of(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, basis: Basis) -> Option<ClockChange> {
+    let frequency = |side: &SideKernel<'_>| {
+        let all = side.by_gpu.values().flatten().map(|(_, kernel)| calls(kernel, basis).clock);
+        let (time_ns, cycles) = all.fold((0.0, 0.0), |(ns, sum), one| (ns + one.time_ns as f64, sum + one.cycles));
+        (time_ns > 0.0 && cycles > 0.0).then(|| cycles / time_ns)
+    };
+    let (f0, f1) = (frequency(base)?, frequency(new)?);
+    let duration = |side: &SideKernel<'_>| (side.calls > 0.0).then(|| side.time_ns / side.calls);
+    let cycles = f64::midpoint(duration(base)? * f0, duration(new)? * f1);
+    let effect = f64::midpoint(base.calls, new.calls) * cycles * (1.0 / f1 - 1.0 / f0);
+    Some(ClockChange {
+        clock_pct: (f1 / f0 - 1.0) * 100.0,
+        cycles_pct: (ratio * f1 / f0 - 1.0) * 100.0,
+        effect_ns: effect.round() as i64,
+    })
+}
+
+fn replaced_row(stretch: &Replaced<'_>, base: &Part, new: &Part) -> ReplacedRow {
+    let time =
+        |names: &[&str], tree: &Part| names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)));
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let (base_ns, new_ns) = (time(&stretch.base, base), time(&stretch.new, new));
+    ReplacedRow {
+        base: names(&stretch.base),
+        new: names(&stretch.new),
+        base_ns,
+        new_ns,
+        delta_ns: new_ns.saturating_sub(base_ns),
     }
 }
 

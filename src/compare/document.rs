@@ -21,27 +21,27 @@ pub(crate) struct Comparison {
     pub totals: Vec<Total>,
     pub decomposition: Vec<PartRow>,
     pub path: Vec<PathRow>,
-    pub path_why: &'static str,
+    pub path_why: Option<&'static str>,
     pub kernels: Vec<KernelRow>,
     #[serde(rename = "new_kernels")]
     pub added: Vec<OneSided>,
     pub gone: Vec<OneSided>,
-    pub replaced: Vec<PathRow>,
+    pub replaced: Vec<ReplacedRow>,
     pub renamed: Vec<Renamed>,
     pub categories: Vec<Delta>,
     pub ranges: Vec<Delta>,
-    pub ranges_why: &'static str,
+    pub ranges_why: Option<&'static str>,
     pub ranks: Vec<RankRow>,
     pub iterations: Vec<IterationRow>,
-    pub counters: Vec<Delta>,
-    pub counters_why: &'static str,
+    pub counters: Vec<CounterRow>,
+    pub counters_why: Option<&'static str>,
     pub gate: Gate,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct BasisFacts {
     pub kind: &'static str,
-    pub unit: &'static str,
+    pub unit: String,
     pub base_units: i64,
     pub new_units: i64,
 }
@@ -107,11 +107,43 @@ pub(crate) struct PartRow {
     pub delta_ns: i64,
 }
 
+/// A part of the critical path; `kernel` is the name of the kernel, copy or call, also of what waits.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PathRow {
     pub kind: String,
-    pub kernel: String,
+    pub kernel: Option<String>,
+    pub base_ns: i64,
+    pub new_ns: i64,
     pub delta_ns: i64,
+}
+
+/// Kernels that stand where others stood, with the time of all of them.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ReplacedRow {
+    pub base: Vec<String>,
+    pub new: Vec<String>,
+    pub base_ns: i64,
+    pub new_ns: i64,
+    pub delta_ns: i64,
+}
+
+/// A counter of a kernel: means over the dispatches.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CounterRow {
+    pub kernel: String,
+    pub counter: String,
+    pub base: f64,
+    pub new: f64,
+    pub delta: f64,
+    pub ratio: Option<f64>,
+    pub ci_low: Option<f64>,
+    pub ci_high: Option<f64>,
+    pub resolution_pct: Option<f64>,
+    pub p_holm: Option<f64>,
+    pub base_dispatches: i64,
+    pub new_dispatches: i64,
+    /// `higher`, `lower`, `same`, `unclear` or `too_few`.
+    pub verdict: &'static str,
 }
 
 /// A kernel that one or both sides have.
@@ -146,7 +178,7 @@ pub(crate) struct KernelRow {
     pub share_pct: f64,
     pub clock_pct: Option<f64>,
     pub cycles_pct: Option<f64>,
-    pub clock_why: &'static str,
+    pub clock_why: Option<&'static str>,
     pub changed_gpus: Vec<ChangedGpu>,
     pub tail_changed: Option<Tail>,
     pub verdict: &'static str,

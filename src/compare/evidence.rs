@@ -227,7 +227,7 @@ pub(crate) fn difference(one: Estimate, other: Estimate) -> Estimate {
 }
 
 /// The mean of independent estimates.
-fn averaged(estimates: &[Estimate]) -> Option<Estimate> {
+pub(crate) fn averaged(estimates: &[Estimate]) -> Option<Estimate> {
     let count = estimates.len() as f64;
     let value = mean(&estimates.iter().map(|one| one.value).collect::<Vec<f64>>())?;
     let sum = with_errors(estimates);

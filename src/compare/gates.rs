@@ -16,6 +16,8 @@ pub(crate) enum GateRule {
     New,
     /// A kernel of the base side is gone.
     Gone,
+    /// A counter of a kernel is higher, by at least so many percent.
+    Counter(String, Option<f64>),
     /// The verdict is unclear, or a kernel has too few dispatches.
     Unclear,
 }
@@ -24,13 +26,19 @@ impl FromStr for GateRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, pct) = text.split_once(':').map_or((text, None), |(name, pct)| (name, Some(pct)));
-        let pct = pct
-            .map(|pct| {
-                let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
-                number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
-            })
-            .transpose()?;
+        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let percentage = |pct: &str| {
+            let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
+            number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
+        };
+        if name == "counter" {
+            let (counter, pct) = rest
+                .map(|rest| rest.split_once(':').map_or((rest, None), |(counter, pct)| (counter, Some(pct))))
+                .filter(|(counter, _)| !counter.is_empty())
+                .ok_or("name the counter, such as counter:SQ_WAVES:5")?;
+            return Ok(Self::Counter(counter.to_owned(), pct.map(percentage).transpose()?));
+        }
+        let pct = rest.map(percentage).transpose()?;
         match (name, pct) {
             ("slower", pct) => Ok(Self::Slower(pct)),
             ("span", pct) => Ok(Self::Span(pct)),
@@ -38,7 +46,7 @@ impl FromStr for GateRule {
             ("gone", None) => Ok(Self::Gone),
             ("unclear", None) => Ok(Self::Unclear),
             ("new" | "gone" | "unclear", Some(_)) => Err(format!("{name} takes no percentage")),
-            _ => Err("choose from slower[:PCT], span[:PCT], new, gone, unclear".to_owned()),
+            _ => Err("choose from slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone, unclear".to_owned()),
         }
     }
 }
@@ -46,6 +54,8 @@ impl FromStr for GateRule {
 impl fmt::Display for GateRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, pct) = match self {
+            Self::Counter(counter, Some(pct)) => return write!(out, "counter:{counter}:{pct}"),
+            Self::Counter(counter, None) => return write!(out, "counter:{counter}"),
             Self::Slower(pct) => ("slower", *pct),
             Self::Span(pct) => ("span", *pct),
             Self::New => ("new", None),
@@ -81,12 +91,17 @@ pub(crate) fn apply(rules: &[GateRule], comparison: &Comparison) -> Gate {
 }
 
 fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
+    // Counters do not depend on times, so that nothing about these stands in their way.
+    if let GateRule::Counter(counter, pct) = rule {
+        return higher(counter, pct.unwrap_or(0.0), comparison);
+    }
     if comparison.verdict == "not_comparable" {
         return Decision::Undecided("the sides cannot be compared".to_owned());
     }
     match rule {
         GateRule::Slower(pct) => slower(pct.unwrap_or(0.0), comparison),
         GateRule::Span(pct) => span(pct.unwrap_or(0.0), comparison),
+        GateRule::Counter(..) => Decision::Passed,
         GateRule::New => one_sided("new", comparison.added.iter().map(|kernel| kernel.kernel.as_str())),
         GateRule::Gone => one_sided("gone", comparison.gone.iter().map(|kernel| kernel.kernel.as_str())),
         GateRule::Unclear => {
@@ -127,6 +142,26 @@ fn slower(pct: f64, comparison: &Comparison) -> Decision {
         let high = kernel.ci_high.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
         if let Some(reason) = open(change(kernel), high, kernel.resolution_pct, pct) {
             return Decision::Undecided(format!("{} {reason}", kernel.key));
+        }
+    }
+    Decision::Passed
+}
+
+/// Fails if a counter of a kernel surely is higher by this.
+fn higher(counter: &str, pct: f64, comparison: &Comparison) -> Decision {
+    let rows = || comparison.counters.iter().filter(|row| row.counter == counter);
+    let change = |ratio: Option<f64>| ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
+    if let Some(row) = rows().find(|row| row.verdict == "higher" && change(row.ratio) >= pct) {
+        return Decision::Failed(format!("{counter} of {} is {:.1}% higher", row.kernel, change(row.ratio)));
+    }
+    if rows().all(|row| row.verdict == "too_few") {
+        return Decision::Undecided(format!("{counter} was not recorded of 5 dispatches of a kernel on both sides"));
+    }
+    for row in rows().filter(|row| pct > 0.0 && row.verdict != "too_few") {
+        if change(row.ratio) >= pct
+            || row.resolution_pct.is_some_and(|finest| finest > pct && change(row.ci_high) > pct)
+        {
+            return Decision::Undecided(format!("{counter} of {} varies by more than {pct}%", row.kernel));
         }
     }
     Decision::Passed
@@ -173,11 +208,22 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_shown() {
-        for text in ["slower", "slower:5", "span:2.5", "new", "gone", "unclear"] {
+        for text in ["slower", "slower:5", "span:2.5", "counter:SQ_WAVES", "counter:X:5", "new", "gone", "unclear"] {
             assert_eq!(text.parse::<GateRule>().unwrap().to_string(), text);
         }
         assert_eq!("span:3%".parse::<GateRule>().unwrap(), GateRule::Span(Some(3.0)));
-        for text in ["", "slower:", "slower:-1", "span:x", "new:5", "faster", "slower:nan"] {
+        for text in [
+            "",
+            "counter",
+            "counter:",
+            "counter:X:y",
+            "slower:",
+            "slower:-1",
+            "span:x",
+            "new:5",
+            "faster",
+            "slower:nan",
+        ] {
             assert!(text.parse::<GateRule>().is_err(), "{text}");
         }
     }

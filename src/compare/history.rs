@@ -22,7 +22,7 @@ const MAX_KERNELS: usize = 50;
 pub(crate) struct History {
     pub schema: &'static str,
     pub schema_version: &'static str,
-    pub basis: &'static str,
+    pub basis: String,
     pub runs: Vec<String>,
     /// Times of the span first, then of kernels, most time first.
     pub series: Vec<Series>,
@@ -110,7 +110,7 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
     History {
         schema: "wavesieve-history",
         schema_version: "1.0",
-        basis: basis.word(),
+        basis: options.basis.unit(basis),
         series: series.into_iter().zip(judged.chunks(splits)).map(with_step).collect(),
         runs: names,
     }

@@ -34,6 +34,8 @@ pub(crate) enum Verdict {
     TooFew,
     New,
     Gone,
+    /// Others stand in its place.
+    Replaced,
     /// It takes too little time, or its duration depends on other ranks.
     Untested,
 }
@@ -49,6 +51,7 @@ impl Verdict {
             Self::TooFew => "too_few",
             Self::New => "new",
             Self::Gone => "gone",
+            Self::Replaced => "replaced",
             Self::Untested => "untested",
         }
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::basis::Basis;
 use super::digest::KernelDigest;
 use super::families::Families;
+use super::places::{Replaced, stretches};
 use super::side::{GpuKey, Side, calls, key, of_shape, units};
 
 /// How far names may differ.
@@ -15,8 +16,21 @@ pub(crate) enum MatchLevel {
     /// Full names only.
     Exact,
     /// Names of one family, of kernels that the other side does not have.
-    #[default]
     Family,
+    /// Also the kernel that stands in the same place of a typical iteration.
+    #[default]
+    Place,
+}
+
+impl MatchLevel {
+    /// Its name in machine-readable output.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Family => "family",
+            Self::Place => "place",
+        }
+    }
 }
 
 /// How a row was matched.
@@ -27,6 +41,10 @@ pub(crate) enum MatchedBy {
     /// Full name; grids or workgroups differ.
     Shape,
     Family,
+    /// Its place in a typical iteration.
+    Place,
+    /// Several kernels stand in the place of several.
+    Replaced,
     /// Only one side has it.
     None,
 }
@@ -38,7 +56,8 @@ impl MatchedBy {
             Self::Exact => Some("exact"),
             Self::Shape => Some("shape"),
             Self::Family => Some("family"),
-            Self::None => None,
+            Self::Place => Some("place"),
+            Self::Replaced | Self::None => None,
         }
     }
 }
@@ -90,8 +109,15 @@ pub(crate) fn kernels_of(side: &Side, basis: Basis) -> BTreeMap<&str, SideKernel
     kernels
 }
 
+/// The kernels of two sides, matched.
+pub(crate) struct Matched<'a> {
+    pub rows: Vec<Row<'a>>,
+    /// Names of kernels that stand in place of others.
+    pub replaced: Vec<Replaced<'a>>,
+}
+
 /// Matches the kernels of two sides. Rows come in the order of the time on both sides, longest first, then of the names.
-pub(crate) fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLevel) -> Vec<Row<'a>> {
+pub(crate) fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLevel) -> Matched<'a> {
     let (mut of_base, mut of_new) = (kernels_of(base, basis), kernels_of(new, basis));
     let common: BTreeSet<&str> = of_base.keys().filter(|name| of_new.contains_key(*name)).copied().collect();
     let mut rows = Vec::new();
@@ -104,11 +130,25 @@ pub(crate) fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: Ma
     if level >= MatchLevel::Family {
         rows.extend(by_family(&mut of_base, &mut of_new));
     }
-    let one_sided = |base, new| Row { base, new, matched_by: MatchedBy::None };
-    rows.extend(of_base.into_values().map(|base| one_sided(Some(base), None)));
-    rows.extend(of_new.into_values().map(|new| one_sided(None, Some(new))));
+    let stretches = if level >= MatchLevel::Place { stretches(base, new, &rows) } else { Vec::new() };
+    let (pairs, replaced): (Vec<Replaced<'_>>, Vec<Replaced<'_>>) =
+        stretches.into_iter().partition(|stretch| stretch.base.len() == 1 && stretch.new.len() == 1);
+    for pair in pairs {
+        if let ([base], [new]) = (pair.base.as_slice(), pair.new.as_slice()) {
+            rows.push(Row { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
+        }
+    }
+    let in_stretch = |name: &str| {
+        let holds = |stretch: &Replaced<'_>| stretch.base.iter().chain(&stretch.new).any(|known| *known == name);
+        if replaced.iter().any(holds) { MatchedBy::Replaced } else { MatchedBy::None }
+    };
+    let of_base =
+        of_base.into_values().map(|base| Row { matched_by: in_stretch(base.name), base: Some(base), new: None });
+    rows.extend(of_base);
+    let of_new = of_new.into_values().map(|new| Row { matched_by: in_stretch(new.name), base: None, new: Some(new) });
+    rows.extend(of_new);
     rows.sort_by(|one, other| other.time_ns().total_cmp(&one.time_ns()).then_with(|| one.names().cmp(&other.names())));
-    rows
+    Matched { rows, replaced }
 }
 
 /// Matches what is left by family and category: within a family pairs with the same shapes first, then by time.
@@ -166,6 +206,11 @@ impl<'a> Row<'a> {
 
     fn names(&self) -> (Option<&str>, Option<&str>) {
         (self.base.as_ref().map(|side| side.name), self.new.as_ref().map(|side| side.name))
+    }
+
+    /// The name by which both sides are called.
+    pub(crate) fn key(&self) -> Option<&'a str> {
+        self.base.as_ref().or(self.new.as_ref()).map(|side| side.name)
     }
 
     /// Whether it has another name on the other side.

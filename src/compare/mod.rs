@@ -3,6 +3,7 @@
 mod basis;
 mod comparability;
 mod comparison;
+mod counters;
 mod digest;
 mod document;
 mod effects;
@@ -12,6 +13,8 @@ mod gates;
 mod history;
 mod judgment;
 mod matching;
+mod paths;
+mod places;
 mod render;
 mod side;
 mod summary;

@@ -53,7 +53,7 @@ fn of_kernels(comparison: &Comparison, span: Option<&Total>) -> &'static str {
 }
 
 fn change_of(span: &Total, comparison: &Comparison) -> String {
-    let what = if comparison.basis.kind == "iteration" { "iteration" } else { "span" };
+    let what = if comparison.basis.kind == "run" { "span" } else { comparison.basis.unit.as_str() };
     let (base, new) = (duration(span.base_ns as f64), duration(span.new_ns as f64));
     let mut text = format!("{what} {base} → {new}");
     if let Some(pct) = span.pct {
@@ -81,7 +81,15 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
         return String::new();
     }
     let mut all: Vec<(i64, String)> = Vec::new();
-    let is_compute = |kernel: &&KernelRow| kernel.category != COMMUNICATION && kernel.delta_ns != 0;
+    let is_compute =
+        |kernel: &&KernelRow| kernel.category != COMMUNICATION && kernel.delta_ns != 0 && kernel.verdict != "replaced";
+    for stretch in &comparison.replaced {
+        let first = |names: &[String]| {
+            let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+            names.first().map(|name| format!("{}{more}", shortened(name, LONGEST_NAME / 2))).unwrap_or_default()
+        };
+        all.push((stretch.delta_ns, format!("{} in place of {}", first(&stretch.new), first(&stretch.base))));
+    }
     for kernel in comparison.kernels.iter().filter(is_compute) {
         let name = shortened(&kernel.key, LONGEST_NAME);
         let why = match (kernel.verdict, kernel.selection_effect_ns) {

@@ -92,6 +92,14 @@ pub(crate) fn of_gpu(gpu: &GpuDigest, basis: Basis) -> Option<Part> {
     Some(span.per_unit(nearest(span.time_ns, units), units))
 }
 
+/// Parts of a whole per unit; their times add up to it.
+pub(crate) fn tiled(name: &str, parts: impl Iterator<Item = (String, i64)>, units: i64) -> Part {
+    let children: Vec<Sum> = parts.map(|(name, time_ns)| Sum::leaf(name, time_ns)).collect();
+    let time_ns = children.iter().map(|child| child.time_ns).sum();
+    let units = i128::from(units.max(1));
+    Sum { name: name.to_owned(), time_ns, children }.per_unit(nearest(time_ns, units), units)
+}
+
 /// The mean of trees: their sum, divided by their number.
 pub(crate) fn mean(trees: &[Part]) -> Option<Part> {
     fn summed(name: &str, trees: &[&Part]) -> Sum {

@@ -7,3 +7,4 @@ mod outputs;
 mod programs;
 mod ranks;
 mod runs;
+mod views;

@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
 /// Puts what changed since the baseline before the other sections.
 fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: &Path, rows: usize) -> anyhow::Result<()> {
     let base = Side { runs: vec![read_digest(baseline)?] };
-    let new = Side { runs: vec![take_digest(trace, &[])?] };
+    let new = Side { runs: vec![take_digest(trace, &[], None)?] };
     let section = baseline_section(&compare(&base, &new, &CompareOptions::default()), rows)?;
     analysis.document.sections.insert(0, section);
     Ok(())

@@ -59,7 +59,7 @@ pub(crate) struct CompareArguments {
     /// input is a run
     #[arg(long, value_name = "REGEX", help_heading = "Sides")]
     runs_by: Option<Regex>,
-    /// Unit of all times: auto, iteration or run
+    /// Unit of all times: auto, iteration, run or range:NAME, the GPU work of each ROCTx range with this name or path
     #[arg(long, default_value = "auto", value_name = "BASIS", help_heading = "Comparison")]
     basis: BasisChoice,
     /// How kernels of the two sides are matched
@@ -80,7 +80,7 @@ pub(crate) struct CompareArguments {
     /// Compare despite this difference
     #[arg(long, value_enum, value_name = "DIFFERENCE", help_heading = "Comparison")]
     allow: Vec<AllowChoice>,
-    /// Fail with exit code 4 on slower[:PCT], span[:PCT], new, gone or unclear; repeatable
+    /// Fail with exit code 4 on slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone or unclear; repeatable
     #[arg(long, value_name = "RULE", help_heading = "Comparison")]
     fail_on: Vec<GateRule>,
     /// Save the digest of the new side, which can be compared in place of its trace
@@ -102,8 +102,10 @@ enum LevelChoice {
     /// Full names only
     Exact,
     /// Also kernels of the same family, such as other tiles of a GEMM
-    #[default]
     Family,
+    /// Also what stands in the same place of a typical iteration, such as a fused kernel
+    #[default]
+    Place,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -268,8 +270,12 @@ impl CompareArguments {
 
     fn options(&self) -> CompareOptions {
         CompareOptions {
-            basis: self.basis,
-            level: if self.level == LevelChoice::Exact { MatchLevel::Exact } else { MatchLevel::Family },
+            basis: self.basis.clone(),
+            level: match self.level {
+                LevelChoice::Exact => MatchLevel::Exact,
+                LevelChoice::Family => MatchLevel::Family,
+                LevelChoice::Place => MatchLevel::Place,
+            },
             effect: self.effect / 100.0,
             noise_floor: self.noise_floor.map(|pct| pct / 100.0),
             alpha: self.alpha,
@@ -303,6 +309,18 @@ impl CompareArguments {
                     path.display()
                 )));
             }
+            if self.basis.range().is_some_and(|range| digest.facts.range.as_deref() != Some(range)) {
+                return Err(Failure::Usage(format!(
+                    "{} was saved without this range; save it with --basis range:NAME",
+                    path.display()
+                )));
+            }
+            if let (None, Some(range)) = (self.basis.range(), &digest.facts.range) {
+                return Err(Failure::Usage(format!(
+                    "{} was saved per range {range}; compare with --basis range:{range}",
+                    path.display()
+                )));
+            }
             digests.push(digest);
         }
         let runs: Vec<(Vec<String>, Option<Run>)> = match &self.runs_by {
@@ -316,8 +334,8 @@ impl CompareArguments {
             let opening = Opening { cache: Some(&self.cache), run: run.as_ref(), ..Opening::default() };
             let named = self.input.with_inputs(if run.is_some() { traces.clone() } else { inputs.clone() });
             let trace = named.open(global, &opening).map_err(|failure| of_side(name, failure))?;
-            let digest =
-                take_digest(&trace, &inputs).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
+            let digest = take_digest(&trace, &inputs, self.basis.range())
+                .map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
             *is_damaged |= messages::report_damage(&trace, global);
             digests.push(digest);
         }

@@ -1,7 +1,7 @@
 //! `report --group-by`: a document of each run, and an index of them.
 
 use std::convert::Infallible;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::report_outputs::{Outputs, Place};
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
@@ -12,18 +12,23 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
+use crate::compare::{CompareOptions, Comparison, Digest, Side, compare, document, take_digest};
 use crate::engine::Registry;
 use crate::export::atomic::{make_directory, write_file};
 use crate::input::InputError;
 use crate::report::analysis::AnalysisOptions;
-use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunFigures, index_questions, runs};
+use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
 use crate::report::batch::{write_json, write_page};
+use crate::report::html;
 use crate::trace::jobs::Jobs;
 
 /// Directory where none is given.
 const DIRECTORY: &str = "reports";
 /// Heading of the index, and start of those of documents, where none is given.
 const TITLE: &str = "GPU trace analysis";
+
+/// Verdict of sides that are too different.
+const NOT_COMPARABLE: &str = "not_comparable";
 
 /// What is requested.
 pub(crate) struct Batch<'a> {
@@ -47,6 +52,8 @@ struct RunOutcome {
     outcome: Outcome,
     code: u8,
     filters: Vec<(String, String)>,
+    /// What is compared with the baseline; `None` if nothing is.
+    digest: Option<Digest>,
 }
 
 /// Writes the documents and the index.
@@ -92,9 +99,11 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
         runs => format!("{TITLE} of {runs} runs"),
     });
     let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
-    let index = Index::new(title, entries, batch.baseline).with_filters(filters);
+    let mut index = Index::new(title, entries, batch.baseline).with_filters(filters);
+    write_comparisons(&mut index, &made, &outputs)?;
     let written = outputs.documents.iter().zip(&index.entries).filter(|(_, entry)| entry.file().is_some());
-    outputs.remove_stale(&written.map(|(path, _)| path.as_path()).collect(), global);
+    let compared = outputs.comparisons.iter().zip(&index.entries).filter(|(_, entry)| entry.comparison.is_some());
+    outputs.remove_stale(&written.chain(compared).map(|(path, _)| path.as_path()).collect(), global);
     write_file(&outputs.index_json, |out| write_json(&index, out))?;
     write_file(&outputs.index_page, |out| write_page(&index, out))?;
     let failed = index.failed().count();
@@ -125,7 +134,43 @@ fn code(made: &[RunOutcome], failed: usize) -> u8 {
 }
 
 fn entry(run: &Run, made: &RunOutcome) -> Entry {
-    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone() }
+    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone(), comparison: None }
+}
+
+/// Compares every run with the baseline, and writes a page of each comparison.
+fn write_comparisons(index: &mut Index, made: &[RunOutcome], outputs: &Outputs) -> Result<(), Failure> {
+    let place = index.entries.iter().position(|entry| Some(&entry.name) == index.baseline.as_ref());
+    let Some(baseline) = place.and_then(|place| made.get(place)?.digest.as_ref()) else { return Ok(()) };
+    let base = Side { runs: vec![baseline.clone()] };
+    for (at, ((entry, made), path)) in index.entries.iter_mut().zip(made).zip(&outputs.comparisons).enumerate() {
+        let Some(digest) = made.digest.as_ref().filter(|_| Some(at) != place) else { continue };
+        let found = compare(&base, &Side { runs: vec![digest.clone()] }, &CompareOptions::default());
+        write_file(path, |out| html::write(&document(&found)?, out))?;
+        entry.comparison = Some(run_comparison(path, &found));
+    }
+    Ok(())
+}
+
+fn run_comparison(path: &Path, found: &Comparison) -> RunComparison {
+    let total = |metric: &str| {
+        let total = found.totals.iter().find(|total| total.metric == metric)?;
+        total.verdict.filter(|_| found.verdict != NOT_COMPARABLE).map(ToOwned::to_owned)
+    };
+    let has = |verdict: &str| found.kernels.iter().any(|kernel| kernel.verdict == verdict);
+    let kernels = match (has("slower"), has("faster")) {
+        _ if found.verdict == NOT_COMPARABLE => None,
+        (true, false) => Some("slower"),
+        (false, true) => Some("faster"),
+        _ => None,
+    };
+    RunComparison {
+        file: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        verdict: found.verdict.to_owned(),
+        reason: found.reason.clone(),
+        kernels: kernels.map(ToOwned::to_owned),
+        idle: total("idle"),
+        exposed_comm: total("exposed_comm"),
+    }
 }
 
 /// Makes the documents, several at a time; what jobs and memory there are is divided among them.
@@ -142,10 +187,10 @@ fn make_all(
     let progress = Progress::of_runs(runs.len(), global);
     let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
     let work = |(run, place): &(&Run, Place<'_>)| -> Result<RunOutcome, Infallible> {
-        let made = make(batch, run, *place, options, each, global).unwrap_or_else(|failure| {
+        let made = make(batch, run, *place, options, (each, runs.len() > 1), global).unwrap_or_else(|failure| {
             messages::print_note(format_args!("error: {}: {}", run.name, failure.message()));
             let outcome = Outcome::Failed { reason: failure.message() };
-            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new() }
+            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new(), digest: None }
         });
         progress.made(&run.name);
         Ok(made)
@@ -161,7 +206,7 @@ fn make(
     run: &Run,
     place: Place<'_>,
     options: &AnalysisOptions,
-    jobs: Jobs,
+    (jobs, is_compared): (Jobs, bool),
     global: &GlobalArguments,
 ) -> Result<RunOutcome, Failure> {
     let opening = Opening { cache: Some(batch.cache), run: Some(run), jobs: Some(jobs), ..Opening::default() };
@@ -188,5 +233,6 @@ fn make(
         (false, false, false) => DONE,
     };
     let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
-    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters })
+    let digest = if is_compared { Some(take_digest(&trace, &run.places, None)?) } else { None };
+    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters, digest })
 }

@@ -20,6 +20,8 @@ pub(crate) struct Outputs {
     pub index_json: PathBuf,
     /// The documents, in the order of the runs.
     pub documents: Vec<PathBuf>,
+    /// The comparisons with the baseline, in the order of the runs; empty for one run.
+    pub comparisons: Vec<PathBuf>,
     /// Their names without extension.
     stems: Vec<String>,
     /// Those that an earlier report lists, but for inputs.
@@ -58,9 +60,18 @@ impl Outputs {
         let earlier = fs::read_to_string(&index_json).ok();
         let files = listed_files(earlier.as_deref().unwrap_or_default()).into_iter();
         let listed = files.filter(|file| is_name(file)).map(|file| directory.join(file));
+        let documents: Vec<PathBuf> = stems.iter().map(name).collect();
+        let comparison = |stem: &String| {
+            let mut path = directory.join(format!("{stem}.compared.html"));
+            while documents.contains(&path) {
+                path.as_mut_os_string().push(".html");
+            }
+            path
+        };
         let mut outputs = Self {
             index_page: directory.join("index.html"),
-            documents: stems.iter().map(name).collect(),
+            comparisons: if stems.len() > 1 { stems.iter().map(comparison).collect() } else { Vec::new() },
+            documents,
             stems,
             listed: BTreeSet::new(),
             inputs,
@@ -98,7 +109,8 @@ impl Outputs {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
-        self.documents.iter().chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
+        let documents = self.documents.iter().chain(&self.comparisons);
+        documents.chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
     }
 
     /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.

@@ -1,4 +1,5 @@
-//! Digests as files: a Parquet file with a row for each GPU and for each kernel on it, and the facts of the run in its metadata.
+//! Digests as files: a Parquet file with a row for each GPU and for each kernel on it, for each counter of a kernel and for each part of
+//! critical paths, and the facts of the run in its metadata.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -8,7 +9,10 @@ use anyhow::{Context, Result, bail, ensure};
 use polars::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::model::{Calls, CopyDigest, Digest, GpuDigest, KernelDigest, RunFacts, Shape, Times, VERSION};
+use super::model::{
+    Calls, Clock, CopyDigest, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times,
+    VERSION,
+};
 
 /// Key of the metadata.
 const KEY: &str = "wavesieve.digest";
@@ -33,7 +37,14 @@ struct Head {
     copies: Vec<Vec<CopyDigest>>,
     /// Rows of kernels and steady iterations of each GPU.
     rows: Vec<(usize, usize)>,
+    /// Rows of counters, of paths and of ranges.
+    other_rows: (usize, usize, usize),
 }
+
+/// In place of the number of a GPU, in rows of no GPU.
+const COUNTER: i64 = -1;
+const PATH: i64 = -2;
+const RANGE: i64 = -3;
 
 /// Whether a file is a digest, by its metadata, or is called one.
 pub(crate) fn is_digest(path: &Path) -> bool {
@@ -60,12 +71,15 @@ struct Columns {
     gpu: Vec<i64>,
     name: Vec<Option<String>>,
     category: Vec<Option<String>>,
-    /// Of a kernel calls, total, twice the median, p95 and p99, of the run and of its steady iterations; then whether it is transfer time.
+    /// Of a kernel calls, total, twice the median, p95, p99 and the time with a known clock, of the run and of its steady iterations; then
+    /// whether it is transfer time. Of a counter the dispatches; of a part of a path the process, and its time in both.
     sums: Lists<i64>,
-    log_means: Lists<f64>,
+    /// Of a kernel the level and the cycles, of the run and of its steady iterations. Of a counter the sum.
+    levels: Lists<f64>,
     run_blocks: Lists<f64>,
     steady_blocks: Lists<f64>,
     iteration_blocks: Lists<f64>,
+    /// Of a GPU the sequence of a typical iteration.
     places: Lists<i64>,
     shapes: Lists<i64>,
     /// Levels of the shapes one after the other, of the run and of steady iterations.
@@ -88,6 +102,16 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
         columns.push_gpu(place, gpu, &causes);
         gpu.kernels.iter().chain(&gpu.transfers).for_each(|kernel| columns.push_kernel(place, kernel));
     }
+    for counter in &digest.counters {
+        columns.push(COUNTER, Some((&counter.kernel, &counter.counter)), vec![counter.dispatches], vec![counter.sum]);
+        columns.set_blocks(&counter.blocks, &[]);
+    }
+    for (place, paths) in [(PATH, &digest.paths), (RANGE, &digest.ranges)] {
+        for path in paths {
+            let sums = vec![path.process, path.run_ns, path.steady_ns];
+            columns.push(place, Some((&path.name, &path.kind)), sums, Vec::new());
+        }
+    }
     let head = Head {
         version: VERSION,
         facts: digest.facts.clone(),
@@ -95,6 +119,7 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
         gpus: digest.gpus.clone(),
         causes,
         rows: digest.gpus.iter().map(rows_of).collect(),
+        other_rows: (digest.counters.len(), digest.paths.len(), digest.ranges.len()),
     };
     let metadata = KeyValueMetadata::from_static(vec![(KEY.to_owned(), serde_json::to_string(&head)?)]);
     let mut frame = columns.into_frame()?;
@@ -128,10 +153,11 @@ pub(crate) fn read(path: &Path) -> Result<Digest> {
     let head: Head = serde_json::from_str(&text).with_context(damaged)?;
     let frame = ParquetReader::new(File::open(path)?).finish();
     let frame = Context::with_context(frame, damaged)?;
-    let rows = head.rows.clone();
+    let (rows, other_rows) = (head.rows.clone(), head.other_rows);
     let digest = assembled(head, &frame, path).with_context(damaged)?;
     let found: Vec<(usize, usize)> = digest.gpus.iter().map(rows_of).collect();
-    ensure!(found == rows, "{}: rows are missing", damaged());
+    let others = (digest.counters.len(), digest.paths.len(), digest.ranges.len());
+    ensure!(found == rows && others == other_rows, "{}: rows are missing", damaged());
     digest.gpus.iter().try_for_each(check_times).with_context(damaged)?;
     Ok(digest)
 }
@@ -176,17 +202,25 @@ impl Columns {
             values.extend(causes.iter().map(|cause| times.idle_ns.get(cause).copied().unwrap_or_default()));
             values
         };
-        self.push(place, None, [&Calls::default(), &Calls::default()]);
+        self.push(place, None, Vec::new(), Vec::new());
+        if let Some(typical) = self.places.last_mut() {
+            *typical = gpu.typical.iter().map(|kernel| i64::from(*kernel)).collect();
+        }
         if let Some(iterations) = self.iterations.last_mut() {
             *iterations = gpu.iterations.iter().zip(&gpu.kernels_per_iteration).flat_map(per_iteration).collect();
         }
     }
 
     fn push_kernel(&mut self, place: i64, kernel: &KernelDigest) {
-        self.push(place, Some((&kernel.name, &kernel.category)), [&kernel.run, &kernel.steady]);
-        if let Some(last) = self.sums.last_mut() {
-            last.push(i64::from(kernel.is_transfer));
-        }
+        let of = |calls: &Calls| {
+            [calls.calls, calls.total_ns, calls.median_x2_ns, calls.p95_ns, calls.p99_ns, calls.clock.time_ns]
+        };
+        let mut sums = [of(&kernel.run), of(&kernel.steady)].concat();
+        sums.push(i64::from(kernel.is_transfer));
+        let level = |calls: &Calls| [calls.log_mean, calls.clock.cycles];
+        let levels = [level(&kernel.run), level(&kernel.steady)].concat();
+        self.push(place, Some((&kernel.name, &kernel.category)), sums, levels);
+        self.set_blocks(&kernel.run.blocks, &kernel.steady.blocks);
         let shape = |shape: &Shape| {
             let (run, steady) = (shape.run_logs.len() as i64, shape.steady_logs.len() as i64);
             let sums = [shape.run.0, shape.run.1, shape.steady.0, shape.steady.1, run, steady];
@@ -210,16 +244,23 @@ impl Columns {
         }
     }
 
-    fn push(&mut self, place: i64, name: Option<(&str, &str)>, calls: [&Calls; 2]) {
+    fn set_blocks(&mut self, run: &[f64], steady: &[f64]) {
+        for (lists, blocks) in [(&mut self.run_blocks, run), (&mut self.steady_blocks, steady)] {
+            if let Some(last) = lists.last_mut() {
+                last.extend_from_slice(blocks);
+            }
+        }
+    }
+
+    /// A row, whose other lists are empty.
+    fn push(&mut self, place: i64, name: Option<(&str, &str)>, sums: Vec<i64>, levels: Vec<f64>) {
         self.gpu.push(place);
         self.name.push(name.map(|(name, _)| name.to_owned()));
         self.category.push(name.map(|(_, category)| category.to_owned()));
-        let sums = |calls: &Calls| [calls.calls, calls.total_ns, calls.median_x2_ns, calls.p95_ns, calls.p99_ns];
-        let [run, steady] = calls;
-        self.sums.push(if name.is_some() { [sums(run), sums(steady)].concat() } else { Vec::new() });
-        self.log_means.push(if name.is_some() { vec![run.log_mean, steady.log_mean] } else { Vec::new() });
-        self.run_blocks.push(run.blocks.clone());
-        self.steady_blocks.push(steady.blocks.clone());
+        self.sums.push(sums);
+        self.levels.push(levels);
+        self.run_blocks.push(Vec::new());
+        self.steady_blocks.push(Vec::new());
         self.iteration_blocks.push(Vec::new());
         self.places.push(Vec::new());
         self.shapes.push(Vec::new());
@@ -238,7 +279,7 @@ impl Columns {
             Column::new("name".into(), self.name),
             Column::new("category".into(), self.category),
             integers("sums", &self.sums),
-            floats("log_means", &self.log_means),
+            floats("levels", &self.levels),
             floats("run_blocks", &self.run_blocks),
             floats("steady_blocks", &self.steady_blocks),
             floats("iteration_blocks", &self.iteration_blocks),
@@ -263,7 +304,7 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
     let place = frame.column("gpu")?.i64()?.clone();
     let (names, categories) = (frame.column("name")?.str()?.clone(), frame.column("category")?.str()?.clone());
     let list = |name: &str| -> Result<ListChunked> { Ok(frame.column(name)?.list()?.clone()) };
-    let (sums, log_means, places) = (list("sums")?, list("log_means")?, list("places")?);
+    let (sums, levels, places) = (list("sums")?, list("levels")?, list("places")?);
     let (run_blocks, steady_blocks) = (list("run_blocks")?, list("steady_blocks")?);
     let (iteration_blocks, iterations) = (list("iteration_blocks")?, list("iterations")?);
     let (all_shapes, shape_levels) = (list("shapes")?, list("shape_levels")?);
@@ -271,7 +312,28 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
     for (gpu, copies) in gpus.iter_mut().zip(copies) {
         gpu.copies = copies;
     }
+    let (mut counters, mut paths, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..frame.height() {
+        let texts = || Some((names.get(row)?.to_owned(), categories.get(row)?.to_owned()));
+        match place.get(row) {
+            Some(COUNTER) => {
+                let (kernel, counter) = texts().context("a counter has no name")?;
+                let ([dispatches], [sum]) = (&*integers_at(&sums, row)?, &*floats_at(&levels, row)?) else {
+                    bail!("counters are cut")
+                };
+                let blocks = floats_at(&run_blocks, row)?;
+                counters.push(CounterDigest { kernel, counter, dispatches: *dispatches, sum: *sum, blocks });
+                continue;
+            }
+            Some(of @ (PATH | RANGE)) => {
+                let (name, kind) = texts().context("a part of a path has no name")?;
+                let [process, run_ns, steady_ns] = *integers_at(&sums, row)? else { bail!("paths are cut") };
+                let all = if of == PATH { &mut paths } else { &mut ranges };
+                all.push(PathDigest { process, kind, name, run_ns, steady_ns });
+                continue;
+            }
+            _ => {}
+        }
         let gpu = place.get(row).and_then(|place| gpus.get_mut(usize::try_from(place).ok()?)).context("unknown GPU")?;
         let (Some(name), Some(category)) = (names.get(row), categories.get(row)) else {
             let width = 7 + causes.len();
@@ -294,12 +356,15 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
                 });
                 gpu.kernels_per_iteration.push(*kernels);
             }
+            gpu.typical = integers_at(&places, row)?.into_iter().map(u32::try_from).collect::<Result<_, _>>()?;
             continue;
         };
         let sums = integers_at(&sums, row)?;
-        let means = floats_at(&log_means, row)?;
-        let parts = sums.split_at_checked(5).and_then(|(run, rest)| Some((run, rest.split_last()?)));
-        let (Some((run, (is_transfer, steady))), [run_mean, steady_mean]) = (parts, means.as_slice()) else {
+        let levels = floats_at(&levels, row)?;
+        let parts = sums.split_at_checked(6).and_then(|(run, rest)| Some((run, rest.split_last()?)));
+        let (Some((run, (is_transfer, steady))), Some((run_levels, steady_levels))) =
+            (parts, levels.split_at_checked(2))
+        else {
             bail!("sums are cut")
         };
         let of_kind = if *is_transfer == 0 { &mut gpu.kernels } else { &mut gpu.transfers };
@@ -307,19 +372,31 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
             name: name.to_owned(),
             category: category.to_owned(),
             is_transfer: *is_transfer != 0,
-            run: calls(run, *run_mean, floats_at(&run_blocks, row)?)?,
-            steady: calls(steady, *steady_mean, floats_at(&steady_blocks, row)?)?,
+            run: calls(run, run_levels, floats_at(&run_blocks, row)?)?,
+            steady: calls(steady, steady_levels, floats_at(&steady_blocks, row)?)?,
             places: integers_at(&places, row)?,
             iteration_blocks: floats_at(&iteration_blocks, row)?,
             shapes: shapes(&integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
         });
     }
-    Ok(Digest { facts, gpus })
+    Ok(Digest { facts, gpus, paths, ranges, counters })
 }
 
-fn calls(sums: &[i64], log_mean: f64, blocks: Vec<f64>) -> Result<Calls> {
-    let [calls, total_ns, median_x2_ns, p95_ns, p99_ns] = *sums else { bail!("sums are cut") };
-    Ok(Calls { calls, total_ns, median_x2_ns, p95_ns, p99_ns, log_mean, blocks })
+fn calls(sums: &[i64], levels: &[f64], blocks: Vec<f64>) -> Result<Calls> {
+    let ([calls, total_ns, median_x2_ns, p95_ns, p99_ns, time_ns], [log_mean, cycles]) = (sums, levels) else {
+        bail!("sums are cut")
+    };
+    let clock = Clock { time_ns: *time_ns, cycles: *cycles };
+    Ok(Calls {
+        calls: *calls,
+        total_ns: *total_ns,
+        median_x2_ns: *median_x2_ns,
+        p95_ns: *p95_ns,
+        p99_ns: *p99_ns,
+        log_mean: *log_mean,
+        blocks,
+        clock,
+    })
 }
 
 fn shapes(values: &[i64], levels: &[f64]) -> Result<Vec<Shape>> {
@@ -369,6 +446,7 @@ mod tests {
             p99_ns: 14,
             log_mean: 2.5,
             blocks: vec![0.1, 0.2],
+            clock: Clock { time_ns: 30, cycles: 1.0 / 3.0 },
         };
         let kernel = KernelDigest {
             name: "gemm<float>".to_owned(),
@@ -394,9 +472,26 @@ mod tests {
                 KernelDigest { name: "copy".to_owned(), ..KernelDigest::default() },
             ],
             copies: vec![CopyDigest { direction: "H2D".to_owned(), run: (1, 5), steady: (0, 0) }],
+            typical: vec![1, 0, 1],
             ..GpuDigest::default()
         };
-        let mut digest = Digest { gpus: vec![gpu.clone(), GpuDigest::default()], ..Digest::default() };
+        let text = str::to_owned;
+        let path = PathDigest { process: 1, kind: text("api"), name: text("hipMalloc"), run_ns: 5, steady_ns: 2 };
+        let counter = CounterDigest {
+            kernel: text("k"),
+            counter: text("WAVES"),
+            dispatches: 2,
+            sum: -0.1,
+            blocks: vec![1.0, -1.2],
+        };
+        let gpus = vec![gpu.clone(), GpuDigest::default()];
+        let mut digest = Digest {
+            gpus,
+            paths: vec![path.clone()],
+            ranges: vec![path],
+            counters: vec![counter],
+            ..Digest::default()
+        };
         digest.facts.architectures.insert("gfx942".to_owned());
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.wsd");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::izip;
 
-use super::model::{Calls, KernelDigest, Shape};
+use super::model::{Calls, Clock, KernelDigest, Shape};
 use crate::analysis::statistics::blocks::block_means;
 use crate::analysis::statistics::medians::middle;
 use crate::analysis::statistics::trimmed::trimmed_mean;
@@ -149,6 +149,7 @@ fn calls(mut durations_ns: Vec<i64>) -> Calls {
         p99_ns: quantile(99),
         log_mean: trimmed_mean(&logs).unwrap_or_default(),
         blocks: block_means(&logs),
+        clock: Clock::default(),
     }
 }
 

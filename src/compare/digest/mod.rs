@@ -1,12 +1,18 @@
 //! The digest of a run: what a comparison keeps of it, taken from a trace or read from a file.
 
+mod clocks;
+mod copies;
+mod counters;
 mod file;
 mod gpu_times;
 mod kernel_calls;
+mod kernels;
 mod model;
+mod paths;
 mod take;
 mod transfers;
+mod units;
 
 pub(crate) use file::{is_digest, read, write};
-pub(crate) use model::{Calls, Digest, GpuDigest, KernelDigest, RunFacts, Shape, Times};
+pub(crate) use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times};
 pub(crate) use take::take;

@@ -8,9 +8,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) const VERSION: u32 = 1;
 
 /// One run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Digest {
     pub facts: RunFacts,
+    /// What is on the critical path of each process, in the order of (process, kind, name).
+    pub paths: Vec<PathDigest>,
+    /// Kernel time launched in the ROCTx ranges of each process by path, in the order of (process, path); `kind` is empty.
+    pub ranges: Vec<PathDigest>,
+    /// Counters, in the order of (kernel, counter).
+    pub counters: Vec<CounterDigest>,
     /// The GPUs that did something, in the order of (process, GPU).
     pub gpus: Vec<GpuDigest>,
 }
@@ -34,6 +40,8 @@ pub(crate) struct RunFacts {
     pub is_serialized: bool,
     /// Parts that could not be read.
     pub damage: Vec<String>,
+    /// Name of the ranges that stand in place of iterations.
+    pub range: Option<String>,
     /// Filters in effect, as on the command line.
     pub filters: Vec<String>,
 }
@@ -63,6 +71,38 @@ pub(crate) struct GpuDigest {
     pub transfers: Vec<KernelDigest>,
     #[serde(skip)]
     pub copies: Vec<CopyDigest>,
+    /// The kernels of a typical iteration one after the other, by their places in `kernels`; empty if it is not known, or is long.
+    #[serde(skip)]
+    pub typical: Vec<u32>,
+}
+
+/// Time on the critical path of a process that one kernel, copy, call or wait takes, or that ranges of one path take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PathDigest {
+    pub process: i64,
+    /// As in the table `critical_path`.
+    pub kind: String,
+    pub name: String,
+    pub run_ns: i64,
+    pub steady_ns: i64,
+}
+
+/// Values of a counter over the dispatches of a kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CounterDigest {
+    pub kernel: String,
+    pub counter: String,
+    pub dispatches: i64,
+    pub sum: f64,
+    /// Trimmed means of up to ten consecutive blocks.
+    pub blocks: Vec<f64>,
+}
+
+/// Time with a known clock, and the cycles in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Clock {
+    pub time_ns: i64,
+    pub cycles: f64,
 }
 
 /// How the span of a GPU divides, in nanoseconds: `span = busy + idle`, `busy = compute + exposed communication + exposed copies`.
@@ -135,6 +175,8 @@ pub(crate) struct Calls {
     pub log_mean: f64,
     /// The same of up to ten consecutive blocks.
     pub blocks: Vec<f64>,
+    /// Those during which the clock was sampled.
+    pub clock: Clock,
 }
 
 /// Dispatches of a kernel with the same grid and workgroup.

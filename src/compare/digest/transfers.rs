@@ -8,7 +8,7 @@ use polars::prelude::{DataFrame, DataType};
 
 use super::kernel_calls::{Dispatch, KernelCalls};
 use super::model::{GpuDigest, KernelDigest};
-use super::take::iteration_at;
+use super::units::unit_at;
 use crate::columns::requests::Request;
 use crate::columns::values::I64Values;
 
@@ -86,7 +86,7 @@ pub(super) fn separate(
         let mut calls = KernelCalls::default();
         for member in &members {
             let duration_ns = transfer_ns(member).unwrap_or(member.duration_ns);
-            calls.add(Dispatch { duration_ns, iteration: iteration_at(own, member.start_ns), sizes: [0; 6] });
+            calls.add(Dispatch { duration_ns, iteration: unit_at(own, member.start_ns), sizes: [0; 6] });
         }
         let transfers = calls.finish(name.to_owned(), category, own.len());
         gpu.transfers.push(KernelDigest { is_transfer: true, ..transfers });

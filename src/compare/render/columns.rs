@@ -63,6 +63,11 @@ pub(super) fn note(kernel: &KernelRow) -> String {
         let shown = |ns: i64| duration(ns as f64);
         notes.push(format!("slowest 1% {} → {}", shown(tail.base_p99_ns), shown(tail.new_p99_ns)));
     }
+    let is_clock =
+        kernel.cycles_pct.zip(kernel.clock_pct).is_some_and(|(cycles, clock)| cycles.abs() < clock.abs() / 2.0);
+    if LISTED.contains(&kernel.verdict) && is_clock {
+        notes.push(format!("by the clock, {}", signed_pct(kernel.clock_pct.unwrap_or_default())));
+    }
     if kernel.base_name.is_some() && kernel.new_name.is_some() && kernel.base_name != kernel.new_name {
         notes.push("renamed".to_owned());
     }

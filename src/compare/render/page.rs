@@ -21,7 +21,7 @@ const MAX_BARS: usize = 15;
 /// Longest name of a bar.
 const LONGEST_LABEL: usize = 60;
 /// What the columns of tables are, by name; others are as their names end.
-const DOCS: [(&str, &str); 14] = [
+const DOCS: [(&str, &str); 15] = [
     ("base_ns", "time on the base side, per unit of the basis and averaged over GPUs"),
     ("new_ns", "the same on the new side"),
     ("delta_ns", "new minus base"),
@@ -32,7 +32,8 @@ const DOCS: [(&str, &str); 14] = [
     ("mix_effect_ns", "part of the change by other proportions of the shapes"),
     ("selection_effect_ns", "part of the change by another kernel in its place"),
     ("p_holm", "probability of such a change by chance, adjusted for all kernels"),
-    ("verdict", "slower, faster, same, unclear, too_few, untested, new or gone"),
+    ("path_delta_ns", "part of the change that is on the critical path"),
+    ("verdict", "slower, faster, same, unclear, too_few, untested, new, gone or replaced; of counters higher or lower"),
     ("share_pct", "share of the kernel time on the side where it is larger"),
     ("unit", "what single values of the evidence are"),
     ("samples", "number of values on the side with fewer"),
@@ -266,7 +267,11 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     let titles = [
         ("totals", "Times with their tests", "metric"),
         ("categories", "Kernel time by category", "name"),
+        ("replaced", "Kernels in place of others", "base"),
         ("renamed", "Renamed kernels", "base"),
+        ("path", "Critical path", "kernel"),
+        ("counters", "Counters", "kernel"),
+        ("ranges", "Kernel time of ROCTx ranges", "name"),
         ("new_kernels", "New kernels", "kernel"),
         ("gone", "Gone kernels", "kernel"),
         ("ranks", "GPUs", "rank"),
@@ -320,6 +325,9 @@ pub(crate) fn sheets(comparison: &Comparison) -> Result<Vec<FullTable>> {
 fn output_columns(frame: &DataFrame) -> Vec<OutputColumn> {
     let column = |column: &Column| {
         let mut declared = output_column(column.name());
+        if column.dtype() == &DataType::Float64 && declared.unit == ColumnUnit::Name {
+            declared.unit = ColumnUnit::Number;
+        }
         if column.dtype() == &DataType::String && declared.unit != ColumnUnit::Name {
             declared.unit = ColumnUnit::Text;
         }
@@ -333,7 +341,8 @@ fn output_column(name: &str) -> OutputColumn {
         _ if name.ends_with("_ns") => ColumnUnit::Nanoseconds,
         _ if name.ends_with("_pct") || name == "pct" => ColumnUnit::Percent,
         "ratio" | "ci_low" | "ci_high" | "p_holm" | "base_calls" | "new_calls" | "calls" => ColumnUnit::Number,
-        "samples" => ColumnUnit::Count,
+        "samples" | "base_dispatches" | "new_dispatches" => ColumnUnit::Count,
+        "delta" => ColumnUnit::Number,
         "rank" | "gpu" | "run" | "iteration" => ColumnUnit::Id,
         "key" | "kernel" | "base_name" | "new_name" | "base" | "new" => ColumnUnit::Name,
         _ => ColumnUnit::Text,

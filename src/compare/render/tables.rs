@@ -14,21 +14,25 @@ pub(crate) struct Frame {
     pub frame: DataFrame,
 }
 
-/// The arrays that become tables; rows of other arrays are never there yet.
-const TABLES: [&str; 10] = [
+/// The arrays that become tables.
+const TABLES: [&str; 14] = [
     "comparability",
     "totals",
     "decomposition",
     "kernels",
     "new_kernels",
     "gone",
+    "replaced",
     "renamed",
+    "path",
+    "counters",
+    "ranges",
     "categories",
     "ranks",
     "iterations",
 ];
 /// First columns of the tables, in order; others follow by name.
-const ORDER: [&str; 30] = [
+const ORDER: [&str; 32] = [
     "side",
     "run",
     "metric",
@@ -36,8 +40,10 @@ const ORDER: [&str; 30] = [
     "level",
     "part",
     "parent",
+    "kind",
     "key",
     "kernel",
+    "counter",
     "name",
     "category",
     "verdict",
@@ -62,7 +68,7 @@ const ORDER: [&str; 30] = [
 ];
 /// Ends of the names of fields that hold fractions; nanoseconds and other numbers are whole.
 const FRACTIONS: [&str; 6] = ["_pct", "pct", "ratio", "calls", "_low", "_high"];
-const WHOLE: [&str; 6] = ["samples", "rank", "gpu", "iteration", "run", "_ns"];
+const WHOLE: [&str; 7] = ["samples", "dispatches", "rank", "gpu", "iteration", "run", "_ns"];
 
 /// All arrays with rows.
 ///
@@ -101,7 +107,8 @@ fn frame_of(table: &str, rows: &[Map<String, Value>]) -> Result<DataFrame> {
         let ends_in = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         // The name of a GPU in the decomposition is a text.
         let is_text = table == "decomposition" && name == "gpu";
-        if !is_text && (ends_in(&FRACTIONS) || name == "p_holm") {
+        let is_counter = table == "counters" && ["base", "new", "delta"].contains(&name.as_str());
+        if !is_text && (ends_in(&FRACTIONS) || name == "p_holm" || is_counter) {
             return Column::new(name.as_str().into(), values.map(|value| value?.as_f64()).collect::<Vec<_>>());
         }
         if !is_text && ends_in(&WHOLE) {

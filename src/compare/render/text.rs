@@ -5,13 +5,15 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::columns::{changed, moved, note, ratio, rest, waterfall};
-use crate::compare::document::{Comparison, OneSided, SideFacts};
-use crate::compare::summary::{signed, time};
+use crate::compare::document::{Comparison, CounterRow, OneSided, PathRow, SideFacts};
+use crate::compare::summary::{signed, signed_pct, time};
 use crate::findings::{counted, duration, shortened};
 use crate::text::hidden::escape_hidden;
 
 /// Kernels that are listed of each kind.
 const MAX_ROWS: usize = 20;
+/// Parts of the critical path that are listed.
+const MAX_PATH_ROWS: usize = 8;
 /// Longest name of a kernel.
 const LONGEST_NAME: usize = 100;
 
@@ -21,8 +23,9 @@ const LONGEST_NAME: usize = 100;
 /// When writing fails.
 pub(crate) fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}: {}\n", comparison.verdict, escape_hidden(&comparison.reason))?;
-    writeln!(out, "base  {}", side(&comparison.base))?;
-    writeln!(out, "new   {}", side(&comparison.new))?;
+    let unit = if comparison.basis.kind == "range" { "range" } else { "steady iteration" };
+    writeln!(out, "base  {}", side(&comparison.base, unit))?;
+    writeln!(out, "new   {}", side(&comparison.new, unit))?;
     let basis = &comparison.basis;
     writeln!(
         out,
@@ -87,6 +90,33 @@ pub(crate) fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> 
         }
         more(comparison.renamed.len(), out)?;
     }
+    if !comparison.replaced.is_empty() {
+        writeln!(out, "\nKernels in place of others\n  {:>10}  {:>10}  {:>10}  kernels", "base", "new", "change")?;
+        for stretch in comparison.replaced.iter().take(MAX_ROWS) {
+            let [base_ns, new_ns] = [stretch.base_ns, stretch.new_ns].map(|ns| duration(ns as f64));
+            writeln!(out, "  {base_ns:>10}  {new_ns:>10}  {:>10}  {}", signed(stretch.delta_ns), names(&stretch.base))?;
+            writeln!(out, "  {:>34}→ {}", "", names(&stretch.new))?;
+        }
+        more(comparison.replaced.len(), out)?;
+    }
+    let path: Vec<&PathRow> = comparison.path.iter().filter(|row| row.delta_ns != 0).collect();
+    if !path.is_empty() {
+        writeln!(out, "\nWhere the critical path changed\n  {:>10}  {:<14}  of", "change", "part")?;
+        for row in path.iter().take(MAX_PATH_ROWS) {
+            let of = row.kernel.as_deref().map(name).unwrap_or_default();
+            writeln!(out, "  {:>10}  {:<14}  {of}", signed(row.delta_ns), row.kind)?;
+        }
+    }
+    let counters: Vec<&CounterRow> =
+        comparison.counters.iter().filter(|row| matches!(row.verdict, "higher" | "lower")).collect();
+    if !comparison.counters.is_empty() {
+        writeln!(out, "\nCounters ({} changed of {})", counters.len(), comparison.counters.len())?;
+        for row in counters.iter().take(MAX_ROWS) {
+            let change = row.ratio.map(|ratio| signed_pct((ratio - 1.0) * 100.0)).unwrap_or_default();
+            writeln!(out, "  {change:>10}  {:<28}  {}", row.counter, name(&row.kernel))?;
+        }
+        more(counters.len(), out)?;
+    }
     writeln!(out, "\n{}", rest(comparison))?;
     for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {
         for result in results {
@@ -96,17 +126,21 @@ pub(crate) fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> 
     Ok(())
 }
 
-fn side(facts: &SideFacts) -> String {
+fn side(facts: &SideFacts, unit: &str) -> String {
     let runs = if facts.runs == 1 { String::new() } else { format!("{} runs, ", facts.runs) };
     let arch = if facts.arch.is_empty() { "unknown architecture".to_owned() } else { facts.arch.join(" ") };
     let inputs = escape_hidden(&facts.inputs.join(" ")).into_owned();
     let count = |count: usize, noun: &str| counted(count as f64, noun);
     let (ranks, gpus) = (count(facts.ranks, "rank"), count(facts.gpus, "GPU"));
-    format!("{inputs} ({runs}{ranks}, {gpus}, {arch}, {})", count(facts.iterations, "steady iteration"))
+    format!("{inputs} ({runs}{ranks}, {gpus}, {arch}, {})", count(facts.iterations, unit))
 }
 
 fn name(kernel: &str) -> String {
     escape_hidden(&shortened(kernel, LONGEST_NAME)).into_owned()
+}
+
+fn names(kernels: &[String]) -> String {
+    kernels.iter().map(|kernel| name(kernel)).collect::<Vec<String>>().join(" + ")
 }
 
 fn one_sided(title: &str, kernels: &[OneSided], out: &mut dyn Write) -> Result<()> {

@@ -1,10 +1,7 @@
 //! Differences between a run and the baseline.
 
-use super::entry::{Compared, RunFigures};
+use super::entry::{Compared, RunComparison, RunFigures};
 use crate::report::html::grouped;
-
-/// Smaller changes, in percent or percentage points, are neither better nor worse to the eye.
-const NOTABLE: f64 = 1.0;
 
 /// From here on nobody reads decimals.
 const MANY: f64 = 1000.0;
@@ -29,8 +26,10 @@ pub(crate) enum Verdict {
     Better,
     /// More time, or a GPU that is used worse.
     Worse,
-    /// Too small a difference to judge.
+    /// Surely too small a difference to matter.
     Same,
+    /// It may be noise, or could not be tested.
+    Unclear,
 }
 
 impl Verdict {
@@ -40,6 +39,7 @@ impl Verdict {
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Same => "same",
+            Self::Unclear => "unclear",
         }
     }
 }
@@ -57,8 +57,9 @@ impl Change {
     }
 }
 
-/// The changes of the figures that both have; of times to a baseline of 0 there is no percentage.
-pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
+/// The changes of the figures that both have; of times to a baseline of 0 there is no percentage. What a change means is what the
+/// comparison of the two runs found.
+pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures, comparison: Option<&RunComparison>) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());
     let change = |(before, now): (Compared, Compared)| {
         let (figure, is_points) = (now.figure, now.is_share);
@@ -72,12 +73,18 @@ pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
             false if before > 0.0 => (now - before) / before * 100.0,
             false => return None,
         };
-        // More is better of nothing but busy GPUs.
-        let gain = if figure == "busy_pct" { amount } else { -amount };
-        let verdict = match gain {
-            gain if gain >= NOTABLE => Verdict::Better,
-            gain if gain <= -NOTABLE => Verdict::Worse,
-            _ => Verdict::Same,
+        let found = comparison.and_then(|comparison| match figure {
+            "span_ns" => Some(comparison.verdict.as_str()),
+            "kernel_time_ns" => comparison.kernels.as_deref(),
+            // A GPU is busier where it idles less.
+            "busy_pct" => comparison.idle.as_deref(),
+            _ => comparison.exposed_comm.as_deref(),
+        });
+        let verdict = match found {
+            Some("faster") => Verdict::Better,
+            Some("slower") => Verdict::Worse,
+            Some("same") => Verdict::Same,
+            _ => Verdict::Unclear,
         };
         Some(Change { figure, amount, is_points, verdict })
     };
@@ -104,17 +111,22 @@ mod tests {
             exposed_comm_pct: Some(10.04),
             ..RunFigures::default()
         };
-        let changes = |baseline: &RunFigures, run: &RunFigures| -> Vec<String> {
-            let tell = |change: &Change| format!("{} {} {}", change.figure, change.shown(), change.verdict.word());
-            changes(baseline, run).iter().map(tell).collect()
+        let found = RunComparison {
+            verdict: "slower".to_owned(),
+            idle: Some("faster".to_owned()),
+            exposed_comm: Some("same".to_owned()),
+            ..RunComparison::default()
+        };
+        let shown = |baseline: &RunFigures, run: &RunFigures, found: Option<&RunComparison>| -> Vec<String> {
+            let show = |change: &Change| format!("{} {} {}", change.figure, change.shown(), change.verdict.word());
+            changes(baseline, run, found).iter().map(show).collect()
         };
         assert_eq!(
-            changes(&baseline, &run),
+            shown(&baseline, &run, Some(&found)),
             ["span_ns +12.5% worse", "busy_pct +3.5 pp better", "exposed_comm_pct ±0 pp same"]
         );
-        assert_eq!(changes(&run, &baseline).first().unwrap(), "span_ns −11.1% better");
+        assert_eq!(shown(&run, &baseline, None).first().unwrap(), "span_ns −11.1% unclear");
         let long = RunFigures { span_ns: Some(12_345_000), ..RunFigures::default() };
-        assert_eq!(changes(&baseline, &long), ["span_ns +1,234,400% worse"]);
-        assert!(changes(&run, &run).iter().all(|change| change.ends_with(" same")));
+        assert_eq!(shown(&baseline, &long, Some(&found)), ["span_ns +1,234,400% worse"]);
     }
 }

@@ -13,6 +13,25 @@ pub(crate) struct Entry {
     pub places: Vec<String>,
     /// What became of it.
     pub outcome: Outcome,
+    /// How it compares with the baseline.
+    pub comparison: Option<RunComparison>,
+}
+
+/// How a run compares with the baseline, as tested; verdicts are `slower`, `faster`, `same` or `unclear`, and `None` without a test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RunComparison {
+    /// The page of the comparison, relative to the index.
+    pub file: String,
+    /// Of the span; also `not_comparable`.
+    pub verdict: String,
+    /// The verdict in one sentence.
+    pub reason: String,
+    /// Of kernels, if all that changed did so in one direction.
+    pub kernels: Option<String>,
+    /// Of the idle time.
+    pub idle: Option<String>,
+    /// Of the exposed communication.
+    pub exposed_comm: Option<String>,
 }
 
 /// What became of a run.

@@ -43,7 +43,7 @@ impl Index {
         let baseline = self.entries.iter().find(|other| Some(&other.name) == self.baseline.as_ref());
         match (baseline.and_then(Entry::figures), entry.figures()) {
             (Some(baseline), Some(figures)) if Some(&entry.name) != self.baseline.as_ref() => {
-                changes(baseline, figures)
+                changes(baseline, figures, entry.comparison.as_ref())
             }
             _ => Vec::new(),
         }

@@ -55,7 +55,12 @@ fn read(text: &str) -> Option<Value> {
 pub(crate) fn listed_files(text: &str) -> Vec<String> {
     let Some(index) = read(text) else { return Vec::new() };
     let runs = index.get("runs").and_then(Value::as_array).into_iter().flatten();
-    runs.filter_map(|run| Some(run.get("file")?.as_str()?.to_owned())).collect()
+    let files = |run: &Value| {
+        let comparison = run.get("comparison").and_then(|comparison| comparison.get("file"));
+        let both = [run.get("file"), comparison];
+        both.into_iter().flatten().filter_map(|file| Some(file.as_str()?.to_owned())).collect::<Vec<String>>()
+    };
+    runs.flat_map(files).collect()
 }
 
 fn run(index: &Index, entry: &Entry) -> Value {
@@ -79,6 +84,11 @@ fn run(index: &Index, entry: &Entry) -> Value {
         "reason": reason,
         "inputs": entry.places,
         "figures": entry.figures().map(figures),
+        "comparison": entry.comparison.as_ref().map(|comparison| json!({
+            "file": comparison.file,
+            "verdict": comparison.verdict,
+            "reason": comparison.reason,
+        })),
         "changes": (!changes.is_empty()).then_some(changes),
     })
 }

@@ -10,7 +10,7 @@ mod page;
 mod page_view;
 
 pub(crate) use change::Change;
-pub(crate) use entry::{Entry, Outcome, RunFigures, index_questions};
+pub(crate) use entry::{Entry, Outcome, RunComparison, RunFigures, index_questions};
 pub(crate) use grouping::{Grouping, GroupingError, Run, runs};
 pub(crate) use index::Index;
 pub(crate) use json::write as write_json;

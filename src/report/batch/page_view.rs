@@ -17,6 +17,7 @@ pub(crate) struct RunView {
     file: String,
     places: Vec<String>,
     is_baseline: bool,
+    comparison: Option<ComparisonView>,
     numbers: Vec<NumberView>,
     kernel: Option<KernelView>,
     findings: Vec<CountView>,
@@ -38,6 +39,13 @@ struct ChangeView {
     text: String,
     verdict: &'static str,
     is_same: bool,
+}
+
+#[derive(Serialize)]
+struct ComparisonView {
+    file: String,
+    verdict: String,
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -86,6 +94,11 @@ impl RunView {
             name: entry.name.clone(),
             places: entry.places.clone(),
             is_baseline: index.baseline.as_ref() == Some(&entry.name),
+            comparison: entry.comparison.as_ref().map(|comparison| ComparisonView {
+                file: comparison.file.clone(),
+                verdict: comparison.verdict.replace('_', " "),
+                reason: comparison.reason.clone(),
+            }),
             numbers: vec![
                 count(figures.ranks),
                 count(figures.gpus),

@@ -168,7 +168,7 @@ fn a_side_without_iterations_is_named() {
     let few = Program { iterations: 2, ..Program::new() };
     let comparison = of_programs(&few, &few.clone().seed(2), &["--basis", "iteration"]);
     assert_eq!(comparison["verdict"], "not_comparable");
-    assert!(comparison["reason"].as_str().unwrap().starts_with("a side has no steady iterations"), "{comparison}");
+    assert!(comparison["reason"].as_str().unwrap().starts_with("a side has no unit of the basis"), "{comparison}");
 }
 
 #[test]
