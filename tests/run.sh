@@ -66,8 +66,10 @@ format() { cargo fmt --check; }
 
 lints() {
   cargo clippy --locked --all-targets -- -D warnings
-  # What the fuzz targets are built of; a gate that is missing would show late.
-  cargo check --locked --quiet --no-default-features --features properties --lib
+  # What library users and the fuzz targets build; a gate that is missing would show late.
+  for features in core properties; do
+    cargo check --locked --quiet --no-default-features --features "$features" --lib
+  done
 }
 
 tests() {

@@ -18,7 +18,7 @@ use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::{MatchLevel, Matched, MatchedBy, Row, SideKernel, matched};
 use super::paths::{on_path, path_rows, range_rows};
-use super::places::Replaced;
+use super::places::{Replaced, alignment};
 use super::side::{GpuKey, Side, calls, key, separate_waits};
 use super::summary;
 use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
@@ -123,6 +123,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         added: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.new.as_ref()?, new_tree)).collect(),
         gone: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.base.as_ref()?, base_tree)).collect(),
         replaced: replaced.iter().map(|stretch| replaced_row(stretch, base_tree, new_tree)).collect(),
+        alignment: alignment(base, new, &rows),
         renamed: rows.iter().filter(|row| row.is_renamed()).filter_map(renamed).collect(),
         categories: categories(&kernels),
         kernels,

@@ -6,7 +6,7 @@ use super::comparison::rounded;
 use super::digest::CounterDigest;
 use super::document::CounterRow;
 use super::evidence::{Evidence, averaged, difference};
-use super::judgment::{Strictness, Verdict, judge};
+use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::matching::Row;
 use super::side::Side;
 use crate::analysis::statistics::blocks::mean_of_blocks;
@@ -21,35 +21,44 @@ pub(crate) fn counter_rows(base: &Side, new: &Side, rows: &[Row<'_>], strictness
         rows.iter().filter_map(|row| Some((row.new.as_ref()?.name, row.key()?))).collect();
     let of_base = by_kernel(base, &BTreeMap::new());
     let mut of_new = by_kernel(new, &names);
-    let common: Vec<_> =
-        of_base.into_iter().filter_map(|(key, base)| of_new.remove(&key).map(|new| (key, base, new))).collect();
-    let evidence: Vec<Option<Evidence>> = common.iter().map(|(_, base, new)| evidence(base, new)).collect();
+    let common: Vec<Common<'_>> = of_base
+        .into_iter()
+        .filter_map(|(key, base)| of_new.remove(&key).map(|new| Common { kernel: key.0, counter: key.1, base, new }))
+        .collect();
+    let evidence: Vec<Option<Evidence>> = common.iter().map(|one| evidence(&one.base, &one.new)).collect();
     let judged = judge(&evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect::<Vec<_>>(), strictness);
-    let row =
-        |(((kernel, counter), base, new), judgment): (((&str, &str), Vec<&CounterDigest>, Vec<&CounterDigest>), _)| {
-            let judgment: super::judgment::Judgment = judgment;
-            let (of_base, of_new) = (mean_of(&base), mean_of(&new));
-            CounterRow {
-                kernel: kernel.to_owned(),
-                counter: counter.to_owned(),
-                base: rounded(of_base),
-                new: rounded(of_new),
-                delta: rounded(of_new - of_base),
-                ratio: (of_base != 0.0).then(|| rounded(of_new / of_base)),
-                ci_low: judgment.interval.map(|(low, _)| rounded(low)),
-                ci_high: judgment.interval.map(|(_, high)| rounded(high)),
-                resolution_pct: judgment.resolution_pct.map(rounded),
-                p_holm: judgment.adjusted_p.map(rounded),
-                base_dispatches: dispatches(&base),
-                new_dispatches: dispatches(&new),
-                verdict: match judgment.verdict {
-                    Verdict::Slower => "higher",
-                    Verdict::Faster => "lower",
-                    other => other.word(),
-                },
-            }
-        };
-    common.into_iter().zip(judged).map(row).collect()
+    common.iter().zip(judged).map(|(one, judgment)| counter_row(one, &judgment)).collect()
+}
+
+/// A counter of a kernel in the runs of both sides.
+struct Common<'a> {
+    kernel: &'a str,
+    counter: &'a str,
+    base: Vec<&'a CounterDigest>,
+    new: Vec<&'a CounterDigest>,
+}
+
+fn counter_row(one: &Common<'_>, judgment: &Judgment) -> CounterRow {
+    let (of_base, of_new) = (mean_of(&one.base), mean_of(&one.new));
+    CounterRow {
+        kernel: one.kernel.to_owned(),
+        counter: one.counter.to_owned(),
+        base: rounded(of_base),
+        new: rounded(of_new),
+        delta: rounded(of_new - of_base),
+        ratio: (of_base != 0.0).then(|| rounded(of_new / of_base)),
+        ci_low: judgment.interval.map(|(low, _)| rounded(low)),
+        ci_high: judgment.interval.map(|(_, high)| rounded(high)),
+        resolution_pct: judgment.resolution_pct.map(rounded),
+        p_holm: judgment.adjusted_p.map(rounded),
+        base_dispatches: dispatches(&one.base),
+        new_dispatches: dispatches(&one.new),
+        verdict: match judgment.verdict {
+            Verdict::Slower => "higher",
+            Verdict::Faster => "lower",
+            other => other.word(),
+        },
+    }
 }
 
 type ByKernel<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CounterDigest>>;

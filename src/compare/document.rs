@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::places::Aligned;
+
 pub(crate) const SCHEMA: &str = "wavesieve-compare";
 pub(crate) const SCHEMA_VERSION: &str = "1.0";
 
@@ -27,6 +29,9 @@ pub(crate) struct Comparison {
     pub added: Vec<OneSided>,
     pub gone: Vec<OneSided>,
     pub replaced: Vec<ReplacedRow>,
+    /// Where typical iterations differ, for people.
+    #[serde(skip)]
+    pub alignment: Vec<Aligned>,
     pub renamed: Vec<Renamed>,
     pub categories: Vec<Delta>,
     pub ranges: Vec<Delta>,

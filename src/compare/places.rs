@@ -23,22 +23,64 @@ struct Step<'a> {
     category: &'a str,
 }
 
-/// The stretches of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
-/// has that of one of its parts. A kernel that stands in stretches with other ones too is in none.
-pub(crate) fn stretches<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Replaced<'a>> {
+/// A kernel of a typical iteration on one side or both, after how many that both have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Aligned {
+    /// Kernels before it that both sides have in the same order.
+    pub after: usize,
+    pub base: Option<String>,
+    pub new: Option<String>,
+}
+
+/// Where typical iterations of both sides differ, in order.
+pub(crate) fn alignment(base: &Side, new: &Side, rows: &[Row<'_>]) -> Vec<Aligned> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
-    let (mut of_base, mut of_new): (BTreeMap<&str, usize>, BTreeMap<&str, usize>) = Default::default();
+    let (of_base, of_new) = numbers(rows);
+    let (base_tokens, new_tokens) = (tokens(&base, &of_base), tokens(&new, &of_new));
+    let (mut after, mut found) = (0, Vec::new());
+    let name = |steps: &[Step<'_>], place: usize| steps.get(place).map(|step| step.name.to_owned());
+    for operation in capture_diff_slices(Algorithm::Myers, &base_tokens, &new_tokens) {
+        let (_, old, fresh) = operation.as_tag_tuple();
+        if let DiffOp::Equal { len, .. } = operation {
+            after += len;
+            continue;
+        }
+        for place in 0..old.len().max(fresh.len()) {
+            found.push(Aligned {
+                after,
+                base: old.clone().nth(place).and_then(|place| name(&base, place)),
+                new: fresh.clone().nth(place).and_then(|place| name(&new, place)),
+            });
+        }
+    }
+    found
+}
+
+/// Numbers of the rows that both sides have, by the names on each.
+type Numbers<'a> = BTreeMap<&'a str, usize>;
+
+fn numbers<'a>(rows: &[Row<'a>]) -> (Numbers<'a>, Numbers<'a>) {
+    let (mut of_base, mut of_new) = (Numbers::new(), Numbers::new());
     for (number, row) in rows.iter().enumerate() {
         if let (Some(base), Some(new)) = (&row.base, &row.new) {
             of_base.insert(base.name, number);
             of_new.insert(new.name, number);
         }
     }
-    // Matched kernels are what both sequences have in common.
-    let tokens = |steps: &[Step<'a>], matched: &BTreeMap<&str, usize>| {
-        let token = |step: &Step<'a>| matched.get(step.name).map_or(Err(step.name), |number| Ok(*number));
-        steps.iter().map(token).collect::<Vec<Result<usize, &str>>>()
-    };
+    (of_base, of_new)
+}
+
+/// Matched kernels by their rows, which is what both sequences have in common, others by their names.
+fn tokens<'a>(steps: &[Step<'a>], matched: &Numbers<'_>) -> Vec<Result<usize, &'a str>> {
+    let token = |step: &Step<'a>| matched.get(step.name).map_or(Err(step.name), |number| Ok(*number));
+    steps.iter().map(token).collect()
+}
+
+/// The stretches of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
+/// has that of one of its parts. A kernel that stands in stretches with other ones too is in none.
+pub(crate) fn stretches<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Replaced<'a>> {
+    let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
+    let (of_base, of_new) = numbers(rows);
     let (base_tokens, new_tokens) = (tokens(&base, &of_base), tokens(&new, &of_new));
     let mut found: Vec<(BTreeSet<&str>, BTreeSet<&str>)> = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &base_tokens, &new_tokens) {

@@ -30,7 +30,10 @@ pub(crate) fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static st
         Some(_) => "unclear",
         None => of_kernels(comparison, span),
     };
-    let causes = span.map(|span| causes(comparison, span.delta_ns)).unwrap_or_default();
+    // What makes up next to nothing needs no causes.
+    let relevant = comparison.settings.effect_pct / 100.0 / 3.0;
+    let is_relevant = |span: &&Total| span.delta_ns.abs() as f64 >= relevant * span.base_ns as f64;
+    let causes = span.filter(is_relevant).map(|span| causes(comparison, span.delta_ns)).unwrap_or_default();
     (verdict, if causes.is_empty() { change } else { format!("{change}: {causes}") })
 }
 

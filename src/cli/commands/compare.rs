@@ -10,8 +10,10 @@ use regex::Regex;
 
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
+use crate::cli::options::document_arguments::write_charts;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::plot;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::messages;
 use crate::compare::{
@@ -24,6 +26,7 @@ use crate::export::delimited;
 use crate::export::parquet::file as parquet_file;
 use crate::input::InputError;
 use crate::report::batch::{Grouping, Run, runs};
+use crate::report::document::Document;
 use crate::report::{html, xlsx};
 
 /// Compare two runs, or two sets of runs
@@ -92,6 +95,9 @@ pub(crate) struct CompareArguments {
     /// Output file, - for standard output; of csv and parquet a directory. Without -f its extension selects the format
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// Also write the charts of the page as .svg and .png into this directory, for any format
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    charts: Option<PathBuf>,
     /// Name in the marker of Markdown, by which a comment is found and updated
     #[arg(long, default_value = "default", value_name = "NAME", help_heading = "Output")]
     name: String,
@@ -181,6 +187,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     }
     let mut comparison = compare(&base_side, &new_side, &arguments.options());
     comparison.gate = apply_gates(&arguments.fail_on, &comparison);
+    arguments.write_charts(|| document(&comparison), global)?;
     arguments.deliver(&comparison, format, global)?;
     for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {
         for result in results.iter().filter(|_| format != CompareFormat::Text || arguments.path().is_some()) {
@@ -258,6 +265,9 @@ impl CompareArguments {
                 return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
             }
             check_file(path)?;
+        }
+        if let Some(directory) = &self.charts {
+            plot::check_directory(directory, &inputs)?;
         }
         if let Some(path) = self.path().filter(|path| is_folder && inputs.contain(path)) {
             return Err(Failure::Usage(format!(
@@ -365,6 +375,7 @@ impl CompareArguments {
             return Ok(NO_DATA);
         }
         let found = history(&runs, &self.options());
+        self.write_charts(|| history_document(&found), global)?;
         deliver(self.path(), global, |_, out| match format {
             CompareFormat::Json => {
                 serde_json::to_writer_pretty(&mut *out, &found)?;
@@ -374,6 +385,23 @@ impl CompareArguments {
             _ => write_history(&found, out),
         })?;
         Ok(if is_damaged { PARTIAL } else { DONE })
+    }
+
+    /// Writes the charts if they are asked for.
+    fn write_charts(
+        &self,
+        document: impl Fn() -> anyhow::Result<Document>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let Some(directory) = &self.charts else { return Ok(()) };
+        let document = document()?;
+        let names: Vec<String> = document.chart_names();
+        plot::check_names(directory, &names)?;
+        let written = write_charts(&document, directory)?;
+        if !global.quiet {
+            messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
+        }
+        Ok(())
     }
 
     fn deliver(&self, comparison: &Comparison, format: CompareFormat, global: &GlobalArguments) -> Result<(), Failure> {

@@ -238,7 +238,7 @@ impl DocumentArguments {
 }
 
 /// Writes the charts of a document into a directory, and gives how many there are.
-fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
+pub(crate) fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
     let mut written = 0;
     for section in &document.sections {
         for block in &section.blocks {

@@ -35,6 +35,17 @@ pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
     rows
 }
 
+/// Why a kernel that did not surely change has no verdict, and what else it did.
+pub(super) fn note_with_reason(kernel: &KernelRow) -> String {
+    let reason = match (kernel.verdict, kernel.resolution_why) {
+        ("unclear", _) => Some("unclear".to_owned()),
+        ("too_few" | "untested", Some(why)) => Some(format!("not tested: {why}")),
+        _ => None,
+    };
+    let rest = Some(note(kernel)).filter(|rest| !rest.is_empty());
+    reason.into_iter().chain(rest).collect::<Vec<String>>().join(", ")
+}
+
 /// What a kernel did besides getting slower or faster.
 pub(super) fn note(kernel: &KernelRow) -> String {
     let mut notes = Vec::new();
@@ -43,11 +54,6 @@ pub(super) fn note(kernel: &KernelRow) -> String {
     }
     if kernel.changed_gpus.len() > MAX_GPUS {
         notes.push(format!("{} more GPUs", kernel.changed_gpus.len() - MAX_GPUS));
-    }
-    match kernel.verdict {
-        "unclear" => notes.push("unclear".to_owned()),
-        "too_few" | "untested" => notes.extend(kernel.resolution_why.map(|why| format!("not tested: {why}"))),
-        _ => {}
     }
     let parts = [
         (kernel.calls_effect_ns, "by the number of calls"),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::columns::{changed, moved, note, ratio, rest, waterfall};
+use super::columns::{changed, moved, note_with_reason, ratio, rest, waterfall};
 use crate::compare::document::{Comparison, KernelRow};
 use crate::compare::summary::{signed, time};
 use crate::findings::{duration, shortened};
@@ -96,7 +96,7 @@ fn rows(kernels: &[&KernelRow], most: usize, text: &mut String) {
             return;
         }
         let resolution = kernel.resolution_pct.map_or_else(String::new, |pct| format!("{pct:.1}%"));
-        let (name, note) = (cell(&kernel.key), markdown_text(&note(kernel)));
+        let (name, note) = (cell(&kernel.key), markdown_text(&note_with_reason(kernel)));
         text.push_str(&format!(
             "| {name} | {} | {} | {resolution} | {note} |\n",
             signed(kernel.delta_ns),

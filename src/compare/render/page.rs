@@ -7,12 +7,13 @@ use polars::prelude::{Column, DataFrame, DataType, df};
 
 use super::columns::{note, rest, waterfall};
 use super::tables::frames;
-use crate::compare::document::{Comparison, IterationRow, SideFacts};
+use crate::compare::document::{Comparison, IterationRow, KernelRow, SideFacts};
+use crate::compare::places::Aligned;
 use crate::compare::summary::signed_pct;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::findings::{RunViews, shortened};
-use crate::report::charts::{Axis, Bar, Chart, Line, Role};
+use crate::report::charts::{Axis, Bar, Change, Chart, Line, Role};
 use crate::report::document::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};
 use crate::report::full_tables::FullTable;
 
@@ -65,6 +66,7 @@ const KERNEL_COLUMNS: [&str; 16] = [
 pub(crate) fn document(comparison: &Comparison) -> Result<Document> {
     let mut sections = vec![span(comparison)?, kernels(comparison, 0)?];
     sections.extend(iterations(comparison));
+    sections.extend(alignment(comparison)?);
     sections.extend(others(comparison)?);
     Ok(Document {
         title: "Comparison of two runs".to_owned(),
@@ -112,7 +114,9 @@ fn notes(comparison: &Comparison) -> Vec<Note> {
     let basis = &comparison.basis;
     let about =
         format!("Times are per {}, averaged over GPUs ({} against {}).", basis.unit, basis.base_units, basis.new_units);
-    [Note { is_warning: false, text: about }].into_iter().chain(gates).chain(checks).collect()
+    let span = comparison.totals.iter().find(|total| total.metric == "span").and_then(|span| span.verdict_why);
+    let untested = span.map(|why| Note { is_warning: false, text: format!("The span was not judged: {why}.") });
+    [Note { is_warning: false, text: about }].into_iter().chain(untested).chain(gates).chain(checks).collect()
 }
 
 /// A text with its first letter as at the start of a sentence.
@@ -228,7 +232,21 @@ fn span(comparison: &Comparison) -> Result<Section> {
 
 fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
     let all = frames(comparison)?.into_iter().find(|table| table.name == "kernels").map(|table| table.frame);
-    let mut blocks = Vec::new();
+    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
+    let change = |kernel: &KernelRow| {
+        Some(Change {
+            name: shortened(&kernel.key, LONGEST_LABEL),
+            pct: pct(kernel.ratio?),
+            low_pct: pct(kernel.ci_low?),
+            high_pct: pct(kernel.ci_high?),
+            weight_pct: kernel.share_pct,
+            is_sure: matches!(kernel.verdict, "slower" | "faster"),
+        })
+    };
+    let changes = comparison.kernels.iter().filter_map(change).collect();
+    let title = "Change of the typical duration of each kernel";
+    let chart = Chart::changes(title, "share of the kernel time", comparison.settings.effect_pct, changes);
+    let mut blocks: Vec<Block> = drawn("changes", chart).into_iter().collect();
     if let Some(frame) = all {
         let notes: BTreeMap<&str, String> =
             comparison.kernels.iter().map(|kernel| (kernel.key.as_str(), note(kernel))).collect();
@@ -263,6 +281,24 @@ fn iterations(comparison: &Comparison) -> Option<Section> {
     Some(section("iterations", "Iterations", about, vec![drawn("iterations", chart)?]))
 }
 
+/// Where typical iterations of both sides differ.
+fn alignment(comparison: &Comparison) -> Result<Option<Section>> {
+    let all = &comparison.alignment;
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let place = |aligned: &Aligned| i64::try_from(aligned.after).unwrap_or(i64::MAX);
+    let frame = df!(
+        "equal_kernels_before" => all.iter().map(place).collect::<Vec<i64>>(),
+        "base" => all.iter().map(|aligned| aligned.base.clone()).collect::<Vec<Option<String>>>(),
+        "new" => all.iter().map(|aligned| aligned.new.clone()).collect::<Vec<Option<String>>>(),
+    )?;
+    let rows = frame.height();
+    let block = table("alignment", "Typical iterations side by side", "", frame, rows, &["equal_kernels_before"]);
+    let about = "The kernels of a typical iteration of the first common GPU in order, without those that both sides have in the same order.";
+    Ok(Some(section("sequence", "Order of the kernels", about, vec![block])))
+}
+
 fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     let titles = [
         ("totals", "Times with their tests", "metric"),
@@ -279,8 +315,13 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     let mut blocks = Vec::new();
     for table_of in frames(comparison)? {
         if let Some((_, title, key)) = titles.iter().find(|(name, _, _)| *name == table_of.name) {
-            let rows = table_of.frame.height();
-            blocks.push(table(table_of.name, title, "", table_of.frame, rows, &[key]));
+            // Why there is no verdict stands above the parts of the span.
+            let mut frame = table_of.frame.drop_many(["verdict_why", "matched_by"]);
+            if frame.column("pct").is_ok() {
+                frame.rename("pct", "change_pct".into())?;
+            }
+            let rows = frame.height();
+            blocks.push(table(table_of.name, title, "", frame, rows, &[key]));
         }
     }
     let about = "Totals, categories, kernels of one side, and each GPU.";
@@ -343,6 +384,7 @@ fn output_column(name: &str) -> OutputColumn {
         "ratio" | "ci_low" | "ci_high" | "p_holm" | "base_calls" | "new_calls" | "calls" => ColumnUnit::Number,
         "samples" | "base_dispatches" | "new_dispatches" => ColumnUnit::Count,
         "delta" => ColumnUnit::Number,
+        "equal_kernels_before" => ColumnUnit::Count,
         "rank" | "gpu" | "run" | "iteration" => ColumnUnit::Id,
         "key" | "kernel" | "base_name" | "new_name" | "base" | "new" => ColumnUnit::Name,
         _ => ColumnUnit::Text,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::columns::{changed, moved, note, ratio, rest, waterfall};
+use super::columns::{changed, moved, note, note_with_reason, ratio, rest, waterfall};
 use crate::compare::document::{Comparison, CounterRow, OneSided, PathRow, SideFacts};
 use crate::compare::summary::{signed, signed_pct, time};
 use crate::findings::{counted, duration, shortened};
@@ -77,7 +77,14 @@ pub(crate) fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> 
     if !rows.is_empty() {
         writeln!(out, "\nOther changes of kernels\n  {:>10}  kernel", "change")?;
         for kernel in rows.iter().take(MAX_ROWS) {
-            writeln!(out, "  {:>10}  {}\n  {:>10}  {}", signed(kernel.delta_ns), name(&kernel.key), "", note(kernel))?;
+            writeln!(
+                out,
+                "  {:>10}  {}\n  {:>10}  {}",
+                signed(kernel.delta_ns),
+                name(&kernel.key),
+                "",
+                note_with_reason(kernel)
+            )?;
         }
         more(rows.len(), out)?;
     }

@@ -104,6 +104,17 @@ pub(crate) fn alternative(chart: &Chart) -> String {
         Plot::Pace(data) => {
             (format!("{} of {}", counted(data.lines.len(), "line"), measured(&data.y)), lines(data, true))
         }
+        Plot::Changes(data) => {
+            let sure: Vec<String> = data
+                .changes
+                .iter()
+                .filter(|change| change.is_sure)
+                .take(NAMED)
+                .map(|change| format!("{} {:+.1}%", change.name, change.pct))
+                .collect();
+            let found = if sure.is_empty() { "none surely changed".to_owned() } else { sure.join(", ") };
+            (format!("changes of {}", counted(data.changes.len(), "kernel")), found)
+        }
     };
     format!("{}: {kind}; {told}", chart.title)
 }

@@ -64,6 +64,11 @@ pub(crate) fn characters(chart: &Chart, terminal: Terminal) -> String {
         Plot::HeatMap(data) => heat_map(data, terminal, &mut text),
         Plot::Gauges(data) => gauges(data, terminal, &mut text),
         Plot::Steps(data) | Plot::Pace(data) => lines(data, terminal, &mut text),
+        Plot::Changes(data) => {
+            for change in &data.changes {
+                let _ = writeln!(text, "{}  {:+.1}%", fitted(&change.name, terminal.width / 2), change.pct);
+            }
+        }
     }
     for note in &chart.notes {
         let _ = writeln!(text, "{}", clean(note));

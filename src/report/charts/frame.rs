@@ -4,7 +4,7 @@ use super::model::{Chart, Plot};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width, wrapped};
-use super::{bars, columns, heat_map, lines, roofline, stacked};
+use super::{bars, columns, heat_map, intervals, lines, roofline, stacked};
 
 /// How a chart is laid out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +82,7 @@ fn body(plot: &Plot, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> 
         Plot::Gauges(data) => stacked::gauges(data, drawing, y, notes),
         Plot::Steps(data) => lines::draw(data, false, drawing, y, notes),
         Plot::Pace(data) => lines::draw(data, true, drawing, y, notes),
+        Plot::Changes(data) => intervals::draw(data, drawing, y, notes),
     }
 }
 

@@ -7,6 +7,7 @@ mod characters;
 mod columns;
 mod frame;
 mod heat_map;
+mod intervals;
 mod lines;
 mod model;
 mod origin;
@@ -26,7 +27,7 @@ mod unit;
 
 pub(crate) use characters::{Terminal, characters};
 pub(crate) use frame::Layout;
-pub(crate) use model::{Bar, Chart, Line, Part, Plot, Point, Role, Roofs};
+pub(crate) use model::{Bar, Change, Chart, Line, Part, Plot, Point, Role, Roofs};
 #[cfg(test)]
 pub(crate) use model::{Gauge, HeatMap, Scale};
 pub(crate) use origin::is_chart;

@@ -33,6 +33,8 @@ pub enum Plot {
     Steps(Lines),
     /// Lines from value to value with their medians.
     Pace(Lines),
+    /// Changes with their intervals over how much they matter.
+    Changes(Changes),
 }
 
 /// What a color stands for: the same in every chart.
@@ -253,6 +255,29 @@ pub struct Lines {
     pub lines: Vec<Line>,
 }
 
+/// A change in percent with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub name: String,
+    pub pct: f64,
+    pub low_pct: f64,
+    pub high_pct: f64,
+    /// Its share of the whole, in percent.
+    pub weight_pct: f64,
+    /// Whether it is more than noise.
+    pub is_sure: bool,
+}
+
+/// Changes over their shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// What the shares are of.
+    pub weight: String,
+    /// Smallest change that matters, in percent.
+    pub band_pct: f64,
+    pub changes: Vec<Change>,
+}
+
 impl Chart {
     fn with_plot(title: impl Into<String>, plot: Plot) -> Self {
         Self { title: title.into(), plot, notes: Vec::new() }
@@ -358,6 +383,11 @@ impl Chart {
         Self::with_plot(title, Plot::Pace(Lines { x, y, lines }))
     }
 
+    /// Changes with their intervals over how much they matter.
+    pub fn changes(title: impl Into<String>, weight: impl Into<String>, band_pct: f64, changes: Vec<Change>) -> Self {
+        Self::with_plot(title, Plot::Changes(Changes { weight: weight.into(), band_pct, changes }))
+    }
+
     /// The chart with a note under it.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
@@ -377,6 +407,7 @@ impl Chart {
             Plot::Roofline(roofline) => roofline.points.is_empty(),
             Plot::Gauges(gauges) => gauges.is_empty(),
             Plot::Steps(lines) | Plot::Pace(lines) => lines.lines.iter().all(|line| line.points.is_empty()),
+            Plot::Changes(changes) => !changes.changes.iter().any(super::intervals::is_drawn),
         }
     }
 
@@ -388,7 +419,7 @@ impl Chart {
             Plot::Histogram(histogram) => histogram.y.unit,
             Plot::HeatMap(map) => map.value.unit,
             Plot::Roofline(_) => Unit::Gflops,
-            Plot::Gauges(_) => Unit::Percent,
+            Plot::Gauges(_) | Plot::Changes(_) => Unit::Percent,
             Plot::Steps(lines) | Plot::Pace(lines) => lines.y.unit,
         }
     }

@@ -55,6 +55,18 @@ impl Document {
         }
     }
 
+    /// The names of the files that its charts are written to, without extensions.
+    pub(crate) fn chart_names(&self) -> Vec<String> {
+        let of_section = |section: &Section| {
+            let names = section.blocks.iter().filter_map(|block| match block {
+                Block::Chart(drawn) => Some(super::layout::chart_name(&section.id, &drawn.id)),
+                _ => None,
+            });
+            names.collect::<Vec<String>>()
+        };
+        self.sections.iter().flat_map(of_section).collect()
+    }
+
     /// Takes the charts out, for formats that have no place for them; sections that have nothing else are left out.
     pub fn drop_charts(&mut self) {
         for section in &mut self.sections {

@@ -135,3 +135,29 @@ fn tables_are_a_file_for_each_list() {
     ]);
     assert!(parquet.join("kernels.parquet").is_file());
 }
+
+/// The error of a command line that is refused.
+fn failed(arguments: &[&str]) -> String {
+    let found = crate::common::run(arguments);
+    assert_eq!(found.code, 2, "{}", found.stderr);
+    found.stderr
+}
+
+#[test]
+fn charts_are_pictures_too() {
+    let directory = place();
+    let charts = directory.path().join("charts");
+    let (base, new) = (Program::new(), Program::new().seed(4).scaled("softmax", 130));
+    let (base, new) = (base.write(&directory, "a_results.json"), new.write(&directory, "b_results.json"));
+    succeed(&["compare", "-q", &base, &new, "--charts", charts.to_str().unwrap()]);
+    let names: Vec<String> =
+        listing(&charts).iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    for name in ["span-sides.svg", "kernels-changes.svg", "kernels-changes.png", "iterations-iterations.svg"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let drawn = std::fs::read_to_string(charts.join("kernels-changes.svg")).unwrap();
+    assert!(drawn.contains("softmax") && drawn.contains("share of the kernel time"), "{drawn}");
+    std::fs::write(charts.join("span-sides.svg"), "mine").unwrap();
+    let refused = failed(&["compare", "-q", &base, &new, "--charts", charts.to_str().unwrap()]);
+    assert!(refused.contains("no earlier chart"), "{refused}");
+}
