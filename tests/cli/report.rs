@@ -125,7 +125,7 @@ fn runs_that_fail_do_not_stop_the_others() {
     let reports = place.path().join("reports");
     let first = contents(&reports);
     let files: Vec<String> = first.keys().map(|path| path.display().to_string()).collect();
-    assert_eq!(files, ["b-x-y.html", "good.html", "index.html", "index.json"]);
+    assert_eq!(files, ["b-x-y.html", "good.compared.html", "good.html", "index.html", "index.json"]);
     let text = String::from_utf8(first[Path::new("index.json")].clone()).unwrap();
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 
@@ -271,13 +271,13 @@ fn documents_of_runs_that_are_gone_are_removed() {
         names
     };
     assert_eq!(go("md").code, 6);
-    assert_eq!(files(), ["b-x-y.md", "good.md", "index.html", "index.json"]);
+    assert_eq!(files(), ["b-x-y.md", "good.compared.html", "good.md", "index.html", "index.json"]);
     fs::write(reports.join("mine.md"), "mine").unwrap();
     fs::remove_dir_all(place.path().join("runs").join(HOSTILE)).unwrap();
     let removed =
         |name: &str| format!("note: removed reports/{name}, which an earlier report wrote and this one did not\n");
     let run = go("md");
-    assert!(run.stderr.contains(&removed("b-x-y.md")) && run.stderr.matches("note: ").count() == 1, "{}", run.stderr);
+    assert!(run.stderr.contains(&removed("b-x-y.md")) && run.stderr.matches("note: ").count() == 2, "{}", run.stderr);
     assert_eq!(files(), ["good.md", "index.html", "index.json", "mine.md"]);
 
     // Folders too, as long as they hold nothing else, and documents of runs that fail this time.

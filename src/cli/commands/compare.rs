@@ -431,11 +431,22 @@ impl CompareArguments {
     }
 }
 
-/// The command line, as it can be repeated.
+/// The command line without its outputs, as it can be repeated.
 fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
-    ["wavesieve".to_owned()].into_iter().chain(words).collect::<Vec<String>>().join(" ")
+    let mut line = "wavesieve".to_owned();
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = words.next() {
+        if OUTPUTS.contains(&word.as_str()) {
+            words.next();
+        } else if !OUTPUTS.iter().any(|output| word.strip_prefix(output).is_some_and(|rest| rest.starts_with('='))) {
+            line.push_str(&format!(" {}", quoted(&word)));
+        }
+    }
+    line
 }
+
+/// Options that name what is written.
+const OUTPUTS: [&str; 4] = ["-o", "--output", "--save", "--charts"];
 
 /// Whether two paths are one file, also if neither exists yet.
 fn is_same_place(one: &Path, other: &Path) -> bool {

@@ -81,6 +81,7 @@ pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures, comparison: Optio
             _ => comparison.exposed_comm.as_deref(),
         });
         let verdict = match found {
+            _ if amount == 0.0 => Verdict::Same,
             Some("faster") => Verdict::Better,
             Some("slower") => Verdict::Worse,
             Some("same") => Verdict::Same,
