@@ -8,24 +8,22 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
+use super::compare_runs::RunReader;
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
 use crate::cli::options::document_arguments::write_charts;
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::input::{CacheArguments, InputArguments};
 use crate::cli::options::plot;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::messages;
 use crate::compare::{
-    Allowed, BasisChoice, CompareOptions, Comparison, Digest, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
-    document, frames, history, history_document, is_digest, read_digest, sheets, take_digest, write_digest,
-    write_history, write_markdown, write_text,
+    Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
+    document, frames, history, history_document, sheets, write_digest, write_history, write_markdown, write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
 use crate::export::parquet::file as parquet_file;
-use crate::input::InputError;
-use crate::report::batch::{Grouping, Run, runs};
 use crate::report::document::Document;
 use crate::report::{html, xlsx};
 
@@ -169,9 +167,12 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     }
     let (base, new) = arguments.sides()?;
     arguments.check_outputs(format, &base, &new)?;
-    let mut is_damaged = false;
-    let base_side = arguments.read("base", &base, &mut is_damaged, global)?;
-    let new_side = arguments.read("new", &new, &mut is_damaged, global)?;
+    let reader = arguments.reader(global);
+    let (runs_of_base, runs_of_new) = (reader.runs("base", &base)?, reader.runs("new", &new)?);
+    let count = runs_of_base.len();
+    let (mut runs, is_damaged) = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
+    let new_side = Side { runs: runs.split_off(count) };
+    let base_side = Side { runs };
     if base == new && !global.quiet {
         messages::print_note("note: both sides are the same input");
     }
@@ -294,62 +295,9 @@ impl CompareArguments {
         }
     }
 
-    /// The runs of a side; sets `is_damaged` if parts of one cannot be read.
-    fn read(
-        &self,
-        name: &str,
-        inputs: &[String],
-        is_damaged: &mut bool,
-        global: &GlobalArguments,
-    ) -> Result<Side, Failure> {
-        let mut digests: Vec<Digest> = Vec::new();
-        let filters = self.input.filters()?.command_line();
-        let (mut saved, mut traces): (Vec<PathBuf>, Vec<String>) = (Vec::new(), Vec::new());
-        for input in inputs {
-            match saved_digests(input) {
-                found if found.is_empty() => traces.push(input.clone()),
-                found => saved.extend(found),
-            }
-        }
-        for path in saved {
-            let digest = read_digest(&path).map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
-            if !filters.is_empty() && digest.facts.filters != filters {
-                return Err(Failure::Usage(format!(
-                    "{} is a digest, which filters cannot cut; save it with the same filters, or leave them out",
-                    path.display()
-                )));
-            }
-            if self.basis.range().is_some_and(|range| digest.facts.range.as_deref() != Some(range)) {
-                return Err(Failure::Usage(format!(
-                    "{} was saved without this range; save it with --basis range:NAME",
-                    path.display()
-                )));
-            }
-            if let (None, Some(range)) = (self.basis.range(), &digest.facts.range) {
-                return Err(Failure::Usage(format!(
-                    "{} was saved per range {range}; compare with --basis range:{range}",
-                    path.display()
-                )));
-            }
-            digests.push(digest);
-        }
-        let runs: Vec<(Vec<String>, Option<Run>)> = match &self.runs_by {
-            Some(pattern) if !traces.is_empty() => {
-                let grouped = runs(&traces, None, &Grouping::Pattern(pattern.clone()))?;
-                grouped.runs.into_iter().map(|run| (vec![run.name.clone()], Some(run))).collect()
-            }
-            _ => traces.iter().map(|input| (vec![input.clone()], None)).collect(),
-        };
-        for (inputs, run) in runs {
-            let opening = Opening { cache: Some(&self.cache), run: run.as_ref(), ..Opening::default() };
-            let named = self.input.with_inputs(if run.is_some() { traces.clone() } else { inputs.clone() });
-            let trace = named.open(global, &opening).map_err(|failure| of_side(name, failure))?;
-            let digest = take_digest(&trace, &inputs, self.basis.range())
-                .map_err(|error| Failure::Other(error.context(format!("{name} side"))))?;
-            *is_damaged |= messages::report_damage(&trace, global);
-            digests.push(digest);
-        }
-        Ok(Side { runs: digests })
+    fn reader<'a>(&'a self, global: &'a GlobalArguments) -> RunReader<'a> {
+        let (runs_by, range) = (self.runs_by.as_ref(), self.basis.range());
+        RunReader { input: &self.input, cache: &self.cache, runs_by, range, global }
     }
 
     /// Runs in order of time.
@@ -361,12 +309,13 @@ impl CompareArguments {
             return Err(Failure::Usage("a history is text, json or html; choose one with -f".to_owned()));
         }
         self.check_outputs(format, &self.history, &[])?;
-        let mut is_damaged = false;
+        let reader = self.reader(global);
         // Saved and other runs keep their places.
-        let mut runs = Vec::new();
+        let mut named = Vec::new();
         for input in &self.history {
-            runs.extend(self.read("history", std::slice::from_ref(input), &mut is_damaged, global)?.runs);
+            named.extend(reader.runs("history", std::slice::from_ref(input))?);
         }
+        let (runs, is_damaged) = reader.read(named)?;
         if runs.len() < 2 {
             return Err(Failure::Usage("a history of one run; name two or more".to_owned()));
         }
@@ -455,43 +404,6 @@ fn is_same_place(one: &Path, other: &Path) -> bool {
         path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
     };
     one == other || place(one).is_some_and(|one| place(other) == Some(one))
-}
-
-/// The digests that an input names: itself, those of a directory that holds nothing else, or those that a pattern matches; in the order
-/// of their names. Nothing for other inputs.
-fn saved_digests(input: &str) -> Vec<PathBuf> {
-    let path = Path::new(input);
-    if is_digest(path) {
-        return vec![path.to_owned()];
-    }
-    let found = if path.is_dir() {
-        std::fs::read_dir(path).map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-    } else if path.exists() {
-        return Vec::new();
-    } else {
-        glob::glob(input).map(|paths| paths.filter_map(Result::ok).collect()).map_err(std::io::Error::other)
-    };
-    let mut found: Vec<PathBuf> = found.unwrap_or_default();
-    // A directory of traces in which digests lie too is traces.
-    if !found.iter().all(|path| path.extension().is_some_and(|extension| extension == "wsd") && is_digest(path)) {
-        return Vec::new();
-    }
-    found.sort();
-    found
-}
-
-/// A failure that names the side that has no trace.
-fn of_side(name: &str, failure: Failure) -> Failure {
-    match failure {
-        Failure::Input(InputError::NoTrace { reasons }) if reasons.is_empty() => {
-            Failure::Input(InputError::NoTrace { reasons: vec![(format!("{name} side"), "no trace found".to_owned())] })
-        }
-        Failure::Input(InputError::NoTrace { reasons }) => {
-            let named = reasons.into_iter().map(|(path, reason)| (format!("{name} side: {path}"), reason));
-            Failure::Input(InputError::NoTrace { reasons: named.collect() })
-        }
-        other => other,
-    }
 }
 
 fn write_table(table: &Frame, directory: &Path, format: CompareFormat) -> anyhow::Result<()> {

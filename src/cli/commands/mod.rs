@@ -3,6 +3,7 @@
 pub(crate) mod analyze;
 pub(crate) mod check;
 pub(crate) mod compare;
+mod compare_runs;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod convert;

@@ -102,6 +102,7 @@ impl InputArguments {
     /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject)?;
+        let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
         let inputs = self.named()?;
         let rank_from = self
             .rank_from
@@ -126,7 +127,7 @@ impl InputArguments {
             jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
             cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
             // Of several at the same time no bar could be read.
-            observer: if opening.run.is_some() { None } else { ReadingProgress::on_terminal(global) },
+            observer: if is_one_of_several { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
         };
         let metrics = self.metrics()?;
@@ -142,7 +143,7 @@ impl InputArguments {
             let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
             let processes = misses.iter().map(|miss| miss.processes).sum();
             // Of several at the same time no bar could be read.
-            let progress = if opening.run.is_some() { Progress::hidden() } else { Progress::new(processes, 0, global) };
+            let progress = if is_one_of_several { Progress::hidden() } else { Progress::new(processes, 0, global) };
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
             trace = filled;

@@ -1,0 +1,174 @@
+//! The runs that `compare` is given: digests are read, traces are summed up, several at a time.
+
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::output::messages;
+use crate::compare::{Digest, is_digest, read_digest, take_digest};
+use crate::input::InputError;
+use crate::report::batch::{Grouping, Run, runs};
+use crate::trace::Trace;
+use crate::trace::jobs::Jobs;
+
+/// How runs are found and read.
+pub(super) struct RunReader<'a> {
+    pub input: &'a InputArguments,
+    pub cache: &'a CacheArguments,
+    /// What makes files one run; by default each input is one.
+    pub runs_by: Option<&'a Regex>,
+    /// Name of the ranges that stand in place of iterations.
+    pub range: Option<&'a str>,
+    pub global: &'a GlobalArguments,
+}
+
+/// A run before it is read.
+pub(super) struct NamedRun {
+    /// The side that it belongs to, in messages.
+    side: String,
+    source: RunSource,
+}
+
+enum RunSource {
+    Digest(PathBuf),
+    /// Inputs as they are named; a run that was found in inputs together with these.
+    Trace {
+        named: Vec<String>,
+        inputs: Vec<String>,
+        run: Option<Run>,
+    },
+}
+
+/// A run that was read, with its trace if parts of that could not be.
+struct ReadRun {
+    digest: Digest,
+    damaged: Option<Trace>,
+}
+
+impl RunReader<'_> {
+    /// The runs of a side: digests first, in the order of the inputs.
+    ///
+    /// # Errors
+    /// When the pattern of runs matches nothing.
+    pub(super) fn runs(&self, side: &str, inputs: &[String]) -> Result<Vec<NamedRun>, Failure> {
+        let of_side = |source| NamedRun { side: side.to_owned(), source };
+        let (mut found, mut traces) = (Vec::new(), Vec::new());
+        for input in inputs {
+            match saved_digests(input) {
+                saved if saved.is_empty() => traces.push(input.clone()),
+                saved => found.extend(saved.into_iter().map(|path| of_side(RunSource::Digest(path)))),
+            }
+        }
+        match self.runs_by {
+            Some(pattern) if !traces.is_empty() => {
+                let grouped = runs(&traces, None, &Grouping::Pattern(pattern.clone()))?;
+                found.extend(grouped.runs.into_iter().map(|run| {
+                    let named = vec![run.name.clone()];
+                    of_side(RunSource::Trace { named, inputs: traces.clone(), run: Some(run) })
+                }));
+            }
+            _ => found.extend(traces.into_iter().map(|input| {
+                let named = vec![input];
+                of_side(RunSource::Trace { inputs: named.clone(), named, run: None })
+            })),
+        }
+        Ok(found)
+    }
+
+    /// Reads runs, several at a time; what jobs and memory there are is divided among them. Also returns whether parts could not be
+    /// read, which is reported.
+    ///
+    /// # Errors
+    /// When one cannot be read, or a digest was saved with other options.
+    pub(super) fn read(&self, runs: Vec<NamedRun>) -> Result<(Vec<Digest>, bool), Failure> {
+        let all = self.global.jobs();
+        let traces = runs.iter().filter(|run| matches!(run.source, RunSource::Trace { .. })).count();
+        let at_once = all.count.clamp(1, traces.max(1));
+        let each = Jobs { count: (all.count / at_once).max(1), memory_bytes: all.memory_bytes / at_once as u64 };
+        let jobs = if traces > 1 { Some(each) } else { None };
+        let work = |run: &NamedRun| self.read_one(run, jobs);
+        let read = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&runs, |_| 0, work)?;
+        let (mut digests, mut is_damaged) = (Vec::new(), false);
+        for run in read {
+            digests.push(run.digest);
+            is_damaged |= run.damaged.is_some_and(|trace| messages::report_damage(&trace, self.global));
+        }
+        Ok((digests, is_damaged))
+    }
+
+    fn read_one(&self, run: &NamedRun, jobs: Option<Jobs>) -> Result<ReadRun, Failure> {
+        let of_run = |error: anyhow::Error| Failure::Other(error.context(format!("{} side", run.side)));
+        match &run.source {
+            RunSource::Digest(path) => {
+                let digest = read_digest(path).map_err(of_run)?;
+                self.check_saved(path, &digest)?;
+                Ok(ReadRun { digest, damaged: None })
+            }
+            RunSource::Trace { named, inputs, run: grouped } => {
+                let opening = Opening { cache: Some(self.cache), run: grouped.as_ref(), jobs, ..Opening::default() };
+                let trace = self.input.with_inputs(inputs.clone()).open(self.global, &opening);
+                let trace = trace.map_err(|failure| of_side(&run.side, failure))?;
+                let digest = take_digest(&trace, named, self.range).map_err(of_run)?;
+                let is_damaged = !trace.damage().is_empty();
+                Ok(ReadRun { digest, damaged: is_damaged.then_some(trace) })
+            }
+        }
+    }
+
+    /// Refuses a digest that was saved with other options than those of this comparison.
+    fn check_saved(&self, path: &Path, digest: &Digest) -> Result<(), Failure> {
+        let filters = self.input.filters()?.command_line();
+        let refuse = |reason: String| Err(Failure::Usage(format!("{} {reason}", path.display())));
+        if !filters.is_empty() && digest.facts.filters != filters {
+            let reason = "is a digest, which filters cannot cut; save it with the same filters, or leave them out";
+            return refuse(reason.to_owned());
+        }
+        match (self.range, digest.facts.range.as_deref()) {
+            (Some(range), saved) if saved != Some(range) => {
+                refuse(format!("was saved without the range {range}; save it with --basis range:{range}"))
+            }
+            (None, Some(range)) => refuse(format!("was saved per range {range}; compare with --basis range:{range}")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The digests that an input names: itself, those of a directory that holds nothing else, or those that a pattern matches; in the order
+/// of their names. Nothing for other inputs.
+fn saved_digests(input: &str) -> Vec<PathBuf> {
+    let path = Path::new(input);
+    if is_digest(path) {
+        return vec![path.to_owned()];
+    }
+    let found = if path.is_dir() {
+        std::fs::read_dir(path).map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+    } else if path.exists() {
+        return Vec::new();
+    } else {
+        glob::glob(input).map(|paths| paths.filter_map(Result::ok).collect()).map_err(std::io::Error::other)
+    };
+    let mut found: Vec<PathBuf> = found.unwrap_or_default();
+    // A directory of traces in which digests lie too is traces.
+    if !found.iter().all(|path| path.extension().is_some_and(|extension| extension == "wsd") && is_digest(path)) {
+        return Vec::new();
+    }
+    found.sort();
+    found
+}
+
+/// A failure that names the side that has no trace.
+fn of_side(name: &str, failure: Failure) -> Failure {
+    match failure {
+        Failure::Input(InputError::NoTrace { reasons }) if reasons.is_empty() => {
+            Failure::Input(InputError::NoTrace { reasons: vec![(format!("{name} side"), "no trace found".to_owned())] })
+        }
+        Failure::Input(InputError::NoTrace { reasons }) => {
+            let named = reasons.into_iter().map(|(path, reason)| (format!("{name} side: {path}"), reason));
+            Failure::Input(InputError::NoTrace { reasons: named.collect() })
+        }
+        other => other,
+    }
+}
