@@ -88,10 +88,18 @@ def slower(path, factor, to):
     """The digest with all durations times a factor."""
     table, metadata = pq.read_table(path), {b"wavesieve.digest": pq.read_metadata(path).metadata[b"wavesieve.digest"]}
     shift = math.log(factor)
-    for name in ["log_means", "run_blocks", "steady_blocks", "iteration_blocks", "shape_levels"]:
-        values = [[value + shift for value in row] for row in table.column(name).to_pylist()]
+    # Rows of counters and paths have negative numbers in place of a GPU, and rows of GPUs no names.
+    kernels = [gpu >= 0 and name is not None for gpu, name in zip(*(table.column(name).to_pylist() for name in ("gpu", "name")))]
+    for name in ["run_blocks", "steady_blocks", "iteration_blocks", "shape_levels"]:
+        rows = zip(kernels, table.column(name).to_pylist())
+        values = [[value + shift for value in row] if is_kernel else row for is_kernel, row in rows]
         table = table.set_column(table.schema.get_field_index(name), name, pa.array(values, pa.large_list(pa.float64())))
-    places = [[round(value * factor) for value in row] for row in table.column("places").to_pylist()]
+    # The level and the cycles, of the run and of its iterations.
+    rows = zip(kernels, table.column("levels").to_pylist())
+    levels = [[value + shift * (place % 2 == 0) for place, value in enumerate(row)] if is_kernel else row for is_kernel, row in rows]
+    table = table.set_column(table.schema.get_field_index("levels"), "levels", pa.array(levels, pa.large_list(pa.float64())))
+    rows = zip(kernels, table.column("places").to_pylist())
+    places = [[round(value * factor) for value in row] if is_kernel else row for is_kernel, row in rows]
     table = table.set_column(table.schema.get_field_index("places"), "places", pa.array(places, pa.large_list(pa.int64())))
     pq.write_table(table.replace_schema_metadata(metadata), to)
 

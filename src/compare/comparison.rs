@@ -118,7 +118,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         comparability: found.iter().map(check_row).collect(),
         totals,
         decomposition: decomposition(base, new, basis, base_tree, new_tree),
-        path_why: path.is_empty().then_some("a side has no critical path"),
+        path_why: path.is_empty().then_some("a side has none; of more than a million dispatches choose --path always"),
         path,
         added: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.new.as_ref()?, new_tree)).collect(),
         gone: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.base.as_ref()?, base_tree)).collect(),

@@ -23,7 +23,9 @@ mod tree;
 pub(crate) use basis::BasisChoice;
 pub(crate) use comparability::Allowed;
 pub(crate) use comparison::{CompareOptions, compare};
-pub(crate) use digest::{Digest, is_digest, read as read_digest, take as take_digest, write as write_digest};
+pub(crate) use digest::{
+    Digest, PathChoice, TakeOptions, is_digest, read as read_digest, take as take_digest, write as write_digest,
+};
 pub(crate) use document::Comparison;
 pub(crate) use gates::{GateRule, apply as apply_gates};
 pub(crate) use history::history;

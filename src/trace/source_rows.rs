@@ -81,6 +81,11 @@ impl Trace {
         }
     }
 
+    /// Number of rows of a source table of a process as they are recorded, whatever is chosen of them; 0 if they cannot be counted.
+    pub(crate) fn recorded_rows(&self, member: &TraceProcess, table: &'static Table) -> u64 {
+        member.source.count_rows(&self.context(member), table).map_or(0, |count| count.rows)
+    }
+
     pub(super) fn context<'a>(&'a self, member: &'a TraceProcess) -> ReadContext<'a> {
         ReadContext {
             process: &member.process,

@@ -10,7 +10,9 @@ use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
-use crate::compare::{CompareOptions, Side, baseline_section, compare, is_digest, read_digest, take_digest};
+use crate::compare::{
+    CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
+};
 use crate::engine::Registry;
 use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
@@ -130,7 +132,7 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
 /// Puts what changed since the baseline before the other sections.
 fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: &Path, rows: usize) -> anyhow::Result<()> {
     let base = Side { runs: vec![read_digest(baseline)?] };
-    let new = Side { runs: vec![take_digest(trace, &[], None)?] };
+    let new = Side { runs: vec![take_digest(trace, &[], &TakeOptions::default())?] };
     let section = baseline_section(&compare(&base, &new, &CompareOptions::default()), rows)?;
     analysis.document.sections.insert(0, section);
     Ok(())

@@ -18,8 +18,9 @@ use crate::cli::options::plot;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::messages;
 use crate::compare::{
-    Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, Side, apply_gates, compare,
-    document, frames, history, history_document, sheets, write_digest, write_history, write_markdown, write_text,
+    Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, PathChoice, Side, apply_gates,
+    compare, document, frames, history, history_document, sheets, write_digest, write_history, write_markdown,
+    write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
@@ -78,6 +79,9 @@ pub(crate) struct CompareArguments {
     /// Share of the kernel time from which a kernel is tested, in percent
     #[arg(long, default_value = "0.2", value_parser = percent, value_name = "PCT", help_heading = "Comparison")]
     least_share: f64,
+    /// When to compare the critical paths too, which takes about as long as everything else
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Comparison")]
+    path: PathWhen,
     /// Compare despite this difference
     #[arg(long, value_enum, value_name = "DIFFERENCE", help_heading = "Comparison")]
     allow: Vec<AllowChoice>,
@@ -110,6 +114,15 @@ enum LevelChoice {
     /// Also what stands in the same place of a typical iteration, such as a fused kernel
     #[default]
     Place,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum PathWhen {
+    /// Of runs of up to a million dispatches
+    #[default]
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -191,7 +204,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     arguments.write_charts(|| document(&comparison), global)?;
     arguments.deliver(&comparison, format, global)?;
     for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {
-        for result in results.iter().filter(|_| format != CompareFormat::Text || arguments.path().is_some()) {
+        for result in results.iter().filter(|_| format != CompareFormat::Text || arguments.output_path().is_some()) {
             messages::print_note(format_args!("{word}: {}: {}", result.rule, result.reason));
         }
     }
@@ -204,7 +217,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
 }
 
 impl CompareArguments {
-    fn path(&self) -> Option<&Path> {
+    fn output_path(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
@@ -216,7 +229,7 @@ impl CompareArguments {
                 .map(|(_, format)| *format)
                 .ok_or_else(|| unknown_extension(path, "comparisons", &EXTENSIONS.map(|(extension, _)| extension)))
         };
-        self.format.map_or_else(|| self.path().map_or(Ok(CompareFormat::Text), by_name), Ok)
+        self.format.map_or_else(|| self.output_path().map_or(Ok(CompareFormat::Text), by_name), Ok)
     }
 
     /// The inputs of both sides.
@@ -240,10 +253,10 @@ impl CompareArguments {
     fn check_outputs(&self, format: CompareFormat, base: &[String], new: &[String]) -> Result<(), Failure> {
         let inputs = self.input.with_inputs(base.iter().chain(new).cloned().collect());
         let is_folder = matches!(format, CompareFormat::Csv | CompareFormat::Parquet);
-        if is_folder && self.path().is_none() {
+        if is_folder && self.output_path().is_none() {
             return Err(Failure::Usage("csv and parquet are directories; name one with -o".to_owned()));
         }
-        if format == CompareFormat::Xlsx && self.path().is_none() && std::io::stdout().is_terminal() {
+        if format == CompareFormat::Xlsx && self.output_path().is_none() && std::io::stdout().is_terminal() {
             return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
         }
         if self.save.is_some() && (new.len() > 1 || self.runs_by.is_some()) {
@@ -254,13 +267,13 @@ impl CompareArguments {
         if self.save.as_deref().is_some_and(|save| save.as_os_str() == "-") {
             return Err(Failure::Usage("--save takes a file; name one that ends in .wsd".to_owned()));
         }
-        if let (Some(output), Some(save)) = (self.path(), self.save.as_deref())
+        if let (Some(output), Some(save)) = (self.output_path(), self.save.as_deref())
             && is_same_place(output, save)
         {
             let shown = save.display();
             return Err(Failure::Usage(format!("--save and -o are the same, {shown}; name two files")));
         }
-        for path in self.path().filter(|_| !is_folder).into_iter().chain(self.save.as_deref()) {
+        for path in self.output_path().filter(|_| !is_folder).into_iter().chain(self.save.as_deref()) {
             if path.exists() && inputs.contain(path) {
                 let shown = path.display();
                 return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
@@ -270,7 +283,7 @@ impl CompareArguments {
         if let Some(directory) = &self.charts {
             plot::check_directory(directory, &inputs)?;
         }
-        if let Some(path) = self.path().filter(|path| is_folder && inputs.contain(path)) {
+        if let Some(path) = self.output_path().filter(|path| is_folder && inputs.contain(path)) {
             return Err(Failure::Usage(format!(
                 "{} is an input, which is never written; name another directory",
                 path.display()
@@ -297,7 +310,12 @@ impl CompareArguments {
 
     fn reader<'a>(&'a self, global: &'a GlobalArguments) -> RunReader<'a> {
         let (runs_by, range) = (self.runs_by.as_ref(), self.basis.range());
-        RunReader { input: &self.input, cache: &self.cache, runs_by, range, global }
+        let path = match self.path {
+            PathWhen::Auto => PathChoice::Auto,
+            PathWhen::Always => PathChoice::Always,
+            PathWhen::Never => PathChoice::Never,
+        };
+        RunReader { input: &self.input, cache: &self.cache, runs_by, range, path, global }
     }
 
     /// Runs in order of time.
@@ -325,7 +343,7 @@ impl CompareArguments {
         }
         let found = history(&runs, &self.options());
         self.write_charts(|| history_document(&found), global)?;
-        deliver(self.path(), global, |_, out| match format {
+        deliver(self.output_path(), global, |_, out| match format {
             CompareFormat::Json => {
                 serde_json::to_writer_pretty(&mut *out, &found)?;
                 Ok(writeln!(out)?)
@@ -356,7 +374,7 @@ impl CompareArguments {
     fn deliver(&self, comparison: &Comparison, format: CompareFormat, global: &GlobalArguments) -> Result<(), Failure> {
         match format {
             CompareFormat::Csv | CompareFormat::Parquet => {
-                let Some(path) = self.path() else { return Ok(()) };
+                let Some(path) = self.output_path() else { return Ok(()) };
                 let frames = frames(comparison)?;
                 write_directory(path, |directory| {
                     frames.iter().try_for_each(|table| write_table(table, directory, format))
@@ -364,7 +382,7 @@ impl CompareArguments {
                 print_written(path, global);
                 Ok(())
             }
-            _ => deliver(self.path(), global, |_, out| match format {
+            _ => deliver(self.output_path(), global, |_, out| match format {
                 CompareFormat::Json => {
                     serde_json::to_writer_pretty(&mut *out, comparison)?;
                     Ok(writeln!(out)?)

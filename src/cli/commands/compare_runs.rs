@@ -8,7 +8,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::messages;
-use crate::compare::{Digest, is_digest, read_digest, take_digest};
+use crate::compare::{Digest, PathChoice, TakeOptions, is_digest, read_digest, take_digest};
 use crate::input::InputError;
 use crate::report::batch::{Grouping, Run, runs};
 use crate::trace::Trace;
@@ -22,6 +22,7 @@ pub(super) struct RunReader<'a> {
     pub runs_by: Option<&'a Regex>,
     /// Name of the ranges that stand in place of iterations.
     pub range: Option<&'a str>,
+    pub path: PathChoice,
     pub global: &'a GlobalArguments,
 }
 
@@ -111,7 +112,8 @@ impl RunReader<'_> {
                 let opening = Opening { cache: Some(self.cache), run: grouped.as_ref(), jobs, ..Opening::default() };
                 let trace = self.input.with_inputs(inputs.clone()).open(self.global, &opening);
                 let trace = trace.map_err(|failure| of_side(&run.side, failure))?;
-                let digest = take_digest(&trace, named, self.range).map_err(of_run)?;
+                let digest =
+                    take_digest(&trace, named, &TakeOptions { range: self.range, path: self.path }).map_err(of_run)?;
                 let is_damaged = !trace.damage().is_empty();
                 Ok(ReadRun { digest, damaged: is_damaged.then_some(trace) })
             }

@@ -12,7 +12,7 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::compare::{CompareOptions, Comparison, Digest, Side, compare, document, take_digest};
+use crate::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest};
 use crate::engine::Registry;
 use crate::export::atomic::{make_directory, write_file};
 use crate::input::InputError;
@@ -233,6 +233,6 @@ fn make(
         (false, false, false) => DONE,
     };
     let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
-    let digest = if is_compared { Some(take_digest(&trace, &run.places, None)?) } else { None };
+    let digest = if is_compared { Some(take_digest(&trace, &run.places, &TakeOptions::default())?) } else { None };
     Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters, digest })
 }

@@ -15,4 +15,4 @@ mod units;
 
 pub(crate) use file::{is_digest, read, write};
 pub(crate) use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times};
-pub(crate) use take::take;
+pub(crate) use take::{PathChoice, TakeOptions, take};

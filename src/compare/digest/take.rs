@@ -18,12 +18,49 @@ use super::units::{Units, of_iterations, of_ranges};
 use crate::analysis::categories::COMMUNICATION;
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request};
+use crate::schema;
 use crate::schema::facts::Role;
 use crate::trace::consumer::TableConsumer;
 use crate::trace::{Trace, TraceProcess};
 
+/// Dispatches of a run above which its critical path is left out by default: it takes as long as everything else.
+const MAX_DISPATCHES: u64 = 1_000_000;
+
+/// How a digest is taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TakeOptions<'a> {
+    /// Name of the ROCTx ranges that stand in place of iterations.
+    pub range: Option<&'a str>,
+    pub path: PathChoice,
+}
+
+/// Whether the critical path is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PathChoice {
+    /// Of runs of up to a million dispatches.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl PathChoice {
+    fn is_kept(self, trace: &Trace) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let of = |member: &TraceProcess| {
+                    schema::table("kernels").map_or(0, |table| trace.recorded_rows(member, table))
+                };
+                trace.members().iter().map(of).fold(0, u64::saturating_add) <= MAX_DISPATCHES
+            }
+        }
+    }
+}
+
 /// What is read of every process; of ranges, if their name is given.
-fn request(range: Option<&str>) -> Request {
+fn request(range: Option<&str>, has_path: bool) -> Request {
     let mut kernels = BTreeSet::from(["kernel_name", "category", "gpu", "start_ns", "end_ns", "dispatch_id", "valid"]);
     kernels.extend(SHAPE);
     let mut ranges = BTreeSet::from(["path", "gpu_start_ns", "kernel_ns"]);
@@ -37,26 +74,29 @@ fn request(range: Option<&str>) -> Request {
         ("gpu_segments", BTreeSet::from(["gpu", "start_ns", "end_ns", "compute", "comm", "copies"])),
         ("idle_gaps", BTreeSet::from(["gpu", "start_ns", "end_ns", "cause"])),
         ("regions", BTreeSet::from(["domain"])),
-        ("critical_path", BTreeSet::from(["kind", "name", "start_ns", "end_ns"])),
         ("kernel_clocks", BTreeSet::from(["kernel_name", "gpu", "time_ns", "took_ns", "clock_mhz"])),
         ("counter_dispatches", BTreeSet::from(["pass", "dispatch_id", "kernel_name"])),
         ("counters", BTreeSet::from(["pass", "dispatch_id", "counter", "value"])),
     ]);
+    if has_path {
+        request.insert("critical_path", BTreeSet::from(["kind", "name", "start_ns", "end_ns"]));
+    }
     if range.is_none() {
         request.insert("iterations", BTreeSet::from(["phase", "start_ns", "end_ns"]));
     }
     request
 }
 
-/// Reads a trace once and sums it up; with the name of a range, per range in place of iterations. The times of counter passes and thread
-/// traces are not those of the program and are left out.
+/// Reads a trace once and sums it up. The times of counter passes and thread traces are not those of the program and are left out.
 ///
 /// # Errors
 /// When a table cannot be read or built.
-pub(crate) fn take(trace: &Trace, inputs: &[String], range: Option<&str>) -> Result<Digest> {
+pub(crate) fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Result<Digest> {
+    let TakeOptions { range, path } = *options;
+    let has_path = path.is_kept(trace);
     let found: Mutex<BTreeMap<i64, OfProcess>> = Mutex::default();
     let counted: Mutex<BTreeMap<i64, CounterValues>> = Mutex::default();
-    let consumer = TableConsumer::new(request(range), |member, tables, _| {
+    let consumer = TableConsumer::new(request(range, has_path), |member, tables, _| {
         if member.process.role != Role::ThreadTrace {
             let mut values = CounterValues::new();
             add_counters(&table(tables, "counter_dispatches")?, &table(tables, "counters")?, &mut values)?;
@@ -64,7 +104,7 @@ pub(crate) fn take(trace: &Trace, inputs: &[String], range: Option<&str>) -> Res
         }
         if member.process.role == Role::Trace {
             let window = trace.window_of(member);
-            let of_process = of_process(member, tables, window, range)
+            let of_process = of_process(member, tables, window, range, has_path)
                 .with_context(|| format!("cannot sum up rank {}", member.process.rank))?;
             found.lock().insert(member.process.process, of_process);
         }
@@ -148,6 +188,7 @@ fn of_process(
     tables: &ProcessTables,
     window: (Option<i64>, Option<i64>),
     range: Option<&str>,
+    has_path: bool,
 ) -> Result<OfProcess> {
     let table = |name: &str| table(tables, name);
     let units = match range {
@@ -163,7 +204,7 @@ fn of_process(
     let domains = domains.column("domain")?.unique()?.cast(&DataType::String)?;
     let domains = domains.str()?.iter().flatten().map(ToOwned::to_owned).collect();
     let process = &member.process;
-    let paths = paths(&table("critical_path")?, process.process, &units)?;
+    let paths = if has_path { paths(&table("critical_path")?, process.process, &units)? } else { Vec::new() };
     let ranges = ranges(&table("ranges")?, process.process, &units)?;
     let of_gpu = |(gpu, (run, in_units)): (i64, GpuTimes)| {
         let OfGpu { kernels, per_unit, typical } = kernels.remove(&gpu).unwrap_or_default();

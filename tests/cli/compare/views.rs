@@ -28,6 +28,14 @@ fn the_critical_path_adds_up_to_the_span() {
     assert!(path_sum(&comparison, "base_ns") > 0 && path_sum(&comparison, "delta_ns") == 0);
 }
 
+#[test]
+fn the_critical_path_can_be_left_out() {
+    let comparison = compared("fixtures/two_nodes", "fixtures/two_nodes", &["--path", "never"]);
+    assert!(rows(&comparison, "path").is_empty() && comparison["path_why"].as_str().unwrap().contains("--path"));
+    assert!(kernel(&comparison, "")["path_delta_ns"].is_null());
+    assert_eq!(part(&comparison, "span"), 0);
+}
+
 /// The program with other kernels between the second and the third.
 fn with(names: &[&str], duration: i64) -> Program {
     let mut program = Program::new();
