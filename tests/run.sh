@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived peers filters readers)
+steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons peers filters readers)
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
@@ -108,6 +108,14 @@ workbooks() {
 sqlite() { build && python tests/oracle/sqlite_check.py --binary "$binary" --inputs "${database_inputs[@]}"; }
 
 derived() { build && python tests/oracle/derived_check.py --binary "$binary" --inputs "${derived_inputs[@]}"; }
+
+comparisons() {
+  local inputs=(fixtures/{two_nodes,merged,hostile})
+  if [ -d "$WAVESIEVE_DATA" ]; then
+    inputs+=("$WAVESIEVE_DATA"/rocpd-ranks/rank{0_81681,3_81684}_results.db "$markers")
+  fi
+  build && python tests/oracle/compare_check.py --binary "$binary" --inputs "${inputs[@]}"
+}
 
 peers() {
   # Answers of TraceLens and of rocpd over the same trace.
