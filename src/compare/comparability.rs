@@ -43,6 +43,8 @@ const MIN_MATCHED: f64 = 0.5;
 const FEW_ITERATIONS: usize = 5;
 /// Relevant difference of the kernels in an iteration.
 const KERNELS_PER_ITERATION: f64 = 0.05;
+/// Runs of a side from which a trend is none by chance: one of 60 orders of five values rises or falls throughout.
+const MIN_RUNS_OF_TREND: usize = 5;
 
 /// What the user accepts although it blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -181,6 +183,11 @@ pub(crate) fn checks(
     if damage.iter().any(|count| *count > 0) {
         add("damage", Level::Warn, damage.map(|count| count.to_string()), "parts of the traces could not be read");
     }
+    let trends = [base, new].map(has_trend);
+    if trends.contains(&true) {
+        let words = trends.map(|has| if has { "trend" } else { "none" }.to_owned());
+        add("trend", Level::Warn, words, "the runs of a side get longer or shorter in the order of their names");
+    }
     if have_other_devices(base, new) {
         let none = [String::new(), String::new()];
         add("devices", Level::Warn, none, "the two sides ran on other GPUs, which widens the assumed noise");
@@ -202,6 +209,15 @@ pub(crate) fn checks(
     }
     found.sort_by_key(|check| std::cmp::Reverse(check.level));
     found
+}
+
+/// Whether the spans of the runs of a side, in their order, all grow or all shrink.
+fn has_trend(side: &Side) -> bool {
+    let of_run =
+        |run: &Digest| run.gpus.iter().map(|gpu| gpu.run.span_ns as f64).sum::<f64>() / run.gpus.len().max(1) as f64;
+    let spans: Vec<f64> = side.runs.iter().map(of_run).collect();
+    let steps = || spans.iter().zip(spans.iter().skip(1));
+    spans.len() >= MIN_RUNS_OF_TREND && (steps().all(|(one, next)| next > one) || steps().all(|(one, next)| next < one))
 }
 
 /// Whether devices are known and differ.

@@ -60,6 +60,10 @@ impl Default for CompareOptions {
 /// Compares two sides.
 pub(crate) fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison {
     let (mut base, mut new) = (base.clone(), new.clone());
+    // The order in which runs are named is no property of a side.
+    for side in [&mut base, &mut new] {
+        side.runs.sort_by(|one, other| one.facts.inputs.cmp(&other.facts.inputs));
+    }
     let digests = [&base, &new].map(digest_of);
     let first = base.clone();
     let are_renamed = [base.pair_with(&first), new.pair_with(&first)].contains(&true);

@@ -115,8 +115,14 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
         let row = comparison.decomposition.iter().find(|row| row.gpu.is_none() && row.part == name);
         row.map_or(0, |row| row.delta_ns)
     };
+    // What was traced decides which causes can be seen.
+    let has_other_domains = comparison.comparability.iter().any(|check| check.check == "api_domains");
+    if has_other_domains && part_ns("idle") != 0 {
+        all.push((part_ns("idle"), "idle".to_owned()));
+    }
     for part in comparison.decomposition.iter().filter(|part| part.gpu.is_none() && is_cause(&part.part)) {
         let name = match part.part.split_once('_') {
+            Some(("idle", _)) if has_other_domains => continue,
             Some(("idle", cause)) => format!("idle {cause}"),
             Some(("overlap", _)) if part.delta_ns > 0 => "less overlap of compute kernels".to_owned(),
             Some(("overlap", _)) => "more overlap of compute kernels".to_owned(),

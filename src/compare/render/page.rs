@@ -7,6 +7,7 @@ use polars::prelude::{Column, DataFrame, DataType, df};
 
 use super::columns::{note, rest, waterfall};
 use super::tables::frames;
+use crate::analysis::categories::COMMUNICATION;
 use crate::compare::document::{Comparison, IterationRow, KernelRow, SideFacts};
 use crate::compare::places::Aligned;
 use crate::compare::summary::signed_pct;
@@ -182,18 +183,15 @@ fn span(comparison: &Comparison) -> Result<Section> {
         (name.to_owned(), [time("compute"), time("exposed_comm"), time("exposed_copy"), time("idle")])
     };
     let sides = Chart::time_by_rank("How the span divides", [of_side("base", true), of_side("new", false)]);
+    // As in the verdict, these add up to the change of the span.
     let mut causes: Vec<(String, i64, Role)> = comparison
         .kernels
         .iter()
+        .filter(|kernel| kernel.category != COMMUNICATION)
         .map(|kernel| (shortened(&kernel.key, LONGEST_LABEL), kernel.delta_ns, Role::of_name(&kernel.category)))
         .collect();
-    let is_cause = |part: &str| {
-        part.starts_with("idle_")
-            || part.starts_with("overlap_")
-            || part.starts_with("hidden_")
-            || part == "comm_wait"
-            || part == "copies"
-    };
+    let is_cause =
+        |part: &str| part.starts_with("idle_") || matches!(part, "overlap_compute" | "exposed_comm" | "exposed_copy");
     let parts = comparison.decomposition.iter().filter(|row| row.gpu.is_none() && is_cause(&row.part));
     causes.extend(parts.map(|row| (row.part.replacen('_', " ", 1), row.delta_ns, Role::of_name(&row.part))));
     let bars = |longer: bool| {

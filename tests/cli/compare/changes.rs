@@ -192,3 +192,49 @@ fn a_tail_is_no_slow_kernel() {
     assert_ne!(row["verdict"], "slower", "{row}");
     assert!(row["tail_changed"]["new_p99_ns"].as_i64().unwrap() > 1_500_000, "{row}");
 }
+
+/// A copy from the CPU to the GPU.
+fn copy(id: i64, start: i64, end: i64) -> Value {
+    json!({"kind": 3, "operation": 2, "dst_agent_id": {"handle": 901}, "src_agent_id": {"handle": 900}, "bytes": 4096,
+        "stream_id": {"handle": 2}, "thread_id": 70, "correlation_id": {"internal": 100_000 + id, "external": 0},
+        "start_timestamp": start, "end_timestamp": end})
+}
+
+/// A program with a copy to the GPU after every fourth kernel, which hides behind the next kernel or not.
+fn with_copies(is_hidden: bool) -> String {
+    let directory = place();
+    let path = Program::new().write(&directory, "a_results.json");
+    let mut value: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let records = &mut value["rocprofiler-sdk-tool"][0]["buffer_records"];
+    let dispatches = records["kernel_dispatch"].as_array_mut().unwrap();
+    let (mut shift, mut copies) = (0, Vec::new());
+    for (number, dispatch) in dispatches.iter_mut().enumerate() {
+        let (start, end) = (ns(dispatch, "start_timestamp") + shift, ns(dispatch, "end_timestamp") + shift);
+        (dispatch["start_timestamp"], dispatch["end_timestamp"]) = (json!(start), json!(end));
+        if number % 7 == 0 {
+            let from = if is_hidden { start + 1_000 } else { end };
+            copies.push(copy(number as i64 + 1, from, from + 100_000));
+            shift += if is_hidden { 0 } else { 100_000 };
+        }
+    }
+    records["memory_copy"] = json!(copies);
+    let fini = ns(&value["rocprofiler-sdk-tool"][0]["metadata"], "fini_time") + shift;
+    value["rocprofiler-sdk-tool"][0]["metadata"]["fini_time"] = json!(fini);
+    value.to_string()
+}
+
+#[test]
+fn copies_that_are_no_longer_hidden_are_exposed() {
+    let directory = place();
+    let write = |name: &str, text: String| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (base, new) = (write("a_results.json", with_copies(true)), write("b_results.json", with_copies(false)));
+    let comparison = compared(&base, &new, &[]);
+    assert_closed(&comparison);
+    assert_eq!((part(&comparison, "exposed_copy"), part(&comparison, "copies")), (100_000, 0));
+    assert_eq!((part(&comparison, "hidden_copy"), part(&comparison, "span")), (100_000, 100_000));
+    assert_eq!(with_verdict(&comparison, &["slower", "faster"]), [""; 0]);
+}

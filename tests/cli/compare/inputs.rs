@@ -182,3 +182,41 @@ fn outputs_do_not_overwrite_each_other() {
     }
     assert!(listing(directory.path()).is_empty());
 }
+
+#[test]
+fn collected_counters_leave_times_without_a_verdict() {
+    let comparison = compared("fixtures/counters", "fixtures/counters", &[]);
+    let serialized = rows(&comparison, "comparability").iter().find(|row| row["check"] == "counter_collection");
+    // Passes beside a trace do not slow that; a trace that was collected with counters is another thing.
+    assert!(serialized.is_none(), "{comparison}");
+    let directory = place();
+    let trace = directory.path().join("a_results.json");
+    let mut process = crate::rocprofv3_documents::process(70);
+    process["callback_records"]["counter_collection"] =
+        json!([crate::rocprofv3_documents::counted(1, &[(1, json!(5.0))])]);
+    std::fs::write(&trace, crate::rocprofv3_documents::document(&[process]).to_string()).unwrap();
+    let trace = trace.to_str().unwrap();
+    let comparison = compared(trace, trace, &[]);
+    assert_eq!(comparison["verdict"], "not_comparable", "{}", comparison["reason"]);
+    assert_eq!(run(&["compare", "-q", trace, trace, "--fail-on", "slower"]).code, 7);
+}
+
+#[test]
+fn other_api_domains_name_no_cause_of_idle_time() {
+    let directory = place();
+    let write = |name: &str, between: i64, keeps: bool| {
+        let path = Program { between, ..Program::new() }.write(&directory, name);
+        let mut value: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let calls =
+            if keeps { vec![crate::rocprofv3_documents::call(1, 0, 5, 10_100_000, 10_200_000)] } else { Vec::new() };
+        value["rocprofiler-sdk-tool"][0]["buffer_records"]["hip_api"] = json!(calls);
+        std::fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    let (base, new) = (write("a_results.json", 50_000, true), write("b_results.json", 250_000, false));
+    let comparison = compared(&base, &new, &[]);
+    let check = rows(&comparison, "comparability").iter().find(|row| row["check"] == "api_domains").unwrap();
+    assert_eq!((&check["level"], &check["base"]), (&json!("warn"), &json!("hip")));
+    let reason = comparison["reason"].as_str().unwrap();
+    assert!(reason.contains(" idle") && !reason.contains("idle "), "{reason}");
+}

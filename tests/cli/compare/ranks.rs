@@ -1,6 +1,8 @@
 //! Ranks that wait for each other, and real traces.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::programs::*;
 use crate::common::{real, succeed};
@@ -64,4 +66,33 @@ fn real_ranks_and_halves_are_no_change() {
     let comparison = compared(&halves[0], &halves[1], &[]);
     assert_eq!(with_verdict(&comparison, &["slower", "faster"]), [""; 0], "{}", comparison["reason"]);
     assert_closed(&comparison);
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
+fn families_of_real_names_leave_kinds_of_work_apart() {
+    let inputs =
+        ["rocpd-ranks/rank0_81681_results.db", "rocpd-real", "rocpd-markers/rank2_1560_results.db", "rocpd-pmc"];
+    let more = ["rocprofv3-json/908_results.json.gz", "pairs/aiter-moe/mi300_run1_kernel_trace.csv"];
+    let mut seen = 0;
+    for input in inputs.into_iter().chain(more) {
+        let input = real(input);
+        let found =
+            crate::common::run(&["compare", "-q", &input, &input, "-f", "json", "--match", "exact", "--basis", "run"]);
+        // A row of one of them is cut.
+        assert!(found.code == 0 || found.code == 5, "{}", found.stderr);
+        let comparison: Value = serde_json::from_str(&found.stdout).unwrap();
+        let mut kinds: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+        for row in rows(&comparison, "kernels") {
+            let (name, family) = (row["key"].as_str().unwrap(), row["family"].as_str().unwrap());
+            let category = row["category"].as_str().unwrap();
+            let (_, first) = kinds.entry(family).or_insert((name, category));
+            assert_eq!(*first, category, "{family}: {name}");
+            // What a family keeps is in the name.
+            let kept = family.split('#').next().unwrap();
+            assert!(name.starts_with(&kept[..kept.len().min(12)]), "{family}: {name}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 200, "{seen}");
 }

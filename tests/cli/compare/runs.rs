@@ -82,3 +82,24 @@ fn a_history_finds_the_run_of_a_step() {
     let quiet = found(&digests(&|seed| Program::new().seed(seed)));
     assert!(rows(&quiet, "series").iter().all(|row| row["step_at"].is_null()), "{quiet}");
 }
+
+#[test]
+fn the_order_of_runs_is_no_matter_and_a_trend_is_named() {
+    let directory = place();
+    let write = |number: i64| {
+        Program::new()
+            .seed(number as u64)
+            .scaled("", 100 + number)
+            .write(&directory, &format!("r{number}_results.json"))
+    };
+    let runs: Vec<String> = (1..6).map(write).collect();
+    let compare = |order: &[usize]| {
+        let mut arguments = vec!["compare", "-q", "--base"];
+        arguments.extend(order.iter().map(|place| runs[*place].as_str()));
+        arguments.extend(["--new", &runs[2], "-f", "json"]);
+        succeed(&arguments)
+    };
+    let sorted = compare(&[0, 1, 2, 3, 4]);
+    assert_eq!(sorted, compare(&[3, 0, 4, 2, 1]));
+    assert!(sorted.contains("get longer or shorter in the order of their names"));
+}
