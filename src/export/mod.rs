@@ -1,4 +1,4 @@
-//! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet and Arrow.
+//! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet Arrow, and traces for viewers.
 
 pub(crate) mod atomic;
 pub(crate) mod cache;
@@ -12,6 +12,8 @@ pub(crate) mod documentation;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod parquet;
+#[cfg(feature = "cli")]
+pub(crate) mod perfetto;
 mod row_order;
 pub(crate) mod stream;
 pub(crate) mod target;

@@ -44,6 +44,7 @@ mod oddities;
 mod outputs;
 mod pages;
 mod paths;
+mod perfetto;
 mod plan;
 mod planted;
 mod promises;

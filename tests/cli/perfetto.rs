@@ -1,0 +1,254 @@
+//! `convert --to pftrace`: the bytes are read back by a small reader of protocol buffers.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::common::{records, run, succeed};
+
+/// A field of a message: its number, and a number or bytes.
+enum Field<'a> {
+    Number(u64, u64),
+    Bytes(u64, &'a [u8]),
+}
+
+fn varint(bytes: &[u8], at: &mut usize) -> u64 {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let byte = bytes[*at];
+        *at += 1;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return value;
+        }
+        shift += 7;
+    }
+}
+
+fn fields(bytes: &[u8]) -> Vec<Field<'_>> {
+    let (mut at, mut found) = (0, Vec::new());
+    while at < bytes.len() {
+        let key = varint(bytes, &mut at);
+        match key & 7 {
+            0 => found.push(Field::Number(key >> 3, varint(bytes, &mut at))),
+            1 => {
+                found.push(Field::Number(key >> 3, u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())));
+                at += 8;
+            }
+            2 => {
+                let length = varint(bytes, &mut at) as usize;
+                found.push(Field::Bytes(key >> 3, &bytes[at..at + length]));
+                at += length;
+            }
+            wire => panic!("wire type {wire}"),
+        }
+    }
+    found
+}
+
+fn number(message: &[Field<'_>], field: u64) -> Option<u64> {
+    message.iter().find_map(|one| match one {
+        Field::Number(known, value) if *known == field => Some(*value),
+        _ => None,
+    })
+}
+
+fn inner<'a>(message: &[Field<'a>], field: u64) -> Vec<&'a [u8]> {
+    let of = |one: &Field<'a>| match one {
+        Field::Bytes(known, bytes) if *known == field => Some(*bytes),
+        _ => None,
+    };
+    message.iter().filter_map(of).collect()
+}
+
+/// A slice with its category and name.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Slice {
+    category: String,
+    name: String,
+    start: i64,
+    duration: i64,
+}
+
+#[derive(Default)]
+struct Found {
+    slices: Vec<Slice>,
+    /// Track names.
+    tracks: Vec<String>,
+    flow_starts: Vec<u64>,
+    flow_ends: Vec<u64>,
+    pids: Vec<u64>,
+}
+
+#[derive(Default)]
+struct Sequence {
+    now: i64,
+    texts: BTreeMap<(u64, u64), String>,
+    open: Vec<(i64, String, String)>,
+}
+
+fn read(bytes: &[u8]) -> Found {
+    let (mut found, mut sequences) = (Found::default(), BTreeMap::<u64, Sequence>::new());
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    for packet in inner(&fields(bytes), 1) {
+        let packet = fields(packet);
+        for track in inner(&packet, 60) {
+            let track = fields(track);
+            found.tracks.extend(inner(&track, 2).into_iter().map(text));
+            for process in inner(&track, 3) {
+                found.pids.push(number(&fields(process), 1).unwrap());
+            }
+        }
+        let Some(sequence) = number(&packet, 10) else { continue };
+        let sequence = sequences.entry(sequence).or_default();
+        for interned in inner(&packet, 12) {
+            for one in fields(interned) {
+                let Field::Bytes(table, entry) = one else { panic!() };
+                let entry = fields(entry);
+                sequence.texts.insert((table, number(&entry, 1).unwrap()), text(inner(&entry, 2)[0]));
+            }
+        }
+        let Some(event) = inner(&packet, 11).first().map(|event| fields(event)) else { continue };
+        sequence.now += number(&packet, 8).unwrap() as i64;
+        for one in &event {
+            match one {
+                Field::Number(47, flow) => found.flow_starts.push(*flow),
+                Field::Number(48, flow) => found.flow_ends.push(*flow),
+                _ => {}
+            }
+        }
+        let named = |table: u64, field: u64| sequence.texts[&(table, number(&event, field).unwrap())].clone();
+        match number(&event, 9) {
+            Some(1) => sequence.open.push((sequence.now, named(1, 3), named(2, 10))),
+            Some(2) => {
+                let (start, category, name) = sequence.open.pop().expect("a slice is open");
+                found.slices.push(Slice { category, name, start, duration: sequence.now - start });
+            }
+            Some(3 | 4) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(sequences.values().all(|sequence| sequence.open.is_empty()), "every slice ends");
+    found
+}
+
+fn converted(input: &str, options: &[&str]) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.pftrace");
+    succeed(&[&["convert", "-q", input, "--to", "pftrace", "-o", path.to_str().unwrap()], options].concat());
+    fs::read(path).unwrap()
+}
+
+/// Name, start and duration of the rows of a table.
+fn rows(input: &str, statement: &str) -> Vec<(String, i64, i64)> {
+    let mut rows: Vec<(String, i64, i64)> = records(&["sql", "-q", statement, input])
+        .iter()
+        .map(|row| {
+            let number = |key: &str| row[key].as_i64().unwrap();
+            (row["name"].as_str().unwrap().to_owned(), number("start_ns"), number("length_ns"))
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn slices(found: &Found, category: &str) -> Vec<(String, i64, i64)> {
+    let of = found.slices.iter().filter(|slice| slice.category == category);
+    let mut slices: Vec<_> = of.map(|slice| (slice.name.clone(), slice.start, slice.duration)).collect();
+    slices.sort();
+    slices
+}
+
+const LENGTH: &str = "CASE WHEN end_ns < start_ns THEN 0 ELSE end_ns - start_ns END AS length_ns";
+
+#[test]
+fn every_row_is_a_slice() {
+    for input in ["fixtures/two_nodes", "fixtures/hostile", "fixtures/merged", "fixtures/two_nodes_json"] {
+        let found = read(&converted(input, &[]));
+        let of = |table: &str, name: &str| {
+            rows(input, &format!("SELECT {name} AS name, start_ns, {LENGTH} FROM {table} WHERE start_ns > 0"))
+        };
+        assert_eq!(slices(&found, "kernel_dispatch"), of("kernels", "kernel_name"), "{input}");
+        let hip = of("(SELECT * FROM regions WHERE domain = 'hip') AS r", "name");
+        assert_eq!(slices(&found, "hip_api"), hip, "{input}");
+        let copies: i64 = of("memory_copies", "direction").iter().map(|(_, _, length)| length).sum();
+        assert_eq!(slices(&found, "memory_copy").iter().map(|(_, _, length)| length).sum::<i64>(), copies, "{input}");
+        let idle: i64 =
+            rows(input, "SELECT cause AS name, start_ns, duration_ns AS length_ns FROM idle_gaps WHERE start_ns > 0")
+                .iter()
+                .map(|(_, _, length)| length)
+                .sum();
+        assert_eq!(slices(&found, "idle").iter().map(|(_, _, length)| length).sum::<i64>(), idle, "{input}");
+    }
+}
+
+#[test]
+fn flows_have_both_ends_and_processes_their_own_pids() {
+    let found = read(&converted("fixtures/two_nodes", &[]));
+    let (mut starts, mut ends) = (found.flow_starts, found.flow_ends);
+    starts.sort_unstable();
+    ends.sort_unstable();
+    assert_eq!(starts, ends);
+    let launched = records(&[
+        "sql",
+        "-q",
+        "SELECT COUNT(*) AS n FROM launches WHERE start_ns >= api_start_ns",
+        "fixtures/two_nodes",
+    ]);
+    assert_eq!(Some(starts.len() as i64), launched[0]["n"].as_i64());
+    starts.dedup();
+    assert_eq!(starts.len(), ends.len(), "each flow has one end");
+    let mut pids = found.pids.clone();
+    pids.sort_unstable();
+    pids.dedup();
+    assert_eq!(pids.len(), found.pids.len());
+    for name in ["Copies", "Idle by cause", "Critical path", "Allocated (real)"] {
+        assert!(found.tracks.iter().any(|track| track == name), "{name}: {:?}", found.tracks);
+    }
+}
+
+#[test]
+fn filters_levels_and_compression_apply() {
+    let whole = read(&converted("fixtures/two_nodes", &[]));
+    let cut = read(&converted("fixtures/two_nodes", &["--rank", "1", "--window", "20%:60%"]));
+    assert!(!cut.slices.is_empty() && cut.slices.len() * 4 < whole.slices.len() && cut.pids.len() == 1);
+    let [none, lean, rocprof] =
+        ["none", "lean", "rocprof"].map(|level| converted("fixtures/two_nodes", &["--args", level]).len());
+    assert!(none < lean && lean < rocprof, "{none} {lean} {rocprof}");
+    let directory = tempfile::tempdir().unwrap();
+    for (name, head) in [("a.pftrace.gz", [0x1f, 0x8b]), ("a.pftrace.zst", [0x28, 0xb5])] {
+        let path = directory.path().join(name);
+        succeed(&["convert", "-q", "fixtures/two_nodes", "--to", "pftrace", "-o", path.to_str().unwrap()]);
+        assert_eq!(fs::read(&path).unwrap()[..2], head);
+    }
+    assert_eq!(
+        converted("fixtures/two_nodes", &["--threads", "1"]),
+        converted("fixtures/two_nodes", &["--threads", "2"])
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap();
+    for arguments in [
+        &["--to", "pftrace", "-o", place][..],
+        &["--to", "pftrace", "-o", "x.pftrace", "--with", "launches"],
+        &["--to", "csv", "-o", "x", "--args", "none"],
+    ] {
+        let found = run(&[&["convert", "fixtures/two_nodes"], arguments].concat());
+        assert_eq!(found.code, 2, "{arguments:?}: {}", found.stderr);
+    }
+    let empty = run(&[
+        "convert",
+        "fixtures/two_nodes",
+        "--to",
+        "pftrace",
+        "-o",
+        &format!("{place}/a.pftrace"),
+        "--kernel",
+        "nosuch",
+        "--domain",
+        "nosuch",
+    ]);
+    assert!(empty.code == 3 || empty.code == 0, "{}", empty.stderr);
+}
