@@ -201,7 +201,7 @@ fn flows_have_both_ends_and_processes_their_own_pids() {
     pids.sort_unstable();
     pids.dedup();
     assert_eq!(pids.len(), found.pids.len());
-    for name in ["Copies", "Idle by cause", "Critical path", "Allocated (real)"] {
+    for name in ["Copies", "Idle by cause", "Critical path", "Allocated, real"] {
         assert!(found.tracks.iter().any(|track| track == name), "{name}: {:?}", found.tracks);
     }
 }
@@ -251,4 +251,16 @@ fn what_cannot_be_written_is_refused() {
         "nosuch",
     ]);
     assert!(empty.code == 3 || empty.code == 0, "{}", empty.stderr);
+}
+
+#[test]
+fn counters_and_exposed_communication_have_tracks() {
+    let found = read(&converted("fixtures/planted", &[]));
+    let exposed: i64 =
+        found.slices.iter().filter(|slice| slice.category == "exposed communication").map(|slice| slice.duration).sum();
+    let statement = "SELECT SUM(end_ns - start_ns) AS n FROM gpu_segments WHERE comm > 0 AND compute = 0";
+    assert_eq!(Some(exposed), records(&["sql", "-q", statement, "fixtures/planted"])[0]["n"].as_i64());
+    assert!(exposed > 0 && found.tracks.iter().any(|track| track == "Exposed communication"));
+    let sampled = crate::dialects::databases::schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
+    assert!(read(&converted(&sampled.path, &[])).tracks.iter().any(|track| track.contains("GFX Clock")));
 }

@@ -30,8 +30,7 @@ interrupted, rerun the same command to resume.
 Examples:
   wavesieve convert traces/ -o dataset
   wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
-  wavesieve convert traces/ -o dataset --with launches
-  wavesieve convert traces/ -o tables --to csv
+  wavesieve convert traces/ -o tables --to csv --with launches
   wavesieve convert traces/ --to pftrace -o trace.pftrace")]
 pub(crate) struct ConvertArguments {
     #[command(flatten)]

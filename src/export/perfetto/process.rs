@@ -1,7 +1,6 @@
 //! The tracks of one process: its threads, and the queues, copies and counters of its GPUs.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use anyhow::{Context, Result};
 use itertools::izip;
@@ -68,10 +67,12 @@ pub(super) fn request() -> Request {
         ("regions", of(&["region_id", "domain", "name", "message", "tid", "correlation_id", "start_ns", "end_ns"])),
         ("marks", of(&["mark_id", "domain", "name", "message", "tid", "time_ns"])),
         ("launches", of(&["correlation_id", "kind", "target_id", "api_start_ns", "start_ns"])),
+        ("counters", of(&["dispatch_id", "counter", "value"])),
         ("threads", of(&["tid", "name"])),
         ("samples", of(&["track", "name", "unit", "time_ns", "value"])),
         ("memory_live", of(&["level", "gpu", "time_ns", "live_bytes"])),
         ("idle_gaps", of(&["gpu", "start_ns", "end_ns", "cause"])),
+        ("gpu_segments", of(&["gpu", "start_ns", "end_ns", "compute", "comm"])),
         ("queue_depths", of(&["gpu", "queue_id", "start_ns", "end_ns", "waiting"])),
         ("iterations", of(&["iteration", "phase", "start_ns", "end_ns"])),
         ("critical_path", of(&["kind", "name", "start_ns", "end_ns"])),
@@ -100,7 +101,7 @@ struct Slice {
 }
 
 impl ProcessWriter<'_, '_> {
-    fn uuid(&self, kind: &str, numbers: &[i64]) -> u64 {
+    pub(super) fn uuid(&self, kind: &str, numbers: &[i64]) -> u64 {
         let guid = self.member.process.facts.guid.as_deref().unwrap_or_default();
         let text = format!("{guid} {} {kind} {numbers:?}", self.member.process.process);
         xxh3_64(text.as_bytes()).max(1)
@@ -112,7 +113,7 @@ impl ProcessWriter<'_, '_> {
         (OTHER_PIDS * self.earlier + own) % i64::from(i32::MAX)
     }
 
-    fn table(&self, name: &str) -> Result<DataFrame> {
+    pub(super) fn table(&self, name: &str) -> Result<DataFrame> {
         Ok(collected(self.tables.get(name).with_context(|| format!("internal: {name} was not read"))?)?)
     }
 
@@ -301,8 +302,10 @@ impl ProcessWriter<'_, '_> {
         self.kernels(&parent, flows)?;
         self.copies(&parent, flows)?;
         self.idle(&parent)?;
+        self.exposed_communication(&parent)?;
         self.depths(&parent)?;
-        self.memory(&parent)
+        self.memory(&parent)?;
+        self.counters(&parent)
     }
 
     fn kernels(&mut self, parent: &dyn Fn(Option<i64>) -> u64, flows: &Flows) -> Result<()> {
@@ -469,6 +472,34 @@ impl ProcessWriter<'_, '_> {
         Ok(())
     }
 
+    /// Time in which a GPU communicates and computes nothing, in one piece where segments follow each other.
+    fn exposed_communication(&mut self, parent: &dyn Fn(Option<i64>) -> u64) -> Result<()> {
+        let frame = self.table("gpu_segments")?;
+        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
+        let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
+        let (compute, comm) = (integers("compute")?, integers("comm")?);
+        let mut by_gpu: BTreeMap<Option<i64>, Vec<Slice>> = BTreeMap::new();
+        for row in 0..frame.height() {
+            let is_exposed = comm.get(row).unwrap_or_default() > 0 && compute.get(row).unwrap_or_default() == 0;
+            if !is_exposed {
+                continue;
+            }
+            let Some(slice) = self.slice(starts.get(row), ends.get(row), row as i64, row) else { continue };
+            let slices = by_gpu.entry(gpus.get(row)).or_default();
+            match slices.last_mut().filter(|last| last.end_ns == slice.start_ns) {
+                Some(last) => last.end_ns = slice.end_ns,
+                None => slices.push(slice),
+            }
+        }
+        let name = self.texts.id("exposed communication");
+        for (gpu, slices) in by_gpu {
+            let of_row = |_: &mut Self, _: &Slice, _: &mut Vec<(u32, Value)>| (name, name, None);
+            let numbers = [gpu.unwrap_or(-1)];
+            self.lanes("exposed", "Exposed communication", parent(gpu), 61, &numbers, slices, &mut Vec::new(), of_row)?;
+        }
+        Ok(())
+    }
+
     /// A table of slices of the whole process on a track of its own.
     fn simple(
         &mut self,
@@ -498,102 +529,5 @@ impl ProcessWriter<'_, '_> {
             (category, names.get(slice.row).copied().unwrap_or(category), None)
         };
         self.lanes(table, title, process, rank, &[], slices, &mut Vec::new(), of_row)
-    }
-
-    /// Work that waits in each queue, over time.
-    fn depths(&mut self, parent: &dyn Fn(Option<i64>) -> u64) -> Result<()> {
-        let frame = self.table("queue_depths")?;
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (gpus, queues, starts) = (integers("gpu")?, integers("queue_id")?, integers("start_ns")?);
-        let (ends, waiting) = (integers("end_ns")?, integers("waiting")?);
-        let mut series: BTreeMap<(Option<i64>, Option<i64>), Vec<(i64, f64)>> = BTreeMap::new();
-        for (gpu, queue, start, end, waiting) in
-            izip!(gpus.iter(), queues.iter(), starts.iter(), ends.iter(), waiting.iter())
-        {
-            let (Some(start_ns), Some(end_ns)) = (start, end) else { continue };
-            let values = series.entry((gpu, queue)).or_default();
-            values.push((start_ns, waiting.unwrap_or_default() as f64));
-            values.push((end_ns, 0.0));
-        }
-        for ((gpu, queue), values) in series {
-            let name = format!("Waiting in queue {}", queue.map_or_else(|| "?".to_owned(), |queue| queue.to_string()));
-            self.counter("depth", &name, "count", parent(gpu), 70, &[gpu.unwrap_or(-1), queue.unwrap_or(-1)], values)?;
-        }
-        Ok(())
-    }
-
-    /// Memory that is allocated on each GPU, over time.
-    fn memory(&mut self, parent: &dyn Fn(Option<i64>) -> u64) -> Result<()> {
-        let frame = self.table("memory_live")?;
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (gpus, times, live) = (integers("gpu")?, integers("time_ns")?, integers("live_bytes")?);
-        let levels = frame.column("level")?.cast(&polars::prelude::DataType::String)?;
-        let mut series: BTreeMap<(Option<i64>, String), Vec<(i64, f64)>> = BTreeMap::new();
-        for (gpu, time, live, level) in izip!(gpus.iter(), times.iter(), live.iter(), levels.str()?.iter()) {
-            let (Some(time_ns), Some(live)) = (time, live) else { continue };
-            series.entry((gpu, level.unwrap_or_default().to_lowercase())).or_default().push((time_ns, live as f64));
-        }
-        for (number, ((gpu, level), values)) in (0_i64..).zip(series) {
-            let name = format!("Allocated ({level})");
-            self.counter("allocated", &name, "bytes", parent(gpu), 80, &[gpu.unwrap_or(-1), number], values)?;
-        }
-        Ok(())
-    }
-
-    /// Sampled values such as clocks and power.
-    fn samples(&mut self, process: u64) -> Result<()> {
-        let frame = self.table("samples")?;
-        let times = I64Values::new(frame.column("time_ns")?.i64()?);
-        let values = frame.column("value")?.f64()?;
-        let text = |column: &str| frame.column(column)?.cast(&polars::prelude::DataType::String);
-        let (tracks, names, units) = (text("track")?, text("name")?, text("unit")?);
-        let mut series: BTreeMap<(String, String, String), Vec<(i64, f64)>> = BTreeMap::new();
-        for (time, value, track, name, unit) in
-            izip!(times.iter(), values.iter(), tracks.str()?.iter(), names.str()?.iter(), units.str()?.iter())
-        {
-            let (Some(time_ns), Some(value)) = (time, value) else { continue };
-            let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-            series.entry((text(track), text(name), text(unit))).or_default().push((time_ns, value));
-        }
-        for (number, ((track, name, unit), values)) in (0_i64..).zip(series) {
-            let shown = if track == name { name } else { format!("{track} {name}") };
-            self.counter("sample", &shown, &unit, process, 90, &[number], values)?;
-        }
-        Ok(())
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the facts of one track")]
-    fn counter(
-        &mut self,
-        kind: &str,
-        name: &str,
-        unit: &str,
-        parent: u64,
-        rank: i64,
-        numbers: &[i64],
-        mut values: Vec<(i64, f64)>,
-    ) -> Result<(), io::Error> {
-        values.retain(|(at_ns, value)| *at_ns > 0 && value.is_finite());
-        values.sort_by_key(|(at_ns, _)| *at_ns);
-        if values.is_empty() {
-            return Ok(());
-        }
-        let uuid = self.uuid(kind, numbers);
-        self.stream.describe(&Described {
-            uuid,
-            name,
-            parent: Some(parent),
-            merge: Merge::Never,
-            rank,
-            unit: Some(unit),
-        })?;
-        let mut track = self.stream.start(uuid)?;
-        // Of several values at one time the last one holds.
-        for (place, (at_ns, value)) in values.iter().enumerate() {
-            if values.get(place + 1).is_none_or(|(next_ns, _)| next_ns > at_ns) {
-                self.stream.value(&mut track, *at_ns, *value)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -204,6 +204,7 @@ impl<'a> Stream<'a> {
                     "ns" => counter.varint(3, 1),
                     "bytes" => counter.varint(3, 3),
                     "count" => counter.varint(3, 2),
+                    "" => {}
                     other => counter.data(6, other.as_bytes()),
                 });
             }
