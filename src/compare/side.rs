@@ -138,3 +138,34 @@ pub(crate) fn levels_of_shape(shape: &Shape, basis: Basis) -> &[f64] {
         Basis::Iteration => &shape.steady_logs,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(has_transfers: bool) -> Side {
+        let kernel = |total_ns: i64, is_transfer: bool| KernelDigest {
+            name: "ncclDevKernel_AllReduce".to_owned(),
+            category: COMMUNICATION.to_owned(),
+            is_transfer,
+            run: Calls { calls: 2, total_ns, ..Calls::default() },
+            ..KernelDigest::default()
+        };
+        let transfers = if has_transfers { vec![kernel(30, true)] } else { Vec::new() };
+        let gpu = GpuDigest { kernels: vec![kernel(100, false)], transfers, ..GpuDigest::default() };
+        Side { runs: vec![Digest { gpus: vec![gpu], ..Digest::default() }] }
+    }
+
+    #[test]
+    fn transfer_times_are_compared_only_with_transfer_times() {
+        let separated = |base: bool, new: bool| {
+            let (mut base, mut new) = (side(base), side(new));
+            separate_waits(&mut [&mut base, &mut new]);
+            let gpu = &base.runs[0].gpus[0];
+            (gpu.kernels[0].run.total_ns, gpu.waits_ns.0)
+        };
+        assert_eq!(separated(true, true), (30, 70));
+        assert_eq!(separated(true, false), (100, 0));
+        assert_eq!(separated(false, true), (100, 0));
+    }
+}

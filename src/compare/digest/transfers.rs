@@ -93,3 +93,40 @@ pub(super) fn separate(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    /// Two calls of a collective on two GPUs that were recorded, on a communicator of so many ranks.
+    fn transfers(ranks: i64) -> usize {
+        let frame = df!(
+            "process" => [0_i64, 1, 0, 1],
+            "kernel_name" => ["allreduce"; 4],
+            "gpu" => [0_i64, 1, 0, 1],
+            "start_ns" => [0_i64, 10, 100, 110],
+            "dispatch_id" => [1_i64, 1, 2, 2],
+            "duration_ns" => [50_i64, 40, 50, 40],
+            "collective" => [0_i64, 0, 1, 1],
+            "ranks" => [ranks; 4],
+            "gpus" => [2_i64; 4],
+        );
+        let gpu = |process: i64| GpuDigest {
+            process,
+            gpu: process,
+            kernels: vec![KernelDigest { name: "allreduce".to_owned(), ..KernelDigest::default() }],
+            ..GpuDigest::default()
+        };
+        let mut gpus = [gpu(0), gpu(1)];
+        separate(&mut gpus, &frame.unwrap(), &BTreeMap::new()).unwrap();
+        assert!(gpus.iter().flat_map(|gpu| &gpu.transfers).all(|kernel| kernel.run.total_ns == 80));
+        gpus.iter().map(|gpu| gpu.transfers.len()).sum()
+    }
+
+    #[test]
+    fn ranks_that_were_not_recorded_may_have_been_the_last() {
+        assert_eq!((transfers(2), transfers(4)), (2, 0));
+    }
+}

@@ -51,13 +51,13 @@ fn bytes_do_not_depend_on_threads() {
 fn markdown_has_a_marker_and_fits() {
     let directory = place();
     let many = |percent: i64| {
-        let mut program = Program { iterations: 8, ..Program::new() };
+        let mut program = Program { iterations: 5, ..Program::new() };
         let kernel = |number: i64| Kernel {
             name: format!("void kernel_number_{number}_with_a_rather_long_name<float, {number}>(float*)"),
             grid: 64,
             duration: 20_000 * percent / 100,
         };
-        program.kernels.extend((0..1500).map(kernel));
+        program.kernels.extend((0..5000).map(kernel));
         program
     };
     let (base, new) = (many(100).write(&directory, "a_results.json"), many(180).write(&directory, "b_results.json"));
