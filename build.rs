@@ -1,4 +1,4 @@
-//! Embeds every file of `queries/` in the binary but those whose names begin with `_`, so that a query is added by adding a file,
+//! Embeds every file of `queries/` in the binary but those whose names, or whose folders' names, begin with `_`, so that a query is added by adding a file,
 //! and finds out whether the real traces are there that some tests need.
 
 use std::fmt::Write as _;
@@ -44,11 +44,12 @@ fn find_real_traces() {
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_')) {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "sql")
-            && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
-        {
+        } else if path.extension().is_some_and(|extension| extension == "sql") {
             files.push(path);
         }
     }

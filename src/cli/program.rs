@@ -103,7 +103,7 @@ fn dispatch(
         "analyze" => analyze::run(&parsed(matches)?, registry, global),
         "report" => report::run(&parsed(matches)?, registry, global),
         "compare" => compare::run(&parsed(matches)?, global),
-        "convert" => convert::run(&parsed(matches)?, global),
+        "convert" => convert::run(&parsed(matches)?, registry, global),
         "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),

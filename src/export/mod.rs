@@ -3,6 +3,8 @@
 pub(crate) mod atomic;
 pub(crate) mod cache;
 pub(crate) mod cell;
+#[cfg(feature = "cli")]
+pub(crate) mod chrome;
 pub(crate) mod columnar;
 pub(crate) mod conversion;
 pub(crate) mod convert;
@@ -11,11 +13,17 @@ pub(crate) mod delimited;
 pub(crate) mod documentation;
 pub(crate) mod json;
 pub(crate) mod markdown;
+#[cfg(feature = "cli")]
+pub(crate) mod otf2;
 pub(crate) mod parquet;
 #[cfg(feature = "cli")]
 pub(crate) mod perfetto;
+#[cfg(feature = "cli")]
+pub(crate) mod rocprofv3;
 mod row_order;
 pub(crate) mod stream;
 pub(crate) mod target;
 pub(crate) mod terminal;
+#[cfg(feature = "cli")]
+pub(crate) mod timeline;
 pub(crate) mod unit;

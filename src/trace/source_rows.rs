@@ -13,6 +13,7 @@ use crate::columns::frames::{collected, empty_frame, own_columns};
 use crate::columns::reading::{Piece, ScanHint};
 use crate::columns::requests::{Request, all_columns, wanted};
 use crate::derive;
+use crate::schema;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table};
 use crate::text::causes::with_causes;
@@ -84,6 +85,13 @@ impl Trace {
     /// Number of rows of a source table of a process as they are recorded, whatever is chosen of them; 0 if they cannot be counted.
     pub(crate) fn recorded_rows(&self, member: &TraceProcess, table: &'static Table) -> u64 {
         member.source.count_rows(&self.context(member), table).map_or(0, |count| count.rows)
+    }
+
+    /// Dispatches of all processes as they are recorded.
+    pub(crate) fn recorded_dispatches(&self) -> u64 {
+        let kernels = schema::table("kernels");
+        let of = |member: &TraceProcess| kernels.map_or(0, |table| self.recorded_rows(member, table));
+        self.members().iter().map(of).fold(0, u64::saturating_add)
     }
 
     pub(super) fn context<'a>(&'a self, member: &'a TraceProcess) -> ReadContext<'a> {

@@ -77,4 +77,5 @@ mod two_sources;
 mod unknown_and_shared;
 mod vacuity;
 mod verbs;
+mod viewers;
 mod workbooks;

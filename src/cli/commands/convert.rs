@@ -3,20 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use flate2::write::GzEncoder;
 
+use super::convert_viewers::{TimelineArguments, ViewerFormat, check_place};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::filters::explain_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
-use crate::cli::output::delivery::{check_file, deliver};
+use crate::cli::output::delivery::print_written;
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
+use crate::engine::Registry;
+use crate::export::atomic::write_directory;
 use crate::export::conversion::{
     Outcome, Plan, Refused, check_output, convert, finished_of, on_demand_name, on_demand_tables,
 };
 use crate::export::convert::TableFormat;
-use crate::export::perfetto::{self, Arguments};
+use crate::export::rocprofv3::{self, Flavor};
 use crate::input::AtInterruption;
 
 /// Convert traces to Parquet, CSV, JSON or Arrow, or to a trace for Perfetto
@@ -35,15 +37,17 @@ Examples:
 pub(crate) struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// Output directory, of pftrace a file; it appears or changes only when everything is written
+    /// Output directory, of pftrace a file unless --split; it appears or changes only when everything is written
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     /// File format
     #[arg(long, value_enum, default_value_t)]
     to: ConvertFormat,
-    /// Arguments of the slices of pftrace
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
-    args: Arguments,
+    #[command(flatten)]
+    timeline: TimelineArguments,
+    /// Whose files rocprofv3-csv writes
+    #[arg(long, value_enum, default_value_t, value_name = "PROGRAM")]
+    csv_flavor: Flavor,
     /// Also write these derived tables, which queries otherwise compute when needed; `all` for all of them
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand_name)]
     with: Vec<String>,
@@ -66,23 +70,70 @@ enum ConvertFormat {
     Arrow,
     /// A trace for Perfetto; compressed if its name ends in .gz or .zst
     Pftrace,
+    /// An OTF2 archive for Vampir, Score-P and Pipit
+    Otf2,
+    /// Chrome trace events as PyTorch writes them, for HTA: a file for each rank
+    ChromeJson,
+    /// The CSV files of rocprofv3 or of `rocpd convert`
+    Rocprofv3Csv,
+}
+
+impl ConvertArguments {
+    fn write_timeline(
+        &self,
+        format: ViewerFormat,
+        registry: &Registry,
+        global: &GlobalArguments,
+    ) -> Result<u8, Failure> {
+        if !self.with.is_empty() || self.overwrite {
+            let message = "--with and --overwrite are about tables; leave them out of time lines";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        self.timeline.write(&self.input, &self.output, format, registry, global)
+    }
+
+    /// Writes the CSV files of rocprofv3.
+    fn write_rocprofv3(&self, global: &GlobalArguments) -> Result<u8, Failure> {
+        self.timeline.refuse()?;
+        if !self.with.is_empty() || self.overwrite {
+            let message = "--with and --overwrite are about tables; leave them out of --to rocprofv3-csv";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let output = &self.output;
+        check_place(&self.input, output, false)?;
+        let trace = self.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
+        messages::warn(&trace, global);
+        let written = write_directory(output, |directory| rocprofv3::write(&trace, self.csv_flavor, directory))?;
+        print_written(output, global);
+        if !global.quiet {
+            messages::print_note(format_args!("{} rows in {} files", written.rows, written.files));
+        }
+        if messages::report_damage(&trace, global) {
+            return Ok(PARTIAL);
+        }
+        Ok(if explain_unmatched(&trace, written.events == 0, global)? { NO_DATA } else { DONE })
+    }
 }
 
 /// Runs the verb.
 ///
 /// # Errors
 /// When the inputs cannot be used or the output cannot be written.
-pub(crate) fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     let format = match arguments.to {
         ConvertFormat::Parquet => TableFormat::Parquet,
         ConvertFormat::Csv => TableFormat::Csv,
         ConvertFormat::Json => TableFormat::Json,
         ConvertFormat::Arrow => TableFormat::Arrow,
-        ConvertFormat::Pftrace => return arguments.write_pftrace(global),
+        ConvertFormat::Pftrace => return arguments.write_timeline(ViewerFormat::Pftrace, registry, global),
+        ConvertFormat::Otf2 => return arguments.write_timeline(ViewerFormat::Otf2, registry, global),
+        ConvertFormat::Rocprofv3Csv => return arguments.write_rocprofv3(global),
+        ConvertFormat::ChromeJson => return arguments.write_timeline(ViewerFormat::ChromeJson, registry, global),
     };
-    if arguments.args != Arguments::default() {
-        return Err(Failure::Usage("--args is about slices; choose --to pftrace".to_owned()));
+    arguments.timeline.refuse()?;
+    if arguments.csv_flavor != Flavor::default() {
+        return Err(Failure::Usage("--csv-flavor is about --to rocprofv3-csv; choose that".to_owned()));
     }
     check_output(output, arguments.overwrite).map_err(refusal)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
@@ -103,93 +154,6 @@ pub(crate) fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Res
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
 }
-
-impl ConvertArguments {
-    /// Writes a trace for Perfetto.
-    fn write_pftrace(&self, global: &GlobalArguments) -> Result<u8, Failure> {
-        let output = &self.output;
-        if !self.with.is_empty() || self.overwrite {
-            return Err(Failure::Usage(
-                "--with and --overwrite are about tables; leave them out of --to pftrace".to_owned(),
-            ));
-        }
-        let is_standard_output = output.as_os_str() == "-";
-        if !is_standard_output {
-            if output.is_dir() {
-                return Err(Failure::Usage(format!("{} is a directory; name a file with -o", output.display())));
-            }
-            if output.exists() && self.input.contain(output) {
-                let shown = output.display();
-                return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
-            }
-            check_file(output)?;
-        }
-        let trace = self.input.open(global, &Opening::default())?;
-        messages::warn(&trace, global);
-        let mut summary = perfetto::Summary::default();
-        deliver((!is_standard_output).then_some(output.as_path()), global, |_, out| {
-            summary = match output.extension().and_then(|extension| extension.to_str()) {
-                Some("gz") => {
-                    let mut encoder = GzEncoder::new(out, flate2::Compression::fast());
-                    let summary = perfetto::write(&trace, self.args, &mut encoder)?;
-                    encoder.finish()?;
-                    summary
-                }
-                Some("zst") => {
-                    let mut encoder = zstd::Encoder::new(out, 3)?;
-                    let summary = perfetto::write(&trace, self.args, &mut encoder)?;
-                    encoder.finish()?;
-                    summary
-                }
-                _ => perfetto::write(&trace, self.args, out)?,
-            };
-            Ok(())
-        })?;
-        if !global.quiet {
-            for line in pftrace_notes(&summary) {
-                messages::print_note(line);
-            }
-        }
-        if messages::report_damage(&trace, global) {
-            return Ok(PARTIAL);
-        }
-        let is_empty = summary.counts.slices == 0;
-        Ok(if explain_unmatched(&trace, is_empty, global)? || is_empty { NO_DATA } else { DONE })
-    }
-}
-
-/// What was written, and what is otherwise than it was recorded.
-fn pftrace_notes(summary: &perfetto::Summary) -> Vec<String> {
-    let (counts, omitted) = (&summary.counts, &summary.omitted);
-    let mut lines = vec![format!(
-        "{} slices, {} instants, {} counter values, {} flows on {} tracks, {:.1} MiB",
-        counts.slices,
-        counts.instants,
-        counts.counter_values,
-        counts.flows,
-        counts.tracks,
-        counts.bytes as f64 / 1_048_576.0
-    )];
-    let notes = [
-        (omitted.without_start, "rows have no start and are left out"),
-        (omitted.bad_ends, "rows end before they start and have no length in the file"),
-        (omitted.overlaps, "slices overlap others of their thread and are on tracks beside it"),
-        (omitted.skewed_flows, "kernels and copies start before their calls and have no arrow"),
-    ];
-    lines
-        .extend(notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("note: {count} {what}")));
-    if counts.slices > MANY_SLICES || counts.bytes > LARGE_BYTES {
-        lines.push(
-            "note: browsers hold few such files; serve it with `trace_processor server http FILE`, or cut it with --window, --rank or --min-duration"
-                .to_owned(),
-        );
-    }
-    lines
-}
-
-/// Slices and bytes above which browsers run out of memory.
-const MANY_SLICES: u64 = 4_000_000;
-const LARGE_BYTES: u64 = 300 << 20;
 
 /// An output that cannot be written is wrong usage.
 fn refusal(error: anyhow::Error) -> Failure {

@@ -59,6 +59,18 @@ pub(crate) struct FilterArguments {
 }
 
 impl FilterArguments {
+    /// The same with a window, at which events are cut.
+    ///
+    /// # Errors
+    /// When there is a window already, or this is none.
+    pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
+        if self.window.is_some() || self.iterations.is_some() {
+            return Err(Failure::Usage("parts of the time are windows; leave out --window and --iter".to_owned()));
+        }
+        let window = window.parse().map_err(|error| Failure::Usage(format!("invalid window {window}: {error}")))?;
+        Ok(Self { window: Some(window), window_mode: WindowMode::Clip, ..self.clone() })
+    }
+
     /// The choice; a condition is put to the `subject` alone where there is one.
     ///
     /// # Errors

@@ -96,6 +96,14 @@ impl InputArguments {
         Self { inputs, more_inputs: Vec::new(), ..self.clone() }
     }
 
+    /// The same options with a window, at which events are cut.
+    ///
+    /// # Errors
+    /// When there is a window already, or this is none.
+    pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
+        Ok(Self { filters: self.filters.with_window(window)?, ..self.clone() })
+    }
+
     /// Opens the trace with what the filters choose.
     ///
     /// # Errors

@@ -18,7 +18,6 @@ use super::units::{Units, of_iterations, of_ranges};
 use crate::analysis::categories::COMMUNICATION;
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request};
-use crate::schema;
 use crate::schema::facts::Role;
 use crate::trace::consumer::TableConsumer;
 use crate::trace::{Trace, TraceProcess};
@@ -49,12 +48,7 @@ impl PathChoice {
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => {
-                let of = |member: &TraceProcess| {
-                    schema::table("kernels").map_or(0, |table| trace.recorded_rows(member, table))
-                };
-                trace.members().iter().map(of).fold(0, u64::saturating_add) <= MAX_DISPATCHES
-            }
+            Self::Auto => trace.recorded_dispatches() <= MAX_DISPATCHES,
         }
     }
 }

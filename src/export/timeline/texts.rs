@@ -9,14 +9,14 @@ use crate::columns::frames::values_by_text;
 
 /// The texts of a process.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     ids: BTreeMap<String, u32>,
     texts: Vec<String>,
 }
 
 impl Texts {
     /// The number of a text.
-    pub(super) fn id(&mut self, text: &str) -> u32 {
+    pub(crate) fn id(&mut self, text: &str) -> u32 {
         if let Some(id) = self.ids.get(text) {
             return *id;
         }
@@ -26,7 +26,7 @@ impl Texts {
         id
     }
 
-    pub(super) fn text(&self, id: u32) -> &str {
+    pub(crate) fn text(&self, id: u32) -> &str {
         self.texts.get(id as usize).map(String::as_str).unwrap_or_default()
     }
 
@@ -34,7 +34,7 @@ impl Texts {
     ///
     /// # Errors
     /// When the column holds no texts.
-    pub(super) fn of_column(&mut self, column: &Column) -> PolarsResult<Vec<Option<u32>>> {
+    pub(crate) fn of_column(&mut self, column: &Column) -> PolarsResult<Vec<Option<u32>>> {
         let texts = RefCell::new(self);
         values_by_text(column, |text| texts.borrow_mut().id(text))
     }

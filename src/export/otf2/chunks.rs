@@ -1,0 +1,87 @@
+//! Files of chunks, all of one size but the last, which a record never crosses.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// The start of every chunk and of the anchor: its marker, and little endian.
+const HEAD: [u8; 2] = [3, 0x42];
+/// The end of a file: no record follows, and the buffer ends.
+const END: [u8; 2] = [2, 1];
+/// Bytes of a chunk that are not records: its head with the numbers of its first and last event, and room for the end.
+const HEADER: usize = 18;
+const SPARE: usize = 11;
+
+/// A file of chunks. It is open only while a chunk is written: there may be more tracks than files that can be open.
+pub(super) struct Chunks {
+    path: PathBuf,
+    written: u64,
+    size: usize,
+    chunk: Vec<u8>,
+    /// Numbers of the first and the last event of the chunk, from 1.
+    first: u64,
+    next: u64,
+    /// Definitions are not numbered.
+    is_numbered: bool,
+}
+
+impl Chunks {
+    /// # Errors
+    /// When the file cannot be created.
+    pub(super) fn create(path: &Path, size: usize, is_numbered: bool) -> Result<Self> {
+        File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self { path: path.to_owned(), written: 0, size, chunk: vec![0; HEADER], first: 1, next: 1, is_numbered })
+    }
+
+    /// Whether so many more bytes need another chunk, which then starts.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub(super) fn makes_room(&mut self, bytes: usize) -> Result<bool> {
+        if self.chunk.len() + bytes + SPARE <= self.size {
+            return Ok(false);
+        }
+        self.write(self.size)?;
+        Ok(true)
+    }
+
+    /// Adds bytes for which there is room; `events` of them end here.
+    pub(super) fn add(&mut self, bytes: &[u8], events: u64) {
+        self.chunk.extend_from_slice(bytes);
+        self.next += events;
+    }
+
+    /// Events so far.
+    pub(super) fn events(&self) -> u64 {
+        self.next - 1
+    }
+
+    fn write(&mut self, length: usize) -> Result<()> {
+        let last = if self.is_numbered { self.next - 1 } else { 0 };
+        let head = [&HEAD[..], &self.first.to_le_bytes(), &last.to_le_bytes()].concat();
+        self.chunk.iter_mut().zip(&head).for_each(|(to, from)| *to = *from);
+        self.chunk.resize(length, 0);
+        let append = || OpenOptions::new().append(true).open(&self.path)?.write_all(&self.chunk);
+        append().with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.written += length as u64;
+        self.chunk.clear();
+        self.chunk.resize(HEADER, 0);
+        if self.is_numbered {
+            self.first = self.next;
+        }
+        Ok(())
+    }
+
+    /// Writes the rest, and gives the bytes of the file.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub(super) fn close(mut self) -> Result<u64> {
+        self.chunk.extend_from_slice(&END);
+        let length = self.chunk.len();
+        self.write(length)?;
+        Ok(self.written)
+    }
+}

@@ -1,0 +1,18 @@
+//! The time line of a trace: tracks of slices, instants and values, in the order in which the formats of viewers want them.
+
+mod counters;
+mod derived;
+mod flows;
+mod gpus;
+mod lanes;
+mod process;
+mod rows;
+mod sink;
+mod texts;
+mod threads;
+mod write;
+
+pub(crate) use process::{FindingText, Findings};
+pub(crate) use sink::{Counts, Event, Place, ProcessFacts, Sink, TrackFacts, Value};
+pub(crate) use texts::Texts;
+pub(crate) use write::{Arguments, By, Options, Summary, Tracks, content_id, members, write, write_members};

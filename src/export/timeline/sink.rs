@@ -1,0 +1,123 @@
+//! What a format of a viewer is told of a time line.
+
+use anyhow::Result;
+
+use super::texts::Texts;
+use crate::schema::process::Process;
+
+/// A process, before its tracks.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessFacts<'a> {
+    pub uuid: u64,
+    /// Different for each process of the file, and below 2^31.
+    pub pid: i64,
+    pub name: String,
+    pub process: &'a Process,
+}
+
+/// What a track shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place<'a> {
+    /// Calls and ranges of a thread; the id is different for each thread of the file.
+    Thread { tid: i64 },
+    /// What does not nest on a thread.
+    BesideThread,
+    /// A GPU, which has tracks and no events.
+    Gpu { gpu: i64 },
+    /// Other tracks that belong together.
+    Group,
+    /// Work of a queue or stream, one lane of it.
+    Work { gpu: Option<i64>, number: i64, lane: usize },
+    /// What was found out about a process or a GPU.
+    Notes { gpu: Option<i64> },
+    /// Values in this unit.
+    Counter { gpu: Option<i64>, unit: &'a str },
+}
+
+/// A track, before its events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackFacts<'a> {
+    pub uuid: u64,
+    pub name: &'a str,
+    /// The track that it is under.
+    pub parent: u64,
+    /// Place among the tracks under the same one.
+    pub order: i64,
+    /// Lanes with the same number and name are one track to a reader.
+    pub lanes_of: Option<u64>,
+    pub place: Place<'a>,
+}
+
+/// The value of an argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Integer(i64),
+    Text(u32),
+}
+
+/// What a slice or an instant shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event<'a> {
+    pub category: u32,
+    pub name: u32,
+    /// Names and values.
+    pub arguments: &'a [(u32, Value)],
+    /// Flows that start here.
+    pub flows: &'a [u64],
+    /// A flow that ends here.
+    pub flow_end: Option<u64>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub slices: u64,
+    pub instants: u64,
+    pub counter_values: u64,
+    /// Ends of flows.
+    pub flows: u64,
+    pub tracks: u64,
+    pub bytes: u64,
+}
+
+/// A format. Events of a track come in the order of time, and what ends at a time ends before what starts at it.
+pub(crate) trait Sink {
+    /// A track that events are written to.
+    type Track;
+
+    /// A process follows.
+    fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()>;
+
+    /// A track that has others under it.
+    fn group(&mut self, facts: &TrackFacts<'_>) -> Result<()>;
+
+    /// A track that has events.
+    fn track(&mut self, facts: &TrackFacts<'_>) -> Result<Self::Track>;
+
+    /// A slice starts inside the one that started last and has not ended.
+    fn begin(
+        &mut self,
+        track: &mut Self::Track,
+        start_ns: i64,
+        end_ns: i64,
+        event: &Event<'_>,
+        texts: &Texts,
+    ) -> Result<()>;
+
+    /// The slice that started last ends.
+    fn end(&mut self, track: &mut Self::Track, at_ns: i64) -> Result<()>;
+
+    /// Something happens.
+    fn instant(&mut self, track: &mut Self::Track, at_ns: i64, event: &Event<'_>, texts: &Texts) -> Result<()>;
+
+    /// A counter has another value.
+    fn value(&mut self, track: &mut Self::Track, at_ns: i64, value: f64) -> Result<()>;
+
+    /// A track has no more events.
+    fn finish(&mut self, _track: Self::Track) -> Result<()> {
+        Ok(())
+    }
+
+    /// What was written so far.
+    fn counts(&self) -> Counts;
+}

@@ -1,0 +1,158 @@
+//! Writes a whole trace, process after process.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::flows::Flows;
+use super::process::{Findings, ProcessWriter};
+use super::sink::{Counts, Sink};
+use super::texts::Texts;
+use crate::schema::facts::Role;
+use crate::trace::{Trace, TraceProcess};
+
+/// Which arguments slices have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub(crate) enum Arguments {
+    /// None
+    None,
+    /// Ids, sizes and bytes, as rocprofv3 calls them
+    #[default]
+    Lean,
+    /// Also the times in nanoseconds, which TraceLens reads
+    Rocprof,
+}
+
+/// What a track of kernels stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub(crate) enum By {
+    /// A hardware queue
+    #[default]
+    Queue,
+    /// A stream of the program
+    Stream,
+}
+
+/// Which tracks there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub(crate) enum Tracks {
+    /// What was recorded; the fastest
+    Recorded,
+    /// Also idle time by cause, exposed communication, queue depths and iterations
+    Analyzed,
+    /// Also the critical path and findings
+    #[default]
+    All,
+}
+
+/// How a time line is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub arguments: Arguments,
+    pub by: By,
+    pub tracks: Tracks,
+}
+
+/// What is not in the output as it was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Omitted {
+    /// Rows without a start.
+    pub without_start: u64,
+    /// Rows that end before they start, which have no length in the output.
+    pub bad_ends: u64,
+    /// Slices of a thread that nest in no other, on tracks beside it.
+    pub overlaps: u64,
+    /// Flows to work that starts before its call.
+    pub skewed_flows: u64,
+    /// Flows of calls with more than a viewer is given.
+    pub flows_beyond: u64,
+}
+
+impl Omitted {
+    fn add(&mut self, other: &Self) {
+        self.without_start += other.without_start;
+        self.bad_ends += other.bad_ends;
+        self.overlaps += other.overlaps;
+        self.skewed_flows += other.skewed_flows;
+        self.flows_beyond += other.flows_beyond;
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub counts: Counts,
+    pub omitted: Omitted,
+}
+
+impl Summary {
+    /// Adds what another file holds.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let (counts, added) = (&mut self.counts, &other.counts);
+        counts.slices += added.slices;
+        counts.instants += added.instants;
+        counts.counter_values += added.counter_values;
+        counts.flows += added.flows;
+        counts.tracks += added.tracks;
+        counts.bytes += added.bytes;
+        self.omitted.add(&other.omitted);
+    }
+}
+
+/// The processes that have a time line: those of counter passes do not.
+pub(crate) fn members(trace: &Trace) -> impl Iterator<Item = &TraceProcess> {
+    trace.members().iter().filter(|member| member.process.role == Role::Trace)
+}
+
+/// A number for what is written of a trace: the same for the same processes and filters.
+pub(crate) fn content_id(trace: &Trace, options: &Options) -> u128 {
+    let names: Vec<&str> =
+        members(trace).map(|member| member.process.facts.guid.as_deref().unwrap_or_default()).collect();
+    xxh3_128(format!("{names:?} {:?} {options:?}", trace.choice().command_line()).as_bytes())
+}
+
+/// Writes the processes, which are read one after the other, and table after table.
+///
+/// # Errors
+/// When a table cannot be read, or writing fails.
+pub(crate) fn write<S: Sink>(trace: &Trace, options: &Options, findings: &Findings, sink: &mut S) -> Result<Summary> {
+    write_members(trace, members(trace), options, findings, sink)
+}
+
+/// Writes some of the processes.
+///
+/// # Errors
+/// When a table cannot be read, or writing fails.
+pub(crate) fn write_members<'a, S: Sink>(
+    trace: &'a Trace,
+    members: impl Iterator<Item = &'a TraceProcess>,
+    options: &Options,
+    findings: &Findings,
+    sink: &mut S,
+) -> Result<Summary> {
+    let mut omitted = Omitted::default();
+    let mut pids: BTreeMap<i64, i64> = BTreeMap::new();
+    for member in members {
+        let earlier = pids.entry(member.process.facts.pid).or_insert(-1);
+        *earlier += 1;
+        let mut writer = ProcessWriter {
+            sink,
+            trace,
+            member,
+            texts: Texts::default(),
+            options,
+            findings,
+            earlier: *earlier,
+            omitted: &mut omitted,
+            gpus: BTreeMap::new(),
+            flows: Flows::default(),
+            first_ns: None,
+        };
+        writer.write().with_context(|| format!("cannot write rank {}", member.process.rank))?;
+    }
+    Ok(Summary { counts: sink.counts(), omitted })
+}
