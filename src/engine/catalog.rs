@@ -6,6 +6,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
+use super::rocpd_names::described as rocpd_names;
 use super::run::Answer;
 use crate::schema::{Table, table, tables};
 use crate::text::similar::closest;
@@ -41,7 +42,11 @@ pub(crate) fn catalog(sql: &str) -> Result<Option<Answer>, QueryError> {
 
 fn listed() -> Result<Answer, QueryError> {
     let of = |text: fn(&Table) -> &str| tables().iter().map(|table| text(table)).collect::<Vec<_>>();
-    answer(&[("name", of(|table| table.name)), ("about", of(|table| table.about))])
+    let of_amd: Vec<(&str, String)> = rocpd_names().collect();
+    let names = of(|table| table.name).into_iter().chain(of_amd.iter().map(|(name, _)| *name));
+    let abouts = of(|table| table.about).into_iter().chain(of_amd.iter().map(|(_, about)| about.as_str()));
+    let dialects = tables().iter().map(|_| "wavesieve").chain(of_amd.iter().map(|_| "rocpd"));
+    answer(&[("name", names.collect()), ("dialect", dialects.collect()), ("about", abouts.collect())])
 }
 
 fn described(table: &Table) -> Result<Answer, QueryError> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::hardware::metrics::Definitions;
-use crate::engine::{Kind, ParameterType, Registry, calls};
+use crate::engine::{Kind, ParameterType, Registry, calls, names_of_rocpd};
 use crate::schema;
 use crate::schema::{Origin, Table, Unit};
 
@@ -59,6 +59,10 @@ pub(crate) fn functions() -> String {
         for call in calls().iter().filter(|call| call.kind == kind) {
             let _ = writeln!(page, "| `{}` | {} |", call.call.replace('|', "\\|"), call.about.replace('|', "\\|"));
         }
+    }
+    page.push_str(include_str!("../../templates/docs/rocpd_names.md"));
+    for (name, about) in names_of_rocpd() {
+        let _ = writeln!(page, "| `{name}` | {} |", about.replace('|', "\\|"));
     }
     page
 }

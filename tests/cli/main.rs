@@ -56,6 +56,7 @@ mod readers;
 mod report;
 mod resume;
 mod rocinsight;
+mod rocpd_names;
 mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_documents;

@@ -18,7 +18,7 @@ use crate::cli::options::source_text::SourceArguments;
 use crate::cli::output::answer::check_output;
 use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
-use crate::engine::{catalog, is_query, referenced_columns, run_sql};
+use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql, with_rocpd_names};
 use crate::schema;
 
 /// Run your own SQL
@@ -26,6 +26,9 @@ use crate::schema;
 #[command(after_help = "Examples:
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
   wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
+
+  wavesieve sql 'SELECT name, total_calls, percentage FROM top_kernels LIMIT 5' traces/
+  wavesieve sql 'SELECT name, SUM(duration) FROM kernels GROUP BY name' traces/ --dialect rocpd
 
   wavesieve sql gaps.sql traces/
   wavesieve sql 'DESCRIBE kernels'
@@ -39,6 +42,9 @@ pub(crate) struct SqlArguments {
     /// Read the statement from this file, - for standard input; -f FILE does too if FILE ends in .sql
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Whose tables the names are
+    #[arg(long, value_enum, default_value_t, value_name = "NAMES")]
+    dialect: Dialect,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -69,6 +75,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         let reason = "the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql";
         return Err(Failure::Usage(reason.to_owned()));
     }
+    let query = with_rocpd_names(&query, arguments.dialect);
     let source = arguments.source.open(global)?;
     let request = referenced_columns(&query.as_str().into());
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };

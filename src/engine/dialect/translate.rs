@@ -1,9 +1,11 @@
 //! A statement in the SQL of DuckDB as one that polars runs, with the names and units of its columns.
 
+use std::ops::ControlFlow;
+
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Cte, Expr, Function, GroupByExpr, Ident, NamedWindowExpr, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr,
-    SetOperator, Statement, TableAlias, TableFactor, VisitMut, WindowType,
+    SetOperator, Statement, TableAlias, TableFactor, VisitMut, WindowType, visit_expressions,
 };
 use sqlparser::dialect::{Dialect, DuckDbDialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
@@ -15,6 +17,7 @@ use super::known::check;
 use super::listed::{one_row, values_apart};
 use super::lowering::{distinct_on, query_of, split_groups, split_qualify, table};
 use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with};
+use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
 use crate::engine::error::QueryError;
@@ -45,6 +48,17 @@ pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated
     query.with = Some(translator.steps).filter(|steps| !steps.is_empty()).map(with);
     let units = columns.map(|columns| columns.iter().map(|column| column.meaning.unit(&column.name, true)).collect());
     Ok(Translated { sql: query.to_string(), windows: translator.windows, units })
+}
+
+/// Whether a part of a statement calls a function that is ours.
+fn calls_own(side: &SetExpr) -> bool {
+    let is_own = |expr: &Expr| match expr {
+        Expr::Function(function) => is_own(&function.name.to_string()),
+        _ => false,
+    };
+    let found =
+        visit_expressions(side, |expr| if is_own(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+    found.is_break()
 }
 
 fn parsed(sql: &str) -> Result<Query, QueryError> {
@@ -197,6 +211,14 @@ impl Translator<'_, '_> {
     /// One side of a set operation; polars takes an operation in another for one of the same kind, unless it is a query of its own.
     fn side(&mut self, side: &mut SetExpr, around: SetOperator) -> Result<Columns, QueryError> {
         let columns = self.body(side, None)?;
+        // polars forgets our functions in the sides of set operations.
+        if matches!(side, SetExpr::Select(_))
+            && calls_own(side)
+            && let Some(mut query) = query_of(include_str!("sql/united.sql"))
+        {
+            std::mem::swap(query.body.as_mut(), side);
+            self.set_apart_side(query, side);
+        }
         if matches!(side, SetExpr::SetOperation { op, .. } if *op != around)
             && let Some(mut query) = query_of(include_str!("sql/one.sql"))
         {
@@ -283,6 +305,16 @@ impl Translator<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes one side of what is united a step, which the side then reads; before, the two have changed places.
+    fn set_apart_side(&mut self, query: Query, side: &mut SetExpr) {
+        let SetExpr::Select(select) = side else { return };
+        let Some(from) = select.from.first_mut() else { return };
+        if let TableFactor::Derived { subquery, .. } = &mut from.relation {
+            **subquery = query;
+        }
+        self.step(&mut from.relation, &None);
     }
 
     /// Makes what is united a step of the statement.

@@ -1,0 +1,7 @@
+-- Code objects.
+SELECT o.code_object_id AS id, p.guid AS guid, p.node AS nid, p.pid AS pid, o.agent_id AS agent_abs_index, o.uri AS uri,
+    o.load_base AS load_base, o.load_size AS load_size, CAST(NULL AS BIGINT) AS load_delta, CAST(NULL AS VARCHAR) AS storage_type_str,
+    CAST(NULL AS BIGINT) AS code_object_size, CAST(NULL AS BIGINT) AS storage_type, CAST(NULL AS BIGINT) AS memory_base,
+    CAST(NULL AS BIGINT) AS memory_size
+FROM code_objects AS o
+JOIN processes AS p ON p.process = o.process

@@ -1,0 +1,4 @@
+-- Queues.
+SELECT q.queue_id AS id, p.guid AS guid, p.node AS nid, p.pid AS pid, q.name AS name, CAST(NULL AS VARCHAR) AS extdata
+FROM queues AS q
+JOIN processes AS p ON p.process = q.process
