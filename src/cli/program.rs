@@ -16,7 +16,7 @@ use super::commands::{
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
 use super::options::query::registry;
-use super::output::messages;
+use super::output::{mail, messages};
 use super::reference::help;
 use super::settings::{Settings, selected};
 use super::{signals, suggest};
@@ -83,6 +83,7 @@ fn run() -> Result<u8, Failure> {
         messages::detail(&global, format_args!("settings of {}", file.display()));
     }
     let code = dispatch(&matches, &registry, &global, &settings, command)?;
+    mail::send_written(matches.subcommand_name().unwrap_or_default(), &global)?;
     messages::detail(&global, "done");
     Ok(code)
 }

@@ -11,6 +11,7 @@ pub(crate) mod convert;
 pub(crate) mod convert_process;
 pub(crate) mod delimited;
 pub(crate) mod documentation;
+pub(crate) mod html_table;
 pub(crate) mod json;
 pub(crate) mod markdown;
 #[cfg(feature = "cli")]

@@ -23,6 +23,10 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
         7,
         "the fixture has too few dispatches to decide",
     ),
+    ("wavesieve report fixtures/two_nodes -o report.html --mail-to ", 1, "there is no mail program"),
+    ("wavesieve table kernel_summary fixtures/two_nodes -o kernels.csv --mail-to ", 1, "there is no such mail server"),
+    ("wavesieve report fixtures/two_nodes -o report.pdf", 1, "there may be no browser"),
+    ("wavesieve table kernel_summary fixtures/two_nodes -o kernels.pdf", 1, "there may be no browser"),
     ("wavesieve table iteration", 3, "the traces are too short to repeat themselves"),
     ("wavesieve table critical_path_by_iteration", 3, "the traces are too short to repeat themselves"),
 ];

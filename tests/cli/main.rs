@@ -65,6 +65,7 @@ mod rpd;
 mod rpd_agreement;
 mod scan;
 mod secrets;
+mod sending;
 mod settings;
 mod sql;
 mod sql_results;

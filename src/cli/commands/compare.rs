@@ -15,8 +15,9 @@ use crate::cli::options::document_arguments::write_charts;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments};
 use crate::cli::options::plot;
+use crate::cli::options::plot::{CHART_FORMATS, ChartFormat};
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
-use crate::cli::output::messages;
+use crate::cli::output::{messages, pdf};
 use crate::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, PathChoice, Side, apply_gates,
     compare, document, frames, history, history_document, sheets, write_digest, write_history, write_markdown,
@@ -100,6 +101,9 @@ pub(crate) struct CompareArguments {
     /// Also write the charts of the page as .svg and .png into this directory, for any format
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     charts: Option<PathBuf>,
+    /// Formats of the charts
+    #[arg(long, value_enum, value_delimiter = ',', default_value = CHART_FORMATS, value_name = "FORMAT,…", help_heading = "Output")]
+    chart_format: Vec<ChartFormat>,
     /// Name in the marker of Markdown, by which a comment is found and updated
     #[arg(long, default_value = "default", value_name = "NAME", help_heading = "Output")]
     name: String,
@@ -143,6 +147,8 @@ enum CompareFormat {
     Markdown,
     /// Page for browsers: one file that needs no network
     Html,
+    /// The page, printed by a browser that is installed
+    Pdf,
     /// Workbook with a sheet for each array of the JSON
     Xlsx,
     /// Directory with a CSV file for each array of the JSON
@@ -151,10 +157,11 @@ enum CompareFormat {
     Parquet,
 }
 
-const EXTENSIONS: [(&str, CompareFormat); 6] = [
+const EXTENSIONS: [(&str, CompareFormat); 7] = [
     ("txt", CompareFormat::Text),
     ("json", CompareFormat::Json),
     ("html", CompareFormat::Html),
+    ("pdf", CompareFormat::Pdf),
     ("xlsx", CompareFormat::Xlsx),
     ("md", CompareFormat::Markdown),
     ("markdown", CompareFormat::Markdown),
@@ -256,7 +263,10 @@ impl CompareArguments {
         if is_folder && self.output_path().is_none() {
             return Err(Failure::Usage("csv and parquet are directories; name one with -o".to_owned()));
         }
-        if format == CompareFormat::Xlsx && self.output_path().is_none() && std::io::stdout().is_terminal() {
+        if matches!(format, CompareFormat::Xlsx | CompareFormat::Pdf)
+            && self.output_path().is_none()
+            && std::io::stdout().is_terminal()
+        {
             return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
         }
         if self.save.is_some() && (new.len() > 1 || self.runs_by.is_some()) {
@@ -349,6 +359,7 @@ impl CompareArguments {
                 Ok(writeln!(out)?)
             }
             CompareFormat::Html => html::write(&history_document(&found)?, out),
+            CompareFormat::Pdf => write_pdf(&history_document(&found)?, out),
             _ => write_history(&found, out),
         })?;
         Ok(if is_damaged { PARTIAL } else { DONE })
@@ -363,8 +374,8 @@ impl CompareArguments {
         let Some(directory) = &self.charts else { return Ok(()) };
         let document = document()?;
         let names: Vec<String> = document.chart_names();
-        plot::check_names(directory, &names)?;
-        let written = write_charts(&document, directory)?;
+        plot::check_names(directory, &names, &self.chart_format)?;
+        let written = write_charts(&document, directory, &self.chart_format)?;
         if !global.quiet {
             messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
         }
@@ -388,6 +399,7 @@ impl CompareArguments {
                     Ok(writeln!(out)?)
                 }
                 CompareFormat::Html => html::write(&document(comparison)?, out),
+                CompareFormat::Pdf => write_pdf(&document(comparison)?, out),
                 CompareFormat::Xlsx => {
                     xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
                 }
@@ -396,6 +408,12 @@ impl CompareArguments {
             }),
         }
     }
+}
+
+fn write_pdf(document: &Document, out: &mut dyn std::io::Write) -> anyhow::Result<()> {
+    let mut page = Vec::new();
+    html::write(document, &mut page)?;
+    Ok(out.write_all(&pdf::from_page(&page)?)?)
 }
 
 /// The command line without its outputs, as it can be repeated.

@@ -8,6 +8,7 @@ use super::filters::{print_partly_unmatched, print_unmatched};
 use super::global::GlobalArguments;
 use super::input::InputArguments;
 use super::plot;
+use super::plot::{CHART_FORMATS, ChartFormat};
 use crate::cli::commands::scan::conclude;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use crate::cli::output::delivery::resolved;
@@ -49,6 +50,9 @@ pub(crate) struct DocumentArguments {
     /// Also write the charts as SECTION-QUERY.svg and .png into this directory, for any format
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub charts: Option<PathBuf>,
+    /// Formats of the charts
+    #[arg(long, value_enum, value_delimiter = ',', default_value = CHART_FORMATS, value_name = "FORMAT,…", help_heading = "Output")]
+    pub chart_format: Vec<ChartFormat>,
 }
 
 /// The least priority that fails.
@@ -140,7 +144,7 @@ impl DocumentArguments {
         let names = layout.chart_names();
         let written: Vec<(PathBuf, &Path)> = written.map(|path| (resolved(path), path)).collect();
         for directory in runs.iter().filter_map(|run| self.charts_of(*run)) {
-            plot::check_names(&directory, &names)?;
+            plot::check_names(&directory, &names, &self.chart_format)?;
             let place = resolved(&directory);
             if let Some((_, path)) = written.iter().find(|(whole, _)| place.starts_with(whole)) {
                 return Err(Failure::Usage(format!(
@@ -166,7 +170,7 @@ impl DocumentArguments {
         global: &GlobalArguments,
     ) -> Result<(), Failure> {
         let Some(directory) = self.charts_of(run) else { return Ok(()) };
-        let written = write_charts(document, &directory)?;
+        let written = write_charts(document, &directory, &self.chart_format)?;
         if !format.has_charts() {
             document.drop_charts();
         }
@@ -238,12 +242,12 @@ impl DocumentArguments {
 }
 
 /// Writes the charts of a document into a directory, and gives how many there are.
-pub(crate) fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
+pub(crate) fn write_charts(document: &Document, directory: &Path, formats: &[ChartFormat]) -> Result<usize, Failure> {
     let mut written = 0;
     for section in &document.sections {
         for block in &section.blocks {
             let Block::Chart(drawn) = block else { continue };
-            plot::write_chart(&drawn.chart, directory, &chart_name(&section.id, &drawn.id))?;
+            plot::write_chart(&drawn.chart, directory, &chart_name(&section.id, &drawn.id), formats)?;
             written += 1;
         }
     }

@@ -98,7 +98,7 @@ fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
         let word = format.extension();
         return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
     }
-    if format == DocumentFormat::Xlsx && io::stdout().is_terminal() {
+    if matches!(format, DocumentFormat::Xlsx | DocumentFormat::Pdf) && io::stdout().is_terminal() {
         return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
     }
     Ok(None)

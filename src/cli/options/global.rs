@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::mail::{MailArguments, Outbox};
 use crate::cli::memory;
 use crate::input::available_bytes;
 use crate::trace::jobs::Jobs;
@@ -48,6 +49,11 @@ pub(crate) struct GlobalArguments {
     /// Add or replace queries: a directory of .sql files
     #[arg(long, value_name = "DIR", global = true, help_heading = "Global")]
     pub queries: Option<PathBuf>,
+    #[command(flatten)]
+    pub mail: MailArguments,
+    /// What the command has written.
+    #[arg(skip)]
+    pub outbox: Outbox,
 }
 
 impl GlobalArguments {

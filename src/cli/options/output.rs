@@ -24,6 +24,10 @@ pub(crate) enum AnswerFormat {
     Jsonl,
     /// Markdown table
     Md,
+    /// HTML table, to be pasted into spreadsheets and mails
+    Html,
+    /// PDF, printed by a browser that is installed
+    Pdf,
     /// Parquet file
     Parquet,
     /// Arrow IPC file
@@ -32,7 +36,7 @@ pub(crate) enum AnswerFormat {
 
 impl AnswerFormat {
     /// The extensions that choose a format.
-    const EXTENSIONS: [(&str, Self); 12] = [
+    const EXTENSIONS: [(&str, Self); 14] = [
         ("txt", Self::Table),
         ("csv", Self::Csv),
         ("tsv", Self::Tsv),
@@ -41,6 +45,8 @@ impl AnswerFormat {
         ("ndjson", Self::Jsonl),
         ("md", Self::Md),
         ("markdown", Self::Md),
+        ("html", Self::Html),
+        ("pdf", Self::Pdf),
         ("parquet", Self::Parquet),
         ("arrow", Self::Arrow),
         ("ipc", Self::Arrow),

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
@@ -14,8 +14,30 @@ use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
 const WIDTH: usize = 100;
-/// Those of the files of a chart.
-const EXTENSIONS: [&str; 2] = ["svg", "png"];
+/// The files of a chart unless others are chosen.
+pub(crate) const CHART_FORMATS: &str = "svg,png";
+
+/// A format of charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum ChartFormat {
+    /// Lines and texts, sharp at any size
+    Svg,
+    /// Pixels without loss
+    Png,
+    /// Pixels with a small loss, for programs that know nothing else
+    #[value(alias = "jpg")]
+    Jpeg,
+}
+
+impl ChartFormat {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+        }
+    }
+}
 
 /// The options, for queries whose answers can be drawn.
 pub(crate) fn with_plot_options(command: Command) -> Command {
@@ -27,16 +49,25 @@ pub(crate) fn with_plot_options(command: Command) -> Command {
     let charts = Arg::new("charts")
         .long("charts")
         .value_name("DIR")
-        .help("Write the answer as NAME.svg and NAME.png into a directory too")
+        .help("Write the answer as a chart into a directory too, as NAME.svg and NAME.png unless --chart-format")
         .value_parser(value_parser!(PathBuf))
         .help_heading("Output");
-    command.arg(plot).arg(charts)
+    let formats = Arg::new("chart-format")
+        .long("chart-format")
+        .value_name("FORMAT,…")
+        .help("Formats of the charts")
+        .value_parser(value_parser!(ChartFormat))
+        .value_delimiter(',')
+        .default_value(CHART_FORMATS)
+        .help_heading("Output");
+    command.arg(plot).arg(charts).arg(formats)
 }
 
 /// What was asked for.
 pub(crate) struct Pictures {
     plot: bool,
     charts: Option<PathBuf>,
+    formats: Vec<ChartFormat>,
 }
 
 impl Pictures {
@@ -46,14 +77,15 @@ impl Pictures {
     /// When the directory cannot be used.
     pub(crate) fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
-            return Ok(Self { plot: false, charts: None });
+            return Ok(Self { plot: false, charts: None, formats: Vec::new() });
         }
         let charts = matches.get_one::<PathBuf>("charts").cloned();
+        let formats: Vec<ChartFormat> = matches.get_many("chart-format").into_iter().flatten().copied().collect();
         if let Some(directory) = &charts {
             check_directory(directory, input)?;
-            check_names(directory, std::slice::from_ref(&query.name))?;
+            check_names(directory, std::slice::from_ref(&query.name), &formats)?;
         }
-        Ok(Self { plot: matches.get_flag("plot"), charts })
+        Ok(Self { plot: matches.get_flag("plot"), charts, formats })
     }
 
     /// Writes the files and gives what is to be printed under the answer.
@@ -72,7 +104,7 @@ impl Pictures {
         }
         let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
         if let Some(directory) = &self.charts {
-            write_chart(&chart, directory, &query.name)?;
+            write_chart(&chart, directory, &query.name, &self.formats)?;
         }
         if !self.plot {
             return Ok(None);
@@ -105,13 +137,14 @@ pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Resul
 ///
 /// # Errors
 /// [`Failure::Usage`] when there is such a file, or the directory is one.
-pub(crate) fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFormat]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
     }
-    let mut files =
-        names.iter().flat_map(|name| EXTENSIONS.map(|extension| directory.join(format!("{name}.{extension}"))));
+    let mut files = names
+        .iter()
+        .flat_map(|name| formats.iter().map(move |format| directory.join(format!("{name}.{}", format.extension()))));
     match files.find(|file| file.exists() && !is_chart(file)) {
         Some(file) => Err(Failure::Usage(format!(
             "{} is there and no earlier chart; move it away, or name another directory with --charts",
@@ -121,16 +154,20 @@ pub(crate) fn check_names(directory: &Path, names: &[String]) -> Result<(), Fail
     }
 }
 
-/// Writes a chart as `NAME.svg` and `NAME.png` into a directory, which is made where there is none.
+/// Writes a chart as `NAME.svg` and so on into a directory, which is made where there is none.
 ///
 /// # Errors
 /// When it cannot be drawn or written.
-pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str) -> anyhow::Result<()> {
+pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str, formats: &[ChartFormat]) -> anyhow::Result<()> {
     let _made = make_directory(directory)?;
-    let drawn = chart.svg(Layout::WIDE)?;
-    write_file(&directory.join(format!("{name}.svg")), |out| Ok(out.write_all(drawn.as_bytes())?))?;
-    let drawn = chart.png(Layout::WIDE)?;
-    write_file(&directory.join(format!("{name}.png")), |out| Ok(out.write_all(&drawn)?))
+    formats.iter().try_for_each(|format| {
+        let drawn = match format {
+            ChartFormat::Svg => chart.svg(Layout::WIDE)?.into_bytes(),
+            ChartFormat::Png => chart.png(Layout::WIDE)?,
+            ChartFormat::Jpeg => chart.jpeg(Layout::WIDE)?,
+        };
+        write_file(&directory.join(format!("{name}.{}", format.extension())), |out| Ok(out.write_all(&drawn)?))
+    })
 }
 
 fn width() -> usize {

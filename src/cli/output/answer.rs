@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 
 use super::delivery::{check_file, to_stdout};
+use super::pdf;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
@@ -14,7 +15,7 @@ use crate::export::atomic::write_file;
 use crate::export::parquet::file as parquet_file;
 use crate::export::terminal::Style;
 use crate::export::unit::{convert_times, displays};
-use crate::export::{columnar, delimited, json, markdown, terminal};
+use crate::export::{columnar, delimited, html_table, json, markdown, terminal};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
 ///
@@ -53,12 +54,14 @@ fn write_with(
     let format = output.format();
     if let Some(path) = output.path() {
         check_file(path)?;
-        return Ok(write_file(path, |out| write_to_file(answer, output, out))?);
+        write_file(path, |out| write_to_file(answer, output, out))?;
+        global.outbox.add(path);
+        return Ok(());
     }
     if !is_for_people(format) {
         convert_times(&mut answer.frame, &mut answer.columns, output.unit);
     }
-    let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow);
+    let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Pdf);
     if binary && io::stdout().is_terminal() {
         return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
     }
@@ -112,6 +115,8 @@ pub(crate) fn extension(format: AnswerFormat) -> &'static str {
         AnswerFormat::Json => "json",
         AnswerFormat::Jsonl => "jsonl",
         AnswerFormat::Md => "md",
+        AnswerFormat::Html => "html",
+        AnswerFormat::Pdf => "pdf",
         AnswerFormat::Parquet => "parquet",
         AnswerFormat::Arrow => "arrow",
     }
@@ -133,6 +138,8 @@ fn write_as(
         AnswerFormat::Json => json::write_array(frame, out),
         AnswerFormat::Jsonl => json::write_lines(frame, out),
         AnswerFormat::Md => markdown::write(frame, &display(), None, out),
+        AnswerFormat::Html => html_table::write(frame, out),
+        AnswerFormat::Pdf => Ok(out.write_all(&pdf::from_page(html_table::page(frame)?.as_bytes())?)?),
         AnswerFormat::Parquet | AnswerFormat::Arrow => {
             // The writers of these formats need a target that can move between threads.
             let mut bytes = Vec::new();

@@ -57,6 +57,7 @@ pub(crate) fn extension_of(path: &Path) -> Option<String> {
 
 /// Reports that a file or folder is there.
 pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
+    global.outbox.add(path);
     if !global.quiet {
         messages::print_note(format_args!("wrote {}", path.display()));
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::delivery::{deliver, print_written};
+use super::pdf;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
@@ -62,6 +63,8 @@ pub(crate) enum DocumentFormat {
     /// For browsers: one file that needs no network, with charts, sorting and filters
     #[value(alias = "webview")]
     Html,
+    /// The page, printed by a browser that is installed
+    Pdf,
     /// For spreadsheets: a workbook with a sheet for every table, and the sheets of TraceLens
     Xlsx,
     /// For other programs: a folder with a file for every table, and the JSON document
@@ -78,6 +81,7 @@ impl DocumentFormat {
             Self::Json => "json",
             Self::Markdown => "md",
             Self::Html => "html",
+            Self::Pdf => "pdf",
             Self::Xlsx => "xlsx",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
@@ -105,12 +109,12 @@ impl DocumentFormat {
 
     /// Default number of rows in tables: a page shows ten of them until the reader asks for more.
     pub(crate) fn rows(self) -> usize {
-        if self == Self::Html { 50 } else { 10 }
+        if matches!(self, Self::Html | Self::Pdf) { 50 } else { 10 }
     }
 
     /// Whether it has a place for charts.
     pub(crate) fn has_charts(self) -> bool {
-        self == Self::Html
+        matches!(self, Self::Html | Self::Pdf)
     }
 
     /// The extensions of those that are files.
@@ -214,6 +218,11 @@ impl DocumentOutput {
             }
             DocumentFormat::Json => json::write(document, out),
             DocumentFormat::Html => html::write(document, out),
+            DocumentFormat::Pdf => {
+                let mut page = Vec::new();
+                html::write(document, &mut page)?;
+                Ok(out.write_all(&pdf::from_page(&page)?)?)
+            }
             DocumentFormat::Markdown => markdown::write(document, self.unit, out),
             DocumentFormat::Text => {
                 let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());

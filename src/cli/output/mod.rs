@@ -3,5 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod delivery;
 pub(crate) mod document_output;
+pub(crate) mod mail;
 pub(crate) mod messages;
+pub(crate) mod pdf;
 pub(crate) mod progress;

@@ -5,6 +5,8 @@ use anyhow::Result;
 use super::alternative::alternative;
 use super::frame::{Layout, draw, notes};
 use super::model::Chart;
+#[cfg(feature = "cli")]
+use super::png::jpeg;
 use super::png::png;
 use super::svg::{Background, svg};
 
@@ -59,5 +61,14 @@ impl Chart {
     /// When it cannot be drawn.
     pub fn png(&self, layout: Layout) -> Result<Vec<u8>> {
         png(&draw(self, layout))
+    }
+
+    /// The chart as a JPEG picture.
+    ///
+    /// # Errors
+    /// When it is too great.
+    #[cfg(feature = "cli")]
+    pub fn jpeg(&self, layout: Layout) -> Result<Vec<u8>> {
+        jpeg(&draw(self, layout))
     }
 }

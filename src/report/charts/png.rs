@@ -1,10 +1,12 @@
-//! Drawings as PNG.
+//! Drawings as PNG and JPEG.
 
 use anyhow::{Context, Result};
 use libdeflater::{CompressionLvl, Compressor, Crc};
 use plotters::backend::BitMapBackend;
 use plotters::backend::DrawingBackend;
 
+#[cfg(feature = "cli")]
+use super::origin::JPEG_MARK;
 use super::origin::PNG_MARK;
 use super::paint::{Raster, paint};
 use super::palette::Color;
@@ -21,6 +23,32 @@ const FINER: usize = 3;
 /// # Errors
 /// When it is too great.
 pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
+    let (lines, width, height) = pixels(drawing)?;
+    encode(&lines, width, height)
+}
+
+/// As [`png`], with less than 1 % of error of each colour.
+///
+/// # Errors
+/// When it is too great.
+#[cfg(feature = "cli")]
+pub(crate) fn jpeg(drawing: &Drawing) -> Result<Vec<u8>> {
+    use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+
+    const QUALITY: u8 = 92;
+    let (lines, width, height) = pixels(drawing)?;
+    // The byte before each line of a PNG is no pixel.
+    let colours: Vec<u8> = lines.chunks(width * 3 + 1).filter_map(|line| line.get(1..)).flatten().copied().collect();
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, QUALITY);
+    encoder.set_sampling_factor(SamplingFactor::F_1_1);
+    encoder.add_app_segment(15, JPEG_MARK)?;
+    encoder.encode(&colours, u16::try_from(width)?, u16::try_from(height)?, ColorType::Rgb)?;
+    Ok(file)
+}
+
+/// Lines of red, green and blue, each after a byte that marks it as unfiltered, and width and height.
+fn pixels(drawing: &Drawing) -> Result<(Vec<u8>, usize, usize)> {
     let (width, height) = (drawing.width.ceil() as usize * DENSITY, drawing.height.ceil() as usize * DENSITY);
     let fine = (width * FINER, height * FINER);
     let (red, green, blue) = Color::Background.rgb();
@@ -31,7 +59,7 @@ pub(crate) fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     paint(drawing, &mut backend, medium)?;
     backend.present().map_err(|error| anyhow::anyhow!("a chart cannot be drawn: {error}"))?;
     drop(backend);
-    encode(&reduced(&pixels, width), width, height)
+    Ok((reduced(&pixels, width), width, height))
 }
 
 /// Means of pixel squares. Each line of pixels follows a byte that marks it as unfiltered.

@@ -1,0 +1,117 @@
+//! PDF files, which a browser without a window prints from our pages.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Names of browsers that print without a window, the first that is there is taken.
+const BROWSERS: [&str; 7] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "headless_shell",
+];
+/// The variable that names another one.
+const VARIABLE: &str = "WAVESIEVE_BROWSER";
+/// How long a browser may take.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Facts of a PDF file that change each time.
+const DATES: [&[u8]; 2] = [b"/CreationDate (", b"/ModDate ("];
+const DATE: &[u8] = b"D:20000101000000+00'00'";
+
+/// Prints a page.
+///
+/// # Errors
+/// When no browser is there, or it fails.
+pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
+    let browser = browser()?;
+    let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
+    let (source, target) = (directory.path().join("page.html"), directory.path().join("page.pdf"));
+    fs::write(&source, page).with_context(|| format!("cannot write {}", source.display()))?;
+    let mut command = Command::new(&browser);
+    command.args(["--headless", "--disable-gpu", "--no-pdf-header-footer", "--no-first-run", "--disable-extensions"]);
+    command.arg(option("--print-to-pdf=", &target));
+    command.arg(option("--user-data-dir=", &directory.path().join("profile")));
+    // The sandbox of Chromium refuses to run as root, as in containers; what is printed is our own page.
+    #[cfg(unix)]
+    if rustix_is_root() {
+        command.arg("--no-sandbox");
+    }
+    command.arg(option("file://", &source));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let shown = browser.display();
+    let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > LIMIT {
+            let _ = child.kill();
+            let _ = child.wait();
+            bail!("{shown} did not print the page in {} seconds; write an .html file and print that", LIMIT.as_secs());
+        }
+        sleep(Duration::from_millis(20));
+    };
+    ensure!(status.success(), "{shown} failed to print the page ({status}); write an .html file and print that");
+    let mut file = fs::read(&target).with_context(|| format!("{shown} printed no file"))?;
+    ensure!(file.starts_with(b"%PDF"), "{shown} printed something else than a PDF file");
+    DATES.iter().for_each(|key| fix_date(&mut file, key));
+    Ok(file)
+}
+
+fn option(name: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(path);
+    option
+}
+
+#[cfg(unix)]
+fn rustix_is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
+}
+
+/// The browser.
+fn browser() -> Result<PathBuf> {
+    if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
+        return Ok(PathBuf::from(named));
+    }
+    let folders: Vec<PathBuf> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
+    let places = BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    places.into_iter().find(|place| place.is_file()).with_context(|| {
+        format!("no browser is there to print a PDF; install Chromium, name one in {VARIABLE}, or write an .html file and print that")
+    })
+}
+
+/// Puts one date in the place of the one at which the file was made, so that the same page gives the same file.
+fn fix_date(file: &mut [u8], key: &[u8]) {
+    let starts: Vec<usize> =
+        file.windows(key.len()).enumerate().filter(|(_, bytes)| *bytes == key).map(|(at, _)| at + key.len()).collect();
+    for start in starts {
+        let Some(date) = file.get_mut(start..start + DATE.len()) else { continue };
+        if date.starts_with(b"D:") && date.ends_with(b"'") {
+            date.copy_from_slice(DATE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_always_the_same() {
+        let mut file = b"<</CreationDate (D:20261125101112+00'00')/ModDate (D:2026)>>".to_vec();
+        DATES.iter().for_each(|key| fix_date(&mut file, key));
+        assert_eq!(file, b"<</CreationDate (D:20000101000000+00'00')/ModDate (D:2026)>>");
+    }
+}
