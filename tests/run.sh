@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons peers filters readers)
+steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons viewers peers filters readers)
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
@@ -62,6 +62,18 @@ python() {
   "$venv/bin/python" "$@"
 }
 
+hta() {
+  # A Python with HTA, which needs libraries that the other one has in other versions.
+  local place="$cache/hta-$(sha256sum tests/oracle/requirements-hta.txt | cut -c1-12)"
+  if [ ! -e "$place/ready" ]; then
+    rm -rf "$place"
+    python3 -m venv "$place"
+    "$place/bin/pip" install --quiet --disable-pip-version-check -r tests/oracle/requirements-hta.txt
+    touch "$place/ready"
+  fi
+  "$place/bin/python" "$@"
+}
+
 format() { cargo fmt --check; }
 
 lints() {
@@ -115,6 +127,19 @@ comparisons() {
     inputs+=("$WAVESIEVE_DATA"/rocpd-ranks/rank{0_81681,3_81684}_results.db "$markers")
   fi
   build && python tests/oracle/compare_check.py --binary "$binary" --inputs "${inputs[@]}"
+}
+
+viewers() {
+  # What the readers of viewers count, against the databases.
+  local inputs=(fixtures/{two_nodes,merged,hostile})
+  if [ -d "$WAVESIEVE_DATA" ]; then
+    inputs+=("$WAVESIEVE_DATA"/rocpd-{ranks,pmc})
+  fi
+  build
+  need "otf2-print --help" otf2-tools
+  need '/usr/bin/python3 -c "import otf2"' python3-otf2
+  python tests/oracle/viewers.py --binary "$binary" --inputs "${inputs[@]}"
+  hta tests/oracle/hta_check.py --binary "$binary" --inputs fixtures/planted
 }
 
 peers() {
