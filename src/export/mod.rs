@@ -14,6 +14,8 @@ pub(crate) mod markdown;
 pub(crate) mod parquet;
 #[cfg(feature = "cli")]
 pub(crate) mod perfetto;
+#[cfg(feature = "cli")]
+pub(crate) mod rocpd;
 mod row_order;
 pub(crate) mod stream;
 pub(crate) mod target;

@@ -1,0 +1,1 @@
+INSERT OR IGNORE INTO temp.enclosing_region VALUES (?1)

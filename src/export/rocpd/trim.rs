@@ -1,0 +1,263 @@
+//! A part of databases: chosen rows and all that they refer to.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::enclosing::keep_enclosing;
+use super::output::{OutputDatabase, Written};
+use super::partition::{Copied, Copying, is_activity, is_instant};
+use super::processes::KeptProcess;
+use super::references::{copy_referenced, is_referenced};
+use super::row_choice::{REGIONS, RowChoice, chooses_work};
+use super::structure::{Partition, SourceTable, structure};
+use super::views::Views;
+use crate::input::{RocpdFile, quoted};
+use crate::schema::domain::domain_of_category;
+use crate::trace::Trace;
+use crate::trace::selection::Filters;
+
+/// Writes the rows that a trace of databases keeps.
+///
+/// # Errors
+/// When an input is damaged or the output cannot be written; then nothing is left behind.
+pub(crate) fn trim(files: &[RocpdFile], trace: &Trace, output: &Path, keep_environment: bool) -> Result<Written> {
+    let database = OutputDatabase::create(output)?;
+    let (mut written, mut views) = (Written::default(), Views::default());
+    for file in files {
+        database.with_source(file, || {
+            let mut structure = structure(database.connection(), file)?;
+            let processes =
+                |partition: &Partition| KeptProcess::of_partition(trace, &file.shown(), &partition.facts.suffix);
+            structure.partitions.retain(|partition| !processes(partition).is_empty());
+            written.note_others(file, &structure);
+            for partition in &structure.partitions {
+                let processes = processes(partition);
+                let copying = Copying { connection: database.connection(), partition, keep_environment };
+                copying.create()?;
+                let trimming = Trimming::new(&copying, trace.choice(), &processes)?;
+                written.count(trimming.copy()?);
+            }
+            if !structure.partitions.is_empty() {
+                views.take(&structure);
+            }
+            Ok(())
+        })?;
+    }
+    written.note_views(&views.create(database.connection())?);
+    written.bytes = database.finish()?;
+    Ok(written)
+}
+
+/// A partition of which a part is copied.
+struct Trimming<'a> {
+    copying: &'a Copying<'a>,
+    filters: &'a Filters,
+    processes: &'a [KeptProcess<'a>],
+    /// Rows of each process, if the partition has others too.
+    owners: Option<Vec<Vec<i64>>>,
+    /// Whether a process of the partition is left out.
+    is_partial: bool,
+}
+
+impl<'a> Trimming<'a> {
+    fn new(copying: &'a Copying<'a>, filters: &'a Filters, processes: &'a [KeptProcess<'a>]) -> Result<Self> {
+        let owners: Vec<Vec<i64>> = processes.iter().map(|process| copying.rows_of(process)).collect::<Result<_>>()?;
+        let all = copying.partition.table("info_process").map_or(Ok(0), |table| {
+            let count = format!("SELECT count(*) FROM source.{}", quoted(&table.name));
+            copying.connection.query_row(&count, [], |row| row.get::<_, usize>(0))
+        })?;
+        let is_partial = owners.iter().map(Vec::len).sum::<usize>() < all;
+        Ok(Self { copying, filters, processes, owners: (all > 1).then_some(owners), is_partial })
+    }
+
+    fn copy(&self) -> Result<Copied> {
+        if !self.filters.chooses_rows() && !self.is_partial {
+            return self.copying.copy_all(self.processes);
+        }
+        self.copying.connection.execute_batch(include_str!("sql/start_trim.sql"))?;
+        let mut copied = Copied::default();
+        let tables = &self.copying.partition.tables;
+        let (regions, work): (Vec<_>, Vec<_>) =
+            tables.iter().filter(|table| is_activity(table)).partition(|table| table.base == REGIONS);
+        for table in &work {
+            copied.add(table, self.copy_activity(table, None)?);
+        }
+        let launching = self.find_launching(&work, &regions)?;
+        for table in &regions {
+            copied.add(table, self.copy_activity(table, launching.as_deref())?);
+        }
+        for table in tables.iter().filter(|table| is_instant(table)) {
+            let chosen = self.of_processes(table, &|choice| choice.condition_of_instants());
+            let launching = launching.as_ref().filter(|_| table.has("event_id")).map(|_| LAUNCHING);
+            let condition = self.with_launching(table, chosen, launching);
+            copied.add(table, self.copying.copy(table, condition.as_deref())?);
+        }
+        self.copy_others(&mut copied)?;
+        let referenced = copy_referenced(self.copying)?;
+        copied.rows += referenced.rows;
+        self.copying.connection.execute_batch(include_str!("sql/end_trim.sql"))?;
+        Ok(copied)
+    }
+
+    /// Copies chosen rows, and those that launched chosen work.
+    fn copy_activity(&self, table: &SourceTable, launching: Option<&str>) -> Result<usize> {
+        let category = |domains: &[String]| self.of_domains(domains).unwrap_or_else(|_| "0".to_owned());
+        let chosen = self.of_processes(table, &|choice| choice.condition(table, &category));
+        let condition = self.with_launching(table, chosen, launching);
+        self.copying.copy_changed(table, condition.as_deref(), &|column| self.cut(table, column))
+    }
+
+    /// Condition for rows that are chosen, or launched chosen work.
+    fn with_launching(&self, table: &SourceTable, chosen: Option<String>, launching: Option<&str>) -> Option<String> {
+        let (Some(chosen), Some(launching)) = (&chosen, launching) else { return chosen };
+        let owned = self.of_processes(table, &|_| None).map(|owned| format!(" AND ({owned})"));
+        Some(format!("({chosen}) OR (({launching}){})", owned.unwrap_or_default()))
+    }
+
+    /// A condition of each process, for its rows.
+    fn of_processes(
+        &self,
+        table: &SourceTable,
+        condition: &dyn Fn(&RowChoice<'_>) -> Option<String>,
+    ) -> Option<String> {
+        let choice = |process| RowChoice { filters: self.filters, process };
+        let Some(owners) = &self.owners else {
+            return self.processes.first().and_then(|process| condition(&choice(process)));
+        };
+        let of = |(process, rows): (&KeptProcess<'_>, &Vec<i64>)| {
+            let owned = self.owned(table, rows);
+            match condition(&RowChoice { filters: self.filters, process }) {
+                Some(condition) => format!("({owned} AND {condition})"),
+                None => owned,
+            }
+        };
+        Some(self.processes.iter().zip(owners).map(of).collect::<Vec<String>>().join(" OR "))
+    }
+
+    /// Condition for rows of a process.
+    fn owned(&self, table: &SourceTable, rows: &[i64]) -> String {
+        let rows = rows.iter().map(i64::to_string).collect::<Vec<String>>().join(", ");
+        let track = self.copying.partition.table("track").filter(|track| track.has("pid"));
+        match track {
+            _ if table.has("pid") => format!("pid IN ({rows})"),
+            Some(track) if table.has("track_id") => {
+                format!("track_id IN (SELECT id FROM source.{} WHERE pid IN ({rows}))", quoted(&track.name))
+            }
+            _ => "1".to_owned(),
+        }
+    }
+
+    fn cut(&self, table: &SourceTable, column: &str) -> Option<String> {
+        if !self.filters.clips() {
+            return None;
+        }
+        let choice = |process| RowChoice { filters: self.filters, process };
+        let Some(owners) = &self.owners else {
+            return self.processes.first().and_then(|process| choice(process).cut(table, column));
+        };
+        let cases = self.processes.iter().zip(owners).filter_map(|(process, rows)| {
+            let cut = RowChoice { filters: self.filters, process }.cut(table, column)?;
+            Some(format!("WHEN {} THEN {cut}", self.owned(table, rows)))
+        });
+        let cases: Vec<String> = cases.collect();
+        (!cases.is_empty()).then(|| format!("CASE {} ELSE \"{column}\" END", cases.join(" ")))
+    }
+
+    /// Condition for rows whose event is of one of these domains.
+    fn of_domains(&self, domains: &[String]) -> Result<String> {
+        let partition = self.copying.partition;
+        let (Some(string), Some(event)) = (partition.table("string"), partition.table("event")) else {
+            return Ok("0".to_owned());
+        };
+        let (string, event) = (quoted(&string.name), quoted(&event.name));
+        let sql = format!(include_str!("sql/category_names.sql"), string = string, event = event);
+        let mut statement = self.copying.connection.prepare(&sql)?;
+        let names = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+        let mut ids = Vec::new();
+        for name in names {
+            let (id, name) = name?;
+            if domains.contains(&domain_of_category(&name)) {
+                ids.push(id.to_string());
+            }
+        }
+        let ids = ids.join(", ");
+        Ok(format!("(SELECT named.category_id FROM source.{event} AS named WHERE named.id = event_id) IN ({ids})"))
+    }
+
+    /// Finds the events of calls that launched chosen work, and if work alone is chosen the calls around those. Returns the
+    /// condition for such calls.
+    fn find_launching(&self, work: &[&SourceTable], regions: &[&SourceTable]) -> Result<Option<String>> {
+        let connection = self.copying.connection;
+        let event = self.copying.partition.table("event").filter(|event| event.has_all(&["id", "stack_id"]));
+        let Some(event) = event.filter(|_| self.filters.chooses_rows()) else { return Ok(None) };
+        let name = quoted(&event.name);
+        for table in work.iter().filter(|table| table.has("event_id")) {
+            let own = quoted(&table.name);
+            let sql = format!(include_str!("sql/launching_stacks.sql"), table = own, event = name);
+            self.copying.execute(&sql, table)?;
+        }
+        let is_of_work = chooses_work(self.filters);
+        if is_of_work && event.has("parent_stack_id") {
+            let parents = format!(include_str!("sql/parent_stacks.sql"), event = name);
+            while self.copying.execute(&parents, event)? > 0 {}
+        }
+        connection.execute(&format!(include_str!("sql/launching_events.sql"), event = name), [])?;
+        let mut condition = LAUNCHING.to_owned();
+        if is_of_work {
+            for table in regions {
+                keep_enclosing(connection, table)?;
+            }
+            condition = format!("{condition} OR {ENCLOSING}");
+        }
+        if !self.filters.domains.is_empty() {
+            condition = format!("({condition}) AND {}", self.of_domains(&self.filters.domains)?);
+        }
+        Ok(Some(condition))
+    }
+
+    /// Copies events of rows that were copied, what belongs to these events, and descriptions.
+    fn copy_others(&self, copied: &mut Copied) -> Result<()> {
+        let tables = &self.copying.partition.tables;
+        let is_event_of = |table: &&SourceTable| is_activity(table) || is_instant(table);
+        for table in tables.iter().filter(is_event_of).filter(|table| table.has("event_id")) {
+            let sql = format!(include_str!("sql/kept_events.sql"), table = quoted(&table.name));
+            self.copying.execute(&sql, table)?;
+        }
+        for table in tables.iter().filter(|table| !is_event_of(table) && !is_referenced(table)) {
+            let rows = match table.base.as_str() {
+                "metadata" => self.copying.copy_metadata(self.processes)?,
+                "event" => self.copying.copy(table, Some("id IN (SELECT id FROM temp.kept_event)"))?,
+                "info_process" => self.copying.copy(table, self.of_kept("id").as_deref())?,
+                base if base.starts_with("info_") && table.has("pid") => {
+                    self.copying.copy(table, self.of_kept("pid").as_deref())?
+                }
+                _ if table.has("event_id") => self.copying.copy(table, Some(&self.of_events(table)))?,
+                _ => self.copying.copy(table, None)?,
+            };
+            copied.add(table, rows);
+        }
+        Ok(())
+    }
+
+    /// Condition for rows whose event is kept, or of a sample that is.
+    fn of_events(&self, table: &SourceTable) -> String {
+        let samples = self.copying.partition.table("sample").filter(|_| table.has("sample_id"));
+        let of_samples = samples.map(|samples| {
+            format!(" OR (event_id IS NULL AND sample_id IN (SELECT id FROM main.{}))", quoted(&samples.name))
+        });
+        format!("event_id IN (SELECT id FROM temp.kept_event){}", of_samples.unwrap_or_default())
+    }
+
+    /// Condition for descriptions of kept processes, if others are left out.
+    fn of_kept(&self, column: &str) -> Option<String> {
+        let owners = self.owners.as_ref().filter(|_| self.is_partial)?;
+        let rows: Vec<String> = owners.iter().flatten().map(i64::to_string).collect();
+        Some(format!("{column} IN ({})", rows.join(", ")))
+    }
+}
+
+/// Condition for rows whose call launched chosen work.
+const LAUNCHING: &str = "event_id IN (SELECT id FROM temp.launching_event)";
+/// Condition for calls around those.
+const ENCLOSING: &str = "id IN (SELECT id FROM temp.enclosing_region)";
