@@ -3,7 +3,10 @@
 use anyhow::Result;
 use rusqlite::Connection;
 
+use super::id_set::IdSet;
+use super::marks::{Mark, Marks};
 use super::structure::SourceTable;
+use super::trim::STACK;
 use crate::input::quoted;
 
 /// A call that has not ended.
@@ -13,16 +16,21 @@ struct Open {
     is_kept: bool,
 }
 
-/// Notes the regions that enclose a launching one in a temporary table.
+/// Notes the regions that enclose a launching one. `join` gives the correlation id of a region.
 ///
 /// # Errors
 /// When the regions cannot be read.
-pub(super) fn keep_enclosing(connection: &Connection, table: &SourceTable) -> Result<()> {
+pub(super) fn keep_enclosing(connection: &Connection, table: &SourceTable, join: &str, marks: &Marks) -> Result<()> {
     if !table.has_all(&["id", "pid", "tid", "start", "end", "event_id"]) {
         return Ok(());
     }
-    let sql = format!(include_str!("sql/regions_by_thread.sql"), table = quoted(&table.name));
-    let mut insert = connection.prepare(include_str!("sql/enclosing.sql").trim_end())?;
+    let sql = format!(
+        include_str!("sql/regions_by_thread.sql"),
+        table = quoted(&table.name),
+        join = join,
+        launching = Mark::Stack.is_kept(STACK)
+    );
+    let mut kept = IdSet::default();
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let (mut thread, mut open): (Option<i64>, Vec<Open>) = (None, Vec::new());
@@ -39,15 +47,13 @@ pub(super) fn keep_enclosing(connection: &Connection, table: &SourceTable) -> Re
             open.pop();
         }
         if is_launching {
-            for enclosing in open.iter_mut().rev().filter(|one| one.end >= end) {
-                if enclosing.is_kept {
-                    continue;
-                }
-                enclosing.is_kept = true;
-                insert.execute([enclosing.id])?;
+            for one in open.iter_mut().rev().filter(|one| one.end >= end && !one.is_kept) {
+                one.is_kept = true;
+                kept.insert(one.id);
             }
         }
         open.push(Open { id, end, is_kept: false });
     }
+    marks.with(Mark::Enclosing, |set| *set = kept);
     Ok(())
 }

@@ -2,6 +2,8 @@
 
 mod collection;
 mod enclosing;
+mod id_set;
+mod marks;
 mod merge;
 mod output;
 mod package;

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use rusqlite::Connection;
 
+use super::marks::{Mark, keep};
 use super::processes::KeptProcess;
 use super::structure::{Partition, SOURCE, SourceTable};
 use crate::input::{RANK_TAG, quoted};
@@ -33,13 +34,32 @@ impl Copying<'_> {
 
     /// Copies the rows of a table that meet a condition, or all of them. Returns their number.
     pub(super) fn copy(&self, table: &SourceTable, condition: Option<&str>) -> Result<usize> {
-        self.copy_changed(table, condition, &|_| None)
+        self.copy_changed(table, "", condition, &|_| None)
     }
 
-    /// As [`Copying::copy`], with expressions that take the place of columns.
-    pub(super) fn copy_changed(
+    /// As [`Copying::copy`] of rows joined with others, and notes what the rows refer to. `changed` gives expressions that take
+    /// the place of columns, which refer to nothing.
+    pub(super) fn copy_marked(
         &self,
         table: &SourceTable,
+        join: &str,
+        condition: Option<&str>,
+        changed: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<usize> {
+        let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| changed(name).is_none());
+        let marked: Vec<(Mark, String)> =
+            names.filter_map(|name| Some((Mark::of_column(name)?, quoted(name)))).collect();
+        // One call notes all of a row.
+        let noting = marked.first().map(|(_, name)| name.clone()).zip(keep(&marked));
+        let noted =
+            |column: &str| noting.as_ref().filter(|(name, _)| *name == quoted(column)).map(|(_, call)| call.clone());
+        self.copy_changed(table, join, condition, &|column| changed(column).or_else(|| noted(column)))
+    }
+
+    fn copy_changed(
+        &self,
+        table: &SourceTable,
+        join: &str,
         condition: Option<&str>,
         changed: &dyn Fn(&str) -> Option<String>,
     ) -> Result<usize> {
@@ -48,18 +68,15 @@ impl Copying<'_> {
         let name = quoted(&table.name);
         let is_changed = table.columns.iter().any(|column| changed(&column.name).is_some());
         // Whole rows are copied without being taken apart.
-        let copy = if table.is_plain && !is_changed {
+        let copy = if table.is_plain && !is_changed && join.is_empty() {
             format!("INSERT INTO main.{name} SELECT * FROM {SOURCE}.{name}")
         } else {
             let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
             let values = table.columns.iter().zip(&columns);
             let values: Vec<String> =
                 values.map(|(column, own)| changed(&column.name).unwrap_or_else(|| own.clone())).collect();
-            format!(
-                "INSERT INTO main.{name} ({}) SELECT {} FROM {SOURCE}.{name}",
-                columns.join(", "),
-                values.join(", ")
-            )
+            let (columns, values) = (columns.join(", "), values.join(", "));
+            format!("INSERT INTO main.{name} ({columns}) SELECT {values} FROM {SOURCE}.{name} {join}")
         };
         let sql = condition.map_or(copy.clone(), |condition| format!("{copy} WHERE {condition}"));
         self.execute(&sql, table)

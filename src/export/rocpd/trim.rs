@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::enclosing::keep_enclosing;
+use super::marks::{Mark, Marks, keep};
 use super::output::{OutputDatabase, Written};
 use super::partition::{Copied, Copying, is_activity, is_instant};
 use super::processes::KeptProcess;
@@ -58,6 +59,9 @@ struct Trimming<'a> {
     owners: Option<Vec<Vec<i64>>>,
     /// Whether a process of the partition is left out.
     is_partial: bool,
+    marks: Marks,
+    /// A join that gives the correlation id of the event of a row, if calls are looked for.
+    join: Option<String>,
 }
 
 impl<'a> Trimming<'a> {
@@ -68,14 +72,17 @@ impl<'a> Trimming<'a> {
             copying.connection.query_row(&count, [], |row| row.get::<_, usize>(0))
         })?;
         let is_partial = owners.iter().map(Vec::len).sum::<usize>() < all;
-        Ok(Self { copying, filters, processes, owners: (all > 1).then_some(owners), is_partial })
+        let event = copying.partition.table("event").filter(|event| event.has_all(&["id", "stack_id"]));
+        let join = |event: &SourceTable| format!(include_str!("sql/stack_of_event.sql"), event = quoted(&event.name));
+        let join = event.filter(|_| filters.chooses_rows()).map(|event| join(event).trim_end().to_owned());
+        let (owners, marks) = ((all > 1).then_some(owners), Marks::new(copying.connection)?);
+        Ok(Self { copying, filters, processes, owners, is_partial, marks, join })
     }
 
     fn copy(&self) -> Result<Copied> {
         if !self.filters.chooses_rows() && !self.is_partial {
             return self.copying.copy_all(self.processes);
         }
-        self.copying.connection.execute_batch(include_str!("sql/start_trim.sql"))?;
         let mut copied = Copied::default();
         let tables = &self.copying.partition.tables;
         let (regions, work): (Vec<_>, Vec<_>) =
@@ -89,14 +96,13 @@ impl<'a> Trimming<'a> {
         }
         for table in tables.iter().filter(|table| is_instant(table)) {
             let chosen = self.of_processes(table, &|choice| choice.condition_of_instants());
-            let launching = launching.as_ref().filter(|_| table.has("event_id")).map(|_| LAUNCHING);
-            let condition = self.with_launching(table, chosen, launching);
-            copied.add(table, self.copying.copy(table, condition.as_deref())?);
+            let calls = Mark::Stack.is_kept(STACK);
+            let launching = launching.as_ref().filter(|_| table.has("event_id")).map(|_| calls.as_str());
+            copied.add(table, self.copy_with_launching(table, chosen, launching)?);
         }
         self.copy_others(&mut copied)?;
         let referenced = copy_referenced(self.copying)?;
         copied.rows += referenced.rows;
-        self.copying.connection.execute_batch(include_str!("sql/end_trim.sql"))?;
         Ok(copied)
     }
 
@@ -104,15 +110,23 @@ impl<'a> Trimming<'a> {
     fn copy_activity(&self, table: &SourceTable, launching: Option<&str>) -> Result<usize> {
         let category = |domains: &[String]| self.of_domains(domains).unwrap_or_else(|_| "0".to_owned());
         let chosen = self.of_processes(table, &|choice| choice.condition(table, &category));
-        let condition = self.with_launching(table, chosen, launching);
-        self.copying.copy_changed(table, condition.as_deref(), &|column| self.cut(table, column))
+        self.copy_with_launching(table, chosen, launching)
     }
 
-    /// Condition for rows that are chosen, or launched chosen work.
-    fn with_launching(&self, table: &SourceTable, chosen: Option<String>, launching: Option<&str>) -> Option<String> {
-        let (Some(chosen), Some(launching)) = (&chosen, launching) else { return chosen };
+    /// Copies rows that are chosen, or launched chosen work.
+    fn copy_with_launching(
+        &self,
+        table: &SourceTable,
+        chosen: Option<String>,
+        launching: Option<&str>,
+    ) -> Result<usize> {
+        let cut = |column: &str| self.cut(table, column);
+        let (Some(chosen), Some(launching), Some(join)) = (&chosen, launching, &self.join) else {
+            return self.copying.copy_marked(table, "", chosen.as_deref(), &cut);
+        };
         let owned = self.of_processes(table, &|_| None).map(|owned| format!(" AND ({owned})"));
-        Some(format!("({chosen}) OR (({launching}){})", owned.unwrap_or_default()))
+        let condition = format!("({chosen}) OR (({launching}){})", owned.unwrap_or_default());
+        self.copying.copy_marked(table, join, Some(&condition), &cut)
     }
 
     /// A condition of each process, for its rows.
@@ -185,30 +199,24 @@ impl<'a> Trimming<'a> {
         Ok(format!("(SELECT named.category_id FROM source.{event} AS named WHERE named.id = event_id) IN ({ids})"))
     }
 
-    /// Finds the events of calls that launched chosen work, and if work alone is chosen the calls around those. Returns the
-    /// condition for such calls.
+    /// Notes which calls launched chosen work, and if work alone is chosen the calls around those. Returns the condition for such
+    /// calls.
     fn find_launching(&self, work: &[&SourceTable], regions: &[&SourceTable]) -> Result<Option<String>> {
+        let Some(join) = &self.join else { return Ok(None) };
         let connection = self.copying.connection;
-        let event = self.copying.partition.table("event").filter(|event| event.has_all(&["id", "stack_id"]));
-        let Some(event) = event.filter(|_| self.filters.chooses_rows()) else { return Ok(None) };
-        let name = quoted(&event.name);
+        let note = |sql: String| connection.query_row(&sql, [], |row| row.get::<_, i64>(0));
+        let keep = keep(&[(Mark::Stack, STACK.to_owned())]).unwrap_or_default();
         for table in work.iter().filter(|table| table.has("event_id")) {
-            let own = quoted(&table.name);
-            let sql = format!(include_str!("sql/launching_stacks.sql"), table = own, event = name);
-            self.copying.execute(&sql, table)?;
+            let table = quoted(&table.name);
+            note(format!(include_str!("sql/note_stacks.sql"), keep = keep, table = table, join = join))?;
         }
-        let is_of_work = chooses_work(self.filters);
-        if is_of_work && event.has("parent_stack_id") {
-            let parents = format!(include_str!("sql/parent_stacks.sql"), event = name);
-            while self.copying.execute(&parents, event)? > 0 {}
-        }
-        connection.execute(&format!(include_str!("sql/launching_events.sql"), event = name), [])?;
-        let mut condition = LAUNCHING.to_owned();
-        if is_of_work {
+        let mut condition = Mark::Stack.is_kept(STACK);
+        if chooses_work(self.filters) {
+            self.note_parents(&note)?;
             for table in regions {
-                keep_enclosing(connection, table)?;
+                keep_enclosing(connection, table, join, &self.marks)?;
             }
-            condition = format!("{condition} OR {ENCLOSING}");
+            condition = format!("{condition} OR {}", Mark::Enclosing.is_kept("id"));
         }
         if !self.filters.domains.is_empty() {
             condition = format!("({condition}) AND {}", self.of_domains(&self.filters.domains)?);
@@ -216,26 +224,48 @@ impl<'a> Trimming<'a> {
         Ok(Some(condition))
     }
 
+    /// Notes the recorded parents of calls that launched chosen work, and theirs.
+    fn note_parents(&self, note: &dyn Fn(String) -> rusqlite::Result<i64>) -> Result<()> {
+        let event = self.copying.partition.table("event").filter(|event| event.has("parent_stack_id"));
+        let Some(event) = event else { return Ok(()) };
+        let launching = Mark::Stack.is_kept("stack_id");
+        let (mark, event) = (Mark::Stack as usize, quoted(&event.name));
+        let parents = format!(include_str!("sql/note_parents.sql"), mark = mark, event = event, launching = launching);
+        let known = || self.marks.with(Mark::Stack, |stacks| stacks.len());
+        let mut before = None;
+        while before != Some(known()) {
+            before = Some(known());
+            note(parents.clone())?;
+        }
+        Ok(())
+    }
+
     /// Copies events of rows that were copied, what belongs to these events, and descriptions.
     fn copy_others(&self, copied: &mut Copied) -> Result<()> {
-        let tables = &self.copying.partition.tables;
-        let is_event_of = |table: &&SourceTable| is_activity(table) || is_instant(table);
-        for table in tables.iter().filter(is_event_of).filter(|table| table.has("event_id")) {
-            let sql = format!(include_str!("sql/kept_events.sql"), table = quoted(&table.name));
-            self.copying.execute(&sql, table)?;
-        }
-        for table in tables.iter().filter(|table| !is_event_of(table) && !is_referenced(table)) {
-            let rows = match table.base.as_str() {
-                "metadata" => self.copying.copy_metadata(self.processes)?,
-                "event" => self.copying.copy(table, Some("id IN (SELECT id FROM temp.kept_event)"))?,
-                "info_process" => self.copying.copy(table, self.of_kept("id").as_deref())?,
-                base if base.starts_with("info_") && table.has("pid") => {
-                    self.copying.copy(table, self.of_kept("pid").as_deref())?
+        let is_other = |table: &&SourceTable| !is_activity(table) && !is_instant(table) && !is_referenced(table);
+        let events = |table: &SourceTable| {
+            let texts = table.has("category_id").then(|| (Mark::Text, "category_id".to_owned()));
+            Mark::Event.is_kept_with("id", &texts.into_iter().collect::<Vec<_>>())
+        };
+        // Ids between the first and the last are looked at alone.
+        let between = self.marks.with(Mark::Event, |events| events.bounds());
+        let between = between.map_or("0".to_owned(), |(first, last)| format!("id BETWEEN {first} AND {last}"));
+        for table in self.copying.partition.tables.iter().filter(is_other) {
+            let condition = match table.base.as_str() {
+                "metadata" => {
+                    copied.add(table, self.copying.copy_metadata(self.processes)?);
+                    continue;
                 }
-                _ if table.has("event_id") => self.copying.copy(table, Some(&self.of_events(table)))?,
-                _ => self.copying.copy(table, None)?,
+                "event" => Some(format!("{between} AND {}", events(table))),
+                "info_process" => self.of_kept("id"),
+                base if base.starts_with("info_") && table.has("pid") => self.of_kept("pid"),
+                _ if table.has("event_id") => Some(self.of_events(table)),
+                _ => None,
             };
-            copied.add(table, rows);
+            // Their events are noted already, and what events refer to is noted with the condition.
+            let is_noted = |column: &str| column == "event_id" || table.base == "event" && column == "category_id";
+            let own = |column: &str| is_noted(column).then(|| quoted(column));
+            copied.add(table, self.copying.copy_marked(table, "", condition.as_deref(), &own)?);
         }
         Ok(())
     }
@@ -246,7 +276,7 @@ impl<'a> Trimming<'a> {
         let of_samples = samples.map(|samples| {
             format!(" OR (event_id IS NULL AND sample_id IN (SELECT id FROM main.{}))", quoted(&samples.name))
         });
-        format!("event_id IN (SELECT id FROM temp.kept_event){}", of_samples.unwrap_or_default())
+        format!("{}{}", Mark::Event.is_kept("event_id"), of_samples.unwrap_or_default())
     }
 
     /// Condition for descriptions of kept processes, if others are left out.
@@ -257,7 +287,5 @@ impl<'a> Trimming<'a> {
     }
 }
 
-/// Condition for rows whose call launched chosen work.
-const LAUNCHING: &str = "event_id IN (SELECT id FROM temp.launching_event)";
-/// Condition for calls around those.
-const ENCLOSING: &str = "id IN (SELECT id FROM temp.enclosing_region)";
+/// Column of the join with the correlation id of a row.
+pub(super) const STACK: &str = "launching_stack";

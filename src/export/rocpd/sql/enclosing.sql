@@ -1,1 +1,0 @@
-INSERT OR IGNORE INTO temp.enclosing_region VALUES (?1)
