@@ -17,7 +17,8 @@ use crate::export::rocpd::merge;
 the tables of all processes. Any number of databases can be joined. A process that two databases
 hold is refused.
 
-The recorded environment may hold secrets and is left out. The rank that it names is kept.
+The recorded environment and the profiler's configuration may hold secrets and are left out. The
+rank that the environment names is kept.
 
 Examples:
   wavesieve merge traces/ -o merged.db
@@ -29,7 +30,7 @@ pub(crate) struct MergeArguments {
     /// Database to write; it appears only when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Keep the recorded environment of processes, which may hold secrets
+    /// Keep the recorded environment and profiler configuration of processes, which may hold secrets
     #[arg(long)]
     keep_environment: bool,
 }

@@ -18,7 +18,8 @@ use crate::input::PACKAGE;
     after_help = "The folder holds index.yaml, which AMD's rocpd reads too. By default the index refers to the databases
 by relative paths: keep the folder in its place next to them. Inputs are never moved.
 
-Copies leave out the recorded environment, which may hold secrets, and keep the rank that it names.
+Copies leave out the recorded environment and the profiler's configuration, which may hold secrets.
+The rank that the environment names is kept.
 
 Examples:
   wavesieve package traces/ -o run7.rpdb
@@ -34,7 +35,7 @@ pub(crate) struct PackageArguments {
     /// Copy the databases into the folder
     #[arg(long)]
     copy: bool,
-    /// Copy databases as they are, with the recorded environment of processes, which may hold secrets
+    /// Copy databases as they are, with the recorded environment and profiler configuration, which may hold secrets
     #[arg(long, requires = "copy")]
     keep_environment: bool,
 }

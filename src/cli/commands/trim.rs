@@ -25,7 +25,8 @@ A chosen kernel or copy keeps the call that launched it, also outside the window
 chooses among kernels (--kernel, --category) or work (--gpu, --stream, --queue), calls and ranges
 are kept only if they launched chosen work or enclose such a call.
 
-The recorded environment may hold secrets and is left out. The rank that it names is kept.
+The recorded environment and the profiler's configuration may hold secrets and are left out. The
+rank that the environment names is kept.
 
 Examples:
   wavesieve trim traces/ -o part.db --window 40%:60%
@@ -38,7 +39,7 @@ pub(crate) struct TrimArguments {
     /// Database to write; it appears only when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Keep the recorded environment of processes, which may hold secrets
+    /// Keep the recorded environment and profiler configuration of processes, which may hold secrets
     #[arg(long)]
     keep_environment: bool,
 }

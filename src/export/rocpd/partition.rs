@@ -8,9 +8,9 @@ use super::processes::KeptProcess;
 use super::structure::{Partition, SOURCE, SourceTable};
 use crate::input::{RANK_TAG, quoted};
 
-/// Table and column of the recorded environment.
+/// Table of processes, and its columns that may hold secrets: the recorded environment and the profiler's configuration.
 const PROCESSES: &str = "info_process";
-const ENVIRONMENT: &str = "environment";
+const SECRETS: [&str; 2] = ["environment", "extdata"];
 const METADATA: &str = "metadata";
 
 /// How the tables of a partition are copied.
@@ -18,7 +18,7 @@ pub(super) struct Copying<'a> {
     /// SQLite with the output as `main` and the input as `source`.
     pub connection: &'a Connection,
     pub partition: &'a Partition,
-    /// Whether the recorded environment is copied.
+    /// Whether the recorded environment and the profiler's configuration are copied.
     pub keep_environment: bool,
 }
 
@@ -63,8 +63,8 @@ impl Copying<'_> {
         condition: Option<&str>,
         changed: &dyn Fn(&str) -> Option<String>,
     ) -> Result<usize> {
-        let is_environment = |column: &str| table.base == PROCESSES && column == ENVIRONMENT && !self.keep_environment;
-        let changed = |column: &str| changed(column).or_else(|| is_environment(column).then(|| "'{}'".to_owned()));
+        let is_secret = |column: &str| table.base == PROCESSES && SECRETS.contains(&column) && !self.keep_environment;
+        let changed = |column: &str| changed(column).or_else(|| is_secret(column).then(|| "'{}'".to_owned()));
         let name = quoted(&table.name);
         let is_changed = table.columns.iter().any(|column| changed(&column.name).is_some());
         // Whole rows are copied without being taken apart.

@@ -128,7 +128,8 @@ fn within(column: &str, from: Option<i64>, to: Option<i64>) -> String {
     from.into_iter().chain(to).collect::<Vec<String>>().join(" AND ")
 }
 
-fn listed(ids: &[i64]) -> String {
+/// Numbers as a list in SQL.
+pub(super) fn listed(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<String>>().join(", ")
 }
 

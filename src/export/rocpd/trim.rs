@@ -10,7 +10,7 @@ use super::output::{OutputDatabase, Written};
 use super::partition::{Copied, Copying, is_activity, is_instant};
 use super::processes::KeptProcess;
 use super::references::{copy_referenced, is_referenced};
-use super::row_choice::{REGIONS, RowChoice, chooses_work};
+use super::row_choice::{REGIONS, RowChoice, chooses_work, listed};
 use super::structure::{Partition, SourceTable, structure};
 use super::views::Views;
 use crate::input::{RocpdFile, quoted};
@@ -55,8 +55,8 @@ struct Trimming<'a> {
     copying: &'a Copying<'a>,
     filters: &'a Filters,
     processes: &'a [KeptProcess<'a>],
-    /// Rows of each process, if the partition has others too.
-    owners: Option<Vec<Vec<i64>>>,
+    /// What rows of each process have, if the partition has others too.
+    owners: Option<Vec<Owner>>,
     /// Whether a process of the partition is left out.
     is_partial: bool,
     marks: Marks,
@@ -66,12 +66,19 @@ struct Trimming<'a> {
 
 impl<'a> Trimming<'a> {
     fn new(copying: &'a Copying<'a>, filters: &'a Filters, processes: &'a [KeptProcess<'a>]) -> Result<Self> {
-        let owners: Vec<Vec<i64>> = processes.iter().map(|process| copying.rows_of(process)).collect::<Result<_>>()?;
+        let is_track_based = copying.partition.facts.is_track_based;
+        let owner = |process: &KeptProcess<'_>| {
+            let rows = copying.rows_of(process)?;
+            // Tracks of schema 4.1.0 name the process by its own id.
+            let pids = rows.iter().copied().chain(is_track_based.then_some(process.pid)).collect();
+            Ok(Owner { rows, pids })
+        };
+        let owners: Vec<Owner> = processes.iter().map(owner).collect::<Result<_>>()?;
         let all = copying.partition.table("info_process").map_or(Ok(0), |table| {
             let count = format!("SELECT count(*) FROM source.{}", quoted(&table.name));
             copying.connection.query_row(&count, [], |row| row.get::<_, usize>(0))
         })?;
-        let is_partial = owners.iter().map(Vec::len).sum::<usize>() < all;
+        let is_partial = owners.iter().map(|owner| owner.rows.len()).sum::<usize>() < all;
         let event = copying.partition.table("event").filter(|event| event.has_all(&["id", "stack_id"]));
         let join = |event: &SourceTable| format!(include_str!("sql/stack_of_event.sql"), event = quoted(&event.name));
         let join = event.filter(|_| filters.chooses_rows()).map(|event| join(event).trim_end().to_owned());
@@ -139,8 +146,8 @@ impl<'a> Trimming<'a> {
         let Some(owners) = &self.owners else {
             return self.processes.first().and_then(|process| condition(&choice(process)));
         };
-        let of = |(process, rows): (&KeptProcess<'_>, &Vec<i64>)| {
-            let owned = self.owned(table, rows);
+        let of = |(process, owner): (&KeptProcess<'_>, &Owner)| {
+            let owned = self.owned(table, owner);
             match condition(&RowChoice { filters: self.filters, process }) {
                 Some(condition) => format!("({owned} AND {condition})"),
                 None => owned,
@@ -150,13 +157,13 @@ impl<'a> Trimming<'a> {
     }
 
     /// Condition for rows of a process.
-    fn owned(&self, table: &SourceTable, rows: &[i64]) -> String {
-        let rows = rows.iter().map(i64::to_string).collect::<Vec<String>>().join(", ");
+    fn owned(&self, table: &SourceTable, owner: &Owner) -> String {
+        let pids = listed(&owner.pids);
         let track = self.copying.partition.table("track").filter(|track| track.has("pid"));
         match track {
-            _ if table.has("pid") => format!("pid IN ({rows})"),
+            _ if table.has("pid") => format!("pid IN ({pids})"),
             Some(track) if table.has("track_id") => {
-                format!("track_id IN (SELECT id FROM source.{} WHERE pid IN ({rows}))", quoted(&track.name))
+                format!("track_id IN (SELECT id FROM source.{} WHERE pid IN ({pids}))", quoted(&track.name))
             }
             _ => "1".to_owned(),
         }
@@ -170,9 +177,9 @@ impl<'a> Trimming<'a> {
         let Some(owners) = &self.owners else {
             return self.processes.first().and_then(|process| choice(process).cut(table, column));
         };
-        let cases = self.processes.iter().zip(owners).filter_map(|(process, rows)| {
+        let cases = self.processes.iter().zip(owners).filter_map(|(process, owner)| {
             let cut = RowChoice { filters: self.filters, process }.cut(table, column)?;
-            Some(format!("WHEN {} THEN {cut}", self.owned(table, rows)))
+            Some(format!("WHEN {} THEN {cut}", self.owned(table, owner)))
         });
         let cases: Vec<String> = cases.collect();
         (!cases.is_empty()).then(|| format!("CASE {} ELSE \"{column}\" END", cases.join(" ")))
@@ -282,9 +289,18 @@ impl<'a> Trimming<'a> {
     /// Condition for descriptions of kept processes, if others are left out.
     fn of_kept(&self, column: &str) -> Option<String> {
         let owners = self.owners.as_ref().filter(|_| self.is_partial)?;
-        let rows: Vec<String> = owners.iter().flatten().map(i64::to_string).collect();
-        Some(format!("{column} IN ({})", rows.join(", ")))
+        let ids: Vec<i64> =
+            owners.iter().flat_map(|owner| if column == "id" { &owner.rows } else { &owner.pids }).copied().collect();
+        Some(format!("{column} IN ({})", listed(&ids)))
     }
+}
+
+/// What rows of a process have.
+struct Owner {
+    /// Row ids of the process.
+    rows: Vec<i64>,
+    /// Values of columns that name the process.
+    pids: Vec<i64>,
 }
 
 /// Column of the join with the correlation id of a row.
