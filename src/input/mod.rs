@@ -30,7 +30,7 @@ cfg_if::cfg_if! {
         pub(crate) use common::interruption::{AtInterruption, interrupt};
         pub use common::sqlite::Reader;
         pub(crate) use common::sqlite::{quoted, read_only_uri};
-        pub(crate) use databases::{PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
+        pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
         pub(crate) use dataset::{BlockSums, is_dataset, part_path};
         pub use dataset::{MANIFEST, Manifest, StoredProcess};
         pub(crate) use error::InputError;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::exit::{DONE, Failure, PARTIAL};
-use crate::cli::options::database_inputs::{DatabaseArguments, check_database_output, print_summary};
+use crate::cli::options::database_inputs::{DatabaseArguments, check_database_output, print_summary, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages;
 use crate::export::rocpd::merge;
@@ -21,8 +21,8 @@ The recorded environment and the profiler's configuration may hold secrets and a
 rank that the environment names is kept.
 
 Examples:
-  wavesieve merge traces/ -o merged.db
-  wavesieve merge 'traces/**/*_results.db' -o merged.db --rank-from 'rank(\\d+)'"
+  wavesieve merge traces/node0 traces/node1 -o merged.db
+  wavesieve merge 'traces/node0/*_results.db' -o node0.db --keep-environment"
 )]
 pub(crate) struct MergeArguments {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &MergeArguments, global: &GlobalArguments) -> Resul
     check_database_output(output, &databases)?;
     let trace = arguments.input.trace(&databases, global)?;
     messages::warn(&trace, global);
-    let written = merge(&databases, &trace, output, arguments.keep_environment)?;
+    let written = merge(&databases, &trace, output, arguments.keep_environment).map_err(writing_failure)?;
     print_summary(output, &written, global);
     Ok(if messages::report_damage(&trace, global) { PARTIAL } else { DONE })
 }

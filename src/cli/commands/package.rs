@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::cli::exit::{DONE, Failure};
-use crate::cli::options::database_inputs::DatabaseArguments;
+use crate::cli::options::database_inputs::{DatabaseArguments, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{print_written, resolved};
 use crate::cli::output::messages;
@@ -22,9 +22,8 @@ Copies leave out the recorded environment and the profiler's configuration, whic
 The rank that the environment names is kept.
 
 Examples:
-  wavesieve package traces/ -o run7.rpdb
-  wavesieve package traces/ -o run7.rpdb --copy
-  wavesieve info run7.rpdb"
+  wavesieve package traces/node0 traces/node1 -o run7.rpdb
+  wavesieve package traces/node0 -o run7.rpdb --copy && wavesieve info run7.rpdb"
 )]
 pub(crate) struct PackageArguments {
     #[command(flatten)]
@@ -52,7 +51,7 @@ pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Res
     if arguments.copy {
         let trace = arguments.input.trace(&databases, global)?;
         let packaging = Packaging::Copy { trace: &trace, keep_environment: arguments.keep_environment };
-        package(&databases, output, &place, &packaging)?;
+        package(&databases, output, &place, &packaging).map_err(writing_failure)?;
     } else {
         let compressed = databases.iter().find(|database| database.path.extension().is_some_and(|end| end == "gz"));
         if let Some(database) = compressed.filter(|_| !global.quiet) {

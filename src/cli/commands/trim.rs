@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
-use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary};
+use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
 use crate::cli::options::filters::explain_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
@@ -29,9 +29,9 @@ The recorded environment and the profiler's configuration may hold secrets and a
 rank that the environment names is kept.
 
 Examples:
-  wavesieve trim traces/ -o part.db --window 40%:60%
-  wavesieve trim rank0_results.db -o step.db --window @step/3 --window-mode inside
-  wavesieve trim traces/ -o gemm.db --rank 0 --kernel gemm"
+  wavesieve trim traces/rank0_results.db -o part.db --window 40%:60%
+  wavesieve trim traces/node0 traces/node1 -o part.db --window +1ms:+2ms --window-mode inside
+  wavesieve trim traces/node0 -o nccl.db --rank 0 --kernel nccl"
 )]
 pub(crate) struct TrimArguments {
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
         explain_unmatched(&trace, true, global)?;
         return Ok(NO_DATA);
     }
-    let written = trim(&databases, &trace, output, arguments.keep_environment)?;
+    let written = trim(&databases, &trace, output, arguments.keep_environment).map_err(writing_failure)?;
     print_summary(output, &written, global);
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);

@@ -1,6 +1,6 @@
 //! Inputs and output of commands that write rocpd databases.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use regex::Regex;
@@ -9,8 +9,8 @@ use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::check_file;
 use crate::cli::output::messages;
-use crate::export::rocpd::{Written, check_inputs};
-use crate::input::{InputError, LoadOptions, RocpdFile, is_same_file, load, rocpd_databases};
+use crate::export::rocpd::{DamagedSource, Written, check_inputs};
+use crate::input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
 use crate::trace::Trace;
 
 /// The databases that a command reads as a whole.
@@ -66,17 +66,14 @@ pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
 /// When a named input is no rocpd database, a process is there twice, or versions do not fit together.
 pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
     let found = rocpd_databases(inputs)?;
-    if let Some(other) = found.others.iter().find(|other| other.named) {
-        let convert = if other.is_trace { "; `wavesieve convert` reads it" } else { "" };
-        let shown = other.path.display();
-        return Err(Failure::Usage(format!("{shown} is no rocpd database but {}{convert}", other.what)));
-    }
-    if found.databases.is_empty() {
-        let reason = |(at, what): (&PathBuf, &String)| {
-            (at.display().to_string(), format!("no rocpd database but {what}; `wavesieve convert` reads it"))
+    let refused: Vec<&OtherInput> =
+        found.others.iter().filter(|other| other.named || found.databases.is_empty()).collect();
+    if !refused.is_empty() || found.databases.is_empty() {
+        let reason = |other: &&OtherInput| {
+            let convert = if other.is_trace { "; `wavesieve convert` reads it" } else { "" };
+            (other.path.display().to_string(), format!("no rocpd database but {}{convert}", other.what))
         };
-        let reasons = found.others.iter().map(|other| reason((&other.path, &other.what))).collect();
-        return Err(InputError::NoTrace { reasons }.into());
+        return Err(InputError::NoTrace { reasons: refused.iter().map(reason).collect() }.into());
     }
     let notes: Vec<String> = found
         .others
@@ -105,6 +102,17 @@ pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> R
         return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
     }
     Ok(())
+}
+
+/// The failure of writing a database: that an input is damaged, or anything else.
+pub(crate) fn writing_failure(error: anyhow::Error) -> Failure {
+    match error.downcast::<DamagedSource>() {
+        Ok(DamagedSource(path, cause)) => {
+            let reason = format!("{cause}; nothing is written, `wavesieve convert` keeps what can be read");
+            InputError::Damaged { reasons: vec![(path, reason)] }.into()
+        }
+        Err(error) => Failure::Other(error),
+    }
 }
 
 /// Reports what was written.

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::NamedTempFile;
+use thiserror::Error;
 
 use super::partition::Copied;
 use super::structure::{SOURCE, Structure};
 use crate::export::atomic::removed_at_interruption;
 use crate::export::target::{Target, temporary_for};
 use crate::input::{AtInterruption, RocpdFile, read_only_uri};
+use crate::text::causes::with_causes;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +52,16 @@ impl Written {
             self.notes.push(format!("views that cannot be read are left out: {names}"));
         }
     }
+}
+
+/// An input that SQLite cannot read to its end, of which nothing is written: its path and the cause.
+#[derive(Debug, Error)]
+#[error("{0}: {1}")]
+pub(crate) struct DamagedSource(pub String, pub String);
+
+fn is_damage(error: &anyhow::Error) -> bool {
+    let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 /// A database that has no name yet.
@@ -97,7 +109,11 @@ impl OutputDatabase {
         let attached = self.connection.execute(&format!("ATTACH ?1 AS {SOURCE}"), [uri]);
         attached.with_context(|| format!("cannot open {} as a SQLite database", file.shown()))?;
         self.connection.execute_batch(&format!("PRAGMA {SOURCE}.mmap_size = 1073741824; BEGIN"))?;
-        let copied = copy().with_context(|| format!("cannot copy {} to {}", file.shown(), self.shown))?;
+        let copied = match copy() {
+            Ok(copied) => copied,
+            Err(error) if is_damage(&error) => return Err(DamagedSource(file.shown(), with_causes(&error)).into()),
+            Err(error) => return Err(error.context(format!("cannot copy {} to {}", file.shown(), self.shown))),
+        };
         self.connection.execute_batch("COMMIT").with_context(|| format!("cannot write {}", self.shown))?;
         self.connection.execute_batch(&format!("DETACH {SOURCE}"))?;
         Ok(copied)
