@@ -101,7 +101,7 @@ fn note(sets: &Arc<Mutex<Sets>>, context: &Context<'_>) -> Value {
     note_from(&mut sets.lock(), context, 1);
     match context.get_raw(0) {
         ValueRef::Integer(id) => Value::Integer(id),
-        other => other.try_into().unwrap_or(Value::Null),
+        other => other.into(),
     }
 }
 
