@@ -61,7 +61,7 @@ fn sound(path: &str) -> BTreeMap<String, i64> {
     assert!(!violations, "{path} has rows that refer to nothing");
     assert_eq!(integer(path, "PRAGMA freelist_count"), 0, "{path} is compact");
     let views = texts(&connection, "SELECT name FROM sqlite_master WHERE type = 'view'");
-    assert!(views.len() > 30, "{views:?}");
+    assert!(views.len() > 20, "{views:?}");
     let count = |view: String| {
         let rows = connection.query_row(&format!("SELECT count(*) FROM \"{view}\""), [], |row| row.get(0));
         let rows = rows.unwrap_or_else(|error| panic!("{path}: {view}: {error}"));

@@ -107,9 +107,11 @@ impl OutputDatabase {
     pub(super) fn with_source<T>(&self, file: &RocpdFile, copy: impl FnOnce() -> Result<T>) -> Result<T> {
         let uri = read_only_uri(file.file.path())?;
         let attached = self.connection.execute(&format!("ATTACH ?1 AS {SOURCE}"), [uri]);
-        attached.with_context(|| format!("cannot open {} as a SQLite database", file.shown()))?;
-        self.connection.execute_batch(&format!("PRAGMA {SOURCE}.mmap_size = 1073741824; BEGIN"))?;
-        let copied = match copy() {
+        let attached = attached.context("cannot be opened as a SQLite database").map(drop);
+        let begun = attached.and_then(|()| {
+            Ok(self.connection.execute_batch(&format!("PRAGMA {SOURCE}.mmap_size = 1073741824; BEGIN"))?)
+        });
+        let copied = match begun.and_then(|()| copy()) {
             Ok(copied) => copied,
             Err(error) if is_damage(&error) => return Err(DamagedSource(file.shown(), with_causes(&error)).into()),
             Err(error) => return Err(error.context(format!("cannot copy {} to {}", file.shown(), self.shown))),

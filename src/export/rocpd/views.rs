@@ -73,40 +73,41 @@ impl Views {
             self.data.into_values().map(|(_, view)| view).filter(|view| !bases.contains(&view.name)).collect();
         let own = if carried.is_empty() { own_views() } else { Vec::new() };
         let is_carried = own.is_empty();
-        let mut unreadable = create_readable(connection, if is_carried { &carried } else { &own })?;
-        if !is_carried {
-            unreadable.clear();
+        let views = if is_carried { carried } else { own };
+        let readable = readable(connection, &views)?;
+        let (created, other): (Vec<&Declared>, Vec<&Declared>) =
+            views.iter().partition(|view| readable.contains(&view.name));
+        for view in created {
+            connection.execute(&view.sql, []).with_context(|| format!("cannot create view {}", view.name))?;
         }
         connection.execute_batch("COMMIT")?;
-        Ok(unreadable)
+        // Of ours, those that a database lacks tables for are no loss.
+        Ok(if is_carried { other.into_iter().map(|view| view.name.clone()).collect() } else { Vec::new() })
     }
 }
 
-/// Creates views and drops those that cannot be read again. Returns their names.
-fn create_readable(connection: &Connection, views: &[Declared]) -> Result<Vec<String>> {
-    let mut unreadable: Vec<String> = Vec::new();
-    let mut created: Vec<&str> = Vec::new();
-    for view in views {
-        match connection.execute(&view.sql, []) {
-            Ok(_) => created.push(&view.name),
-            Err(_) => unreadable.push(view.name.clone()),
-        }
+/// Names of views that can be read. They are tried on empty tables elsewhere, so that none leaves free pages behind.
+fn readable(connection: &Connection, views: &[Declared]) -> Result<Vec<String>> {
+    let trial = Connection::open_in_memory()?;
+    let mut statement = connection.prepare(include_str!("sql/tables.sql").trim_end())?;
+    let declarations = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for declaration in declarations {
+        trial.execute_batch(&declaration?)?;
     }
+    let mut names: Vec<&str> =
+        views.iter().filter(|view| trial.execute(&view.sql, []).is_ok()).map(|view| view.name.as_str()).collect();
     loop {
-        let is_readable = |name: &&str| connection.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
-        let (readable, other): (Vec<&str>, Vec<&str>) = created.into_iter().partition(is_readable);
+        let is_readable = |name: &&str| trial.prepare(&format!("SELECT * FROM {}", quoted(name))).is_ok();
+        let (readable, other): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_readable);
         if other.is_empty() {
-            break;
+            return Ok(readable.into_iter().map(str::to_owned).collect());
         }
+        // Views may read those that are dropped.
         for name in other {
-            connection.execute_batch(&format!("DROP VIEW {}", quoted(name)))?;
-            unreadable.push(name.to_owned());
+            trial.execute_batch(&format!("DROP VIEW {}", quoted(name)))?;
         }
-        // Views may read those that were dropped.
-        created = readable;
+        names = readable;
     }
-    unreadable.sort();
-    Ok(unreadable)
 }
 
 /// The rows of the tables of all partitions.

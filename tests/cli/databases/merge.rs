@@ -123,7 +123,22 @@ fn what_belongs_to_no_capture_is_named_and_left_out() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("tables of no capture are left out: notes"), "{}", run.stderr);
     assert!(run.stderr.contains("views that cannot be read are left out: own_notes"), "{}", run.stderr);
-    assert_eq!(integer(&output, "SELECT count(*) FROM own_kernels"), 72);
+    assert_eq!(sound(&output)["own_kernels"], 72);
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
+fn the_early_spelling_is_merged_and_damage_is_named() {
+    let place = Place::new();
+    let (output, early, cut) =
+        (place.at("out.db"), real("rocpd-early/test_rocm_database.db"), real("negative/truncated.db"));
+    succeed(&["merge", &early, "-o", &output]);
+    assert_eq!(integer(&output, "PRAGMA freelist_count"), 0);
+    let names = ["kernel_summary".to_owned(), "copy_summary".to_owned()];
+    expect_same(&answers(&names, &[&output]), &answers(&names, &[&early]));
+    let damaged = run(&["merge", &early, &cut, "-o", &place.at("no.db")]);
+    assert_eq!((damaged.code, damaged.stderr.contains("truncated.db")), (5, true), "{}", damaged.stderr);
+    assert_eq!(place.names(), ["out.db"]);
 }
 
 #[test]
