@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, check, compare, completions, config, convert, info, licenses, man, plan, report, scan, schema, sql, table,
-    tables,
+    analyze, check, compare, completions, config, convert, info, licenses, man, merge, package, plan, report, scan,
+    schema, sql, table, tables, trim,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -105,6 +105,9 @@ fn dispatch(
         "report" => report::run(&parsed(matches)?, registry, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),
+        "trim" => trim::run(&parsed(matches)?, global),
+        "merge" => merge::run(&parsed(matches)?, global),
+        "package" => package::run(&parsed(matches)?, global),
         "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),
@@ -148,6 +151,9 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(report::ReportArguments::augment_args(Command::new("report")))
         .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
+        .subcommand(trim::TrimArguments::augment_args(Command::new("trim")))
+        .subcommand(merge::MergeArguments::augment_args(Command::new("merge")))
+        .subcommand(package::PackageArguments::augment_args(Command::new("package")))
         .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))

@@ -20,6 +20,8 @@ pub(crate) mod parquet;
 #[cfg(feature = "cli")]
 pub(crate) mod perfetto;
 #[cfg(feature = "cli")]
+pub(crate) mod rocpd;
+#[cfg(feature = "cli")]
 pub(crate) mod rocprofv3;
 mod row_order;
 pub(crate) mod stream;

@@ -13,6 +13,16 @@ pub enum InputError {
         /// As given.
         path: String,
     },
+    /// An index of databases lists what does not exist.
+    #[error(
+        "{index} lists {file}, which does not exist; restore it, or write the index again with `wavesieve package`"
+    )]
+    NotListed {
+        /// The index.
+        index: String,
+        /// As a path from the current folder.
+        file: String,
+    },
     /// No input holds a trace.
     #[error("{}", explain(.reasons))]
     NoTrace {

@@ -13,6 +13,7 @@ mod rpd;
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod cache;
+        mod databases;
         mod dataset;
         mod duplicate_processes;
         mod error;
@@ -28,6 +29,8 @@ cfg_if::cfg_if! {
         pub(crate) use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
         pub(crate) use common::interruption::{AtInterruption, interrupt};
         pub use common::sqlite::Reader;
+        pub(crate) use common::sqlite::{quoted, read_only_uri};
+        pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
         pub(crate) use dataset::{BlockSums, is_dataset, part_path};
         pub use dataset::{MANIFEST, Manifest, StoredProcess};
         pub(crate) use error::InputError;
@@ -36,8 +39,10 @@ cfg_if::cfg_if! {
         pub use load::load;
         pub use load_options::LoadOptions;
         pub(crate) use recognition::captures::{is_archive, is_capture};
+        pub(crate) use recognition::index_file::{INDEX, KEYS, PACKAGE, VERSION};
         pub(crate) use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
         pub(crate) use recognition::skipped::DEAD_LINK;
+        pub(crate) use rocpd::RANK_TAG;
         pub(crate) use system_memory::available_bytes;
     }
 }

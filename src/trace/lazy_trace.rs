@@ -221,6 +221,11 @@ impl Trace {
         self.resolved.values().collect()
     }
 
+    /// What was chosen in a process; `None` if all its rows are.
+    pub(crate) fn resolved_of(&self, member: &TraceProcess) -> Option<&Resolved> {
+        self.resolved.get(&member.process.process)
+    }
+
     /// Start and end of the window in a process; `None` where it is open.
     pub(crate) fn window_of(&self, member: &TraceProcess) -> (Option<i64>, Option<i64>) {
         self.resolved.get(&member.process.process).map_or((None, None), |resolved| resolved.window)

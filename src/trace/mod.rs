@@ -18,7 +18,7 @@ cfg_if::cfg_if! {
         pub(crate) mod lazy_trace;
         pub(crate) mod left_out;
         pub(crate) mod observer;
-        mod path_ranks;
+        pub(crate) mod path_ranks;
         mod process_frames;
         mod ready_tables;
         pub(crate) mod source;

@@ -17,6 +17,7 @@ mod copy_rates;
 mod counter_subsets;
 mod damaged_inputs;
 mod damaged_pages;
+mod databases;
 mod dataset;
 mod dialects;
 mod digits;

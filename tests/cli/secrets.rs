@@ -184,6 +184,27 @@ fn the_environment_is_in_no_folder_and_not_in_the_cache() {
 }
 
 #[test]
+fn the_environment_is_in_no_database() {
+    let traces = Traces::new();
+    let input = traces.at("rocpd").display().to_string();
+    let lines: [&[&str]; 5] = [
+        &["trim", "-o", "OUT/a.db"],
+        &["trim", "--window", "10%:90%", "-o", "OUT/a.db"],
+        &["merge", "-o", "OUT/a.db"],
+        &["package", "-o", "OUT/a.rpdb"],
+        &["package", "--copy", "-o", "OUT/a.rpdb"],
+    ];
+    for line in lines {
+        let outputs = tempfile::tempdir().unwrap();
+        let out = outputs.path().display().to_string();
+        let words: Vec<String> = line.iter().map(|word| word.replace("OUT", &out)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["-i", &input]).collect();
+        expect_no_secret(&words, outputs.path(), &[0]);
+        assert!(!listing(outputs.path()).is_empty(), "{words:?} wrote files");
+    }
+}
+
+#[test]
 fn the_environment_is_in_no_table_and_no_message() {
     let traces = Traces::new();
     let outputs = tempfile::tempdir().unwrap();

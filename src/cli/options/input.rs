@@ -28,8 +28,8 @@ use crate::trace::selection::Filters;
 /// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArguments {
-    /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
-    /// and CSV, ROCm Compute Profiler folders, datasets
+    /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, .rpdb packages,
+    /// rocprofv3 JSON and CSV, ROCm Compute Profiler folders, datasets
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Same as INPUT, for rocpd command lines

@@ -15,7 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Inspect", &["info", "check", "table", "sql"]),
     ("Analyze", &["analyze", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
-    ("Export", &["convert"]),
+    ("Export", &["convert", "trim", "merge", "package"]),
     ("Setup", &["completions", "man", "config", "schema", "licenses"]),
 ];
 

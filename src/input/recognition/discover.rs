@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::index_file::{index_in, is_index, listed_files};
 use super::naming::promise;
 use crate::input::dataset::{is_dataset, without_manifest};
 use crate::input::error::InputError;
@@ -52,7 +53,7 @@ pub(crate) fn is_unfinished(name: &OsStr) -> bool {
 }
 
 /// Finds the candidates of all inputs. A directory is searched recursively, through links to directories as well; a dataset is
-/// one candidate. The directory `exclude` is left out where it is found and not named, as are outputs that are being written.
+/// one candidate, and a package of rocpd the databases that its index lists. The directory `exclude` is left out where it is found and not named, as are outputs that are being written.
 /// What cannot be searched or followed is a candidate with a problem.
 ///
 /// # Errors
@@ -61,7 +62,11 @@ pub(crate) fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<
     let exclude = exclude.and_then(|path| path.canonicalize().ok());
     let mut search = Search { exclude, seen: BTreeSet::new(), links: VecDeque::new(), candidates: Vec::new() };
     for path in named(inputs)? {
-        search.visit(&path, true);
+        let index = if is_index(&path) && path.is_file() { Some(path.clone()) } else { index_in(&path) };
+        match index {
+            Some(index) => search.named_index(&index)?,
+            None => search.visit(&path, true),
+        }
     }
     while let Some(link) = search.links.pop_front() {
         search.visit(&link, false);
@@ -146,6 +151,9 @@ impl Search {
         if !self.seen.insert(identity(&metadata, path)) {
             return;
         }
+        if let Some(index) = index_in(path) {
+            return self.visit_index(&index);
+        }
         let (entries, problem) = entries(path);
         if let Some(problem) = without_manifest(path, &entries) {
             return self.lose(path, named, problem);
@@ -154,6 +162,35 @@ impl Search {
             self.lose(path, named, format!("cannot be listed: {error}"));
         }
         entries.iter().for_each(|entry| self.visit_entry(entry));
+    }
+
+    /// Adds the databases that an index lists which the user named.
+    fn named_index(&mut self, index: &Path) -> Result<(), InputError> {
+        let shown = || index.to_string_lossy().into_owned();
+        let files = listed_files(index).map_err(|reason| InputError::Damaged { reasons: vec![(shown(), reason)] })?;
+        for file in &files {
+            if !file.exists() {
+                return Err(InputError::NotListed { index: shown(), file: file.to_string_lossy().into_owned() });
+            }
+            self.visit(file, true);
+        }
+        Ok(())
+    }
+
+    /// Adds the databases that an index lists which was found in a folder.
+    fn visit_index(&mut self, index: &Path) {
+        match listed_files(index) {
+            Err(reason) => self.lose(index, false, reason),
+            Ok(files) => {
+                for file in &files {
+                    if file.exists() {
+                        self.visit(file, false);
+                    } else {
+                        self.lose(file, false, format!("listed in {}, but it does not exist", index.display()));
+                    }
+                }
+            }
+        }
     }
 
     fn visit_entry(&mut self, entry: &Path) {

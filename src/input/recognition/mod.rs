@@ -10,6 +10,7 @@ cfg_if::cfg_if! {
         pub(crate) mod discover;
         pub(crate) mod format;
         pub(crate) mod formats;
+        pub(crate) mod index_file;
         pub(crate) mod naming;
         pub(crate) mod skipped;
     }

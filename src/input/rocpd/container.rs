@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
+use super::process::RANK_TAG;
 use crate::input::common::sqlite::{OpeningDatabase, TableShape};
 
 /// The tables of one capture (one guid) in a database.
@@ -18,6 +19,8 @@ pub(crate) struct Partition {
     pub schema_version: Option<String>,
     /// Compression of JSON columns, according to the metadata.
     pub compression: Option<String>,
+    /// Ranks from the metadata, by the row ids of processes.
+    kept_ranks: BTreeMap<i64, i64>,
     tables: BTreeMap<String, TableShape>,
     unreadable: Vec<String>,
 }
@@ -26,6 +29,11 @@ impl Partition {
     /// The physical table of a base name such as `kernel_dispatch`, if the partition has it.
     pub(crate) fn table(&self, base: &str) -> Option<&TableShape> {
         self.tables.get(base)
+    }
+
+    /// The rank of a process that a trimmed or merged database keeps in its metadata.
+    pub(crate) fn kept_rank(&self, process_row: i64) -> Option<i64> {
+        self.kept_ranks.get(&process_row).copied()
     }
 
     /// Names of tables whose entry in the list of tables SQLite does not understand: they have no columns, and count as
@@ -70,6 +78,7 @@ pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition
                 guid: None,
                 schema_version: None,
                 compression: None,
+                kept_ranks: BTreeMap::new(),
                 tables: of_partition,
                 unreadable,
             };
@@ -78,6 +87,7 @@ pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition
             partition.guid = metadata.get("guid").cloned().or(Some(guid));
             partition.schema_version = metadata.get("schema_version").cloned();
             partition.compression = metadata.get("compression").cloned();
+            partition.kept_ranks = metadata.iter().filter_map(|(tag, value)| kept_rank(tag, value)).collect();
             Ok(Arc::new(partition))
         })
         .collect();
@@ -85,6 +95,12 @@ pub(crate) fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition
         database.remember();
     }
     partitions
+}
+
+/// The row of a process and its rank.
+fn kept_rank(tag: &str, value: &str) -> Option<(i64, i64)> {
+    let (row, rank) = (tag.strip_prefix(RANK_TAG)?.parse().ok()?, value.parse().ok()?);
+    (rank >= 0).then_some((row, rank))
 }
 
 /// What the table names of a partition end in, by the name of its metadata table.

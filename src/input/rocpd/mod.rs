@@ -18,5 +18,9 @@ mod symbols;
 mod tables;
 mod tracks;
 
+pub(crate) use container::Partition;
+pub(crate) use dialect::is_track_based;
 pub(crate) use events::EventCache;
 pub(crate) use format::Rocpd;
+pub(crate) use probe::{Probe, probe};
+pub(crate) use process::RANK_TAG;

@@ -24,6 +24,9 @@ const RANK_VARIABLES: &[&str] = &[
     "RANK",
 ];
 
+/// Start of the tags under which `trim` and `merge` keep ranks in the metadata; the id of the process's row follows.
+pub(crate) const RANK_TAG: &str = "wavesieve_rank_";
+
 const PROCESS_COLUMNS: &[Wanted] = &[
     integer("nid"),
     integer("ppid"),
@@ -92,7 +95,8 @@ pub(crate) fn processes(
         facts.command = row.text("command");
         facts.start_ns = row.time_ns("start").or_else(|| row.time_ns("init"));
         facts.end_ns = row.time_ns("end").or_else(|| row.time_ns("fini"));
-        facts.environment_rank = row.text("environment").and_then(|json| rank_in_environment(&json));
+        let recorded = row.text("environment").and_then(|json| rank_in_environment(&json));
+        facts.environment_rank = recorded.or_else(|| id.and_then(|id| partition.kept_rank(id)));
         facts.agents = agents(database, partition, id)?;
         let owner = id.map(|row| Owner { row, pid: facts.pid, first: found.is_empty() });
         found.push(FoundProcess { owner, facts });

@@ -33,6 +33,7 @@ cfg_if::cfg_if! {
         pub(crate) use report::{damage, type_mismatches};
         pub(crate) use store::Store;
 pub use store::Reader;
+        pub(crate) use uri::read_only_uri;
         pub(crate) use table::{Selection, count, has_any, read, verify};
     }
 }

@@ -1,0 +1,135 @@
+//! Inputs and output of commands that write rocpd databases.
+
+use std::path::Path;
+
+use clap::Args;
+use regex::Regex;
+
+use super::global::GlobalArguments;
+use crate::cli::exit::Failure;
+use crate::cli::output::delivery::check_file;
+use crate::cli::output::messages;
+use crate::export::rocpd::{DamagedSource, Written, check_inputs};
+use crate::input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
+use crate::trace::Trace;
+
+/// The databases that a command reads as a whole.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DatabaseArguments {
+    /// rocpd databases, directories (searched recursively), .rpdb packages, index files and glob patterns
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Same as INPUT, for rocpd command lines
+    #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1..)]
+    more_inputs: Vec<String>,
+    /// Take the rank from the path: the first group of this regular expression, or its whole match if it has no group
+    #[arg(long, value_name = "REGEX", help_heading = "Input")]
+    rank_from: Option<String>,
+}
+
+impl DatabaseArguments {
+    /// The databases.
+    ///
+    /// # Errors
+    /// When no input is named, or one is no rocpd database.
+    pub(crate) fn databases(&self, global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
+        let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
+        if inputs.is_empty() {
+            return Err(Failure::Usage("no input; pass a rocpd database, directory or glob".to_owned()));
+        }
+        databases(&inputs, global)
+    }
+
+    /// The trace of databases, which knows their ranks.
+    ///
+    /// # Errors
+    /// When the pattern for ranks is wrong, or a database cannot be read.
+    pub(crate) fn trace(&self, databases: &[RocpdFile], global: &GlobalArguments) -> Result<Trace, Failure> {
+        let wrong = |text: &String| {
+            Failure::Usage(format!("invalid --rank-from `{text}`: not a regular expression; try 'rank(\\d+)'"))
+        };
+        let rank_from = self.rank_from.as_ref().map(|text| Regex::new(text).map_err(|_| wrong(text))).transpose()?;
+        let options =
+            LoadOptions { rank_from, threads: global.threads(), jobs: global.jobs(), ..LoadOptions::builtin() };
+        Ok(load(&paths(databases), options)?)
+    }
+}
+
+/// The paths of databases, as inputs.
+pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
+    databases.iter().map(RocpdFile::shown).collect()
+}
+
+/// The rocpd databases among inputs, each process once.
+///
+/// # Errors
+/// When a named input is no rocpd database, a process is there twice, or versions do not fit together.
+pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
+    let found = rocpd_databases(inputs)?;
+    let refused: Vec<&OtherInput> =
+        found.others.iter().filter(|other| other.named || found.databases.is_empty()).collect();
+    if !refused.is_empty() || found.databases.is_empty() {
+        let reason = |other: &&OtherInput| {
+            let convert = if other.is_trace { "; `wavesieve convert` reads it" } else { "" };
+            (other.path.display().to_string(), format!("no rocpd database but {}{convert}", other.what))
+        };
+        return Err(InputError::NoTrace { reasons: refused.iter().map(reason).collect() }.into());
+    }
+    let notes: Vec<String> = found
+        .others
+        .iter()
+        .map(|other| format!("note: {} is left out: {}, no rocpd database", other.path.display(), other.what))
+        .collect();
+    if !global.quiet {
+        messages::print_notes(&notes, "note: ", global);
+    }
+    if let Some(note) = check_inputs(&found.databases).map_err(Failure::Usage)?.filter(|_| !global.quiet) {
+        messages::print_note(format_args!("note: {note}"));
+    }
+    Ok(found.databases)
+}
+
+/// Refuses an output that cannot hold a database, or is one of the inputs.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> Result<(), Failure> {
+    let shown = output.display();
+    if output.as_os_str() == "-" || check_file(output)?.is_stream() {
+        return Err(Failure::Usage(format!("a database cannot be written to {shown}; name a file with -o")));
+    }
+    if databases.iter().any(|database| is_same_file(&database.path, output)) {
+        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
+    }
+    Ok(())
+}
+
+/// The failure of writing a database: that an input is damaged, or anything else.
+pub(crate) fn writing_failure(error: anyhow::Error) -> Failure {
+    match error.downcast::<DamagedSource>() {
+        Ok(DamagedSource(path, cause)) => {
+            let reason = format!("{cause}; nothing is written, `wavesieve convert` keeps what can be read");
+            InputError::Damaged { reasons: vec![(path, reason)] }.into()
+        }
+        Err(error) => Failure::Other(error),
+    }
+}
+
+/// Reports what was written.
+pub(crate) fn print_summary(output: &Path, written: &Written, global: &GlobalArguments) {
+    if global.quiet {
+        return;
+    }
+    for note in &written.notes {
+        messages::print_note(format_args!("note: {note}"));
+    }
+    let noun = if written.partitions == 1 { "process" } else { "processes" };
+    messages::print_note(format_args!(
+        "wrote {}: {} {noun}, {} rows, {} events, {:.1} MiB",
+        output.display(),
+        written.partitions,
+        written.rows,
+        written.events,
+        written.bytes as f64 / 1_048_576.0
+    ));
+}

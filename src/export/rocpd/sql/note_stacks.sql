@@ -1,0 +1,1 @@
+SELECT count({keep}) FROM main.{table} {join}
