@@ -126,7 +126,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         path,
         added: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.new.as_ref()?, new_tree)).collect(),
         gone: rows.iter().filter(is_one_sided).filter_map(|row| one_sided(row.base.as_ref()?, base_tree)).collect(),
-        replaced: replaced.iter().map(|stretch| replaced_row(stretch, base_tree, new_tree)).collect(),
+        replaced: replaced.iter().map(|interval| replaced_row(interval, base_tree, new_tree)).collect(),
         alignment: alignment(base, new, &rows),
         renamed: rows.iter().filter(|row| row.is_renamed()).filter_map(renamed).collect(),
         categories: categories(&kernels),
@@ -401,14 +401,14 @@ fn clock_of(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, basis: Basi
     })
 }
 
-fn replaced_row(stretch: &Replaced<'_>, base: &Part, new: &Part) -> ReplacedRow {
+fn replaced_row(interval: &Replaced<'_>, base: &Part, new: &Part) -> ReplacedRow {
     let time =
         |names: &[&str], tree: &Part| names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)));
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let (base_ns, new_ns) = (time(&stretch.base, base), time(&stretch.new, new));
+    let (base_ns, new_ns) = (time(&interval.base, base), time(&interval.new, new));
     ReplacedRow {
-        base: names(&stretch.base),
-        new: names(&stretch.new),
+        base: names(&interval.base),
+        new: names(&interval.new),
         base_ns,
         new_ns,
         delta_ns: new_ns.saturating_sub(base_ns),

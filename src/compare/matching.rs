@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::basis::Basis;
 use super::digest::KernelDigest;
 use super::families::Families;
-use super::places::{Replaced, stretches};
+use super::places::{Replaced, intervals};
 use super::side::{GpuKey, Side, calls, key, of_shape, units};
 
 /// How far names may differ.
@@ -130,22 +130,22 @@ pub(crate) fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: Ma
     if level >= MatchLevel::Family {
         rows.extend(by_family(&mut of_base, &mut of_new));
     }
-    let stretches = if level >= MatchLevel::Place { stretches(base, new, &rows) } else { Vec::new() };
+    let intervals = if level >= MatchLevel::Place { intervals(base, new, &rows) } else { Vec::new() };
     let (pairs, replaced): (Vec<Replaced<'_>>, Vec<Replaced<'_>>) =
-        stretches.into_iter().partition(|stretch| stretch.base.len() == 1 && stretch.new.len() == 1);
+        intervals.into_iter().partition(|interval| interval.base.len() == 1 && interval.new.len() == 1);
     for pair in pairs {
         if let ([base], [new]) = (pair.base.as_slice(), pair.new.as_slice()) {
             rows.push(Row { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
         }
     }
-    let in_stretch = |name: &str| {
-        let holds = |stretch: &Replaced<'_>| stretch.base.iter().chain(&stretch.new).any(|known| *known == name);
+    let in_interval = |name: &str| {
+        let holds = |interval: &Replaced<'_>| interval.base.iter().chain(&interval.new).any(|known| *known == name);
         if replaced.iter().any(holds) { MatchedBy::Replaced } else { MatchedBy::None }
     };
     let of_base =
-        of_base.into_values().map(|base| Row { matched_by: in_stretch(base.name), base: Some(base), new: None });
+        of_base.into_values().map(|base| Row { matched_by: in_interval(base.name), base: Some(base), new: None });
     rows.extend(of_base);
-    let of_new = of_new.into_values().map(|new| Row { matched_by: in_stretch(new.name), base: None, new: Some(new) });
+    let of_new = of_new.into_values().map(|new| Row { matched_by: in_interval(new.name), base: None, new: Some(new) });
     rows.extend(of_new);
     rows.sort_by(|one, other| other.time_ns().total_cmp(&one.time_ns()).then_with(|| one.names().cmp(&other.names())));
     Matched { rows, replaced }

@@ -76,9 +76,9 @@ fn tokens<'a>(steps: &[Step<'a>], matched: &Numbers<'_>) -> Vec<Result<usize, &'
     steps.iter().map(token).collect()
 }
 
-/// The stretches of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
-/// has that of one of its parts. A kernel that stands in stretches with other ones too is in none.
-pub(crate) fn stretches<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Replaced<'a>> {
+/// The intervals of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
+/// has that of one of its parts. A kernel that stands in intervals with other ones too is in none.
+pub(crate) fn intervals<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Replaced<'a>> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
     let (of_base, of_new) = numbers(rows);
     let (base_tokens, new_tokens) = (tokens(&base, &of_base), tokens(&new, &of_new));

@@ -86,12 +86,12 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
     let mut all: Vec<(i64, String)> = Vec::new();
     let is_compute =
         |kernel: &&KernelRow| kernel.category != COMMUNICATION && kernel.delta_ns != 0 && kernel.verdict != "replaced";
-    for stretch in &comparison.replaced {
+    for interval in &comparison.replaced {
         let first = |names: &[String]| {
             let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
             names.first().map(|name| format!("{}{more}", shortened(name, LONGEST_NAME / 2))).unwrap_or_default()
         };
-        all.push((stretch.delta_ns, format!("{} in place of {}", first(&stretch.new), first(&stretch.base))));
+        all.push((interval.delta_ns, format!("{} in place of {}", first(&interval.new), first(&interval.base))));
     }
     for kernel in comparison.kernels.iter().filter(is_compute) {
         let name = shortened(&kernel.key, LONGEST_NAME);

@@ -95,15 +95,17 @@ impl Registry {
 
 /// The files with queries below a directory, in order of their paths.
 fn sql_files(directory: &Path) -> walkdir::Result<Vec<PathBuf>> {
-    let is_query = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sql") && !is_shared(path);
-    let entries = WalkDir::new(directory).follow_links(true).into_iter().collect::<walkdir::Result<Vec<DirEntry>>>()?;
+    let is_query = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sql");
+    let walk = WalkDir::new(directory).follow_links(true).into_iter();
+    let walk = walk.filter_entry(|entry| entry.depth() == 0 || !is_shared(entry.path()));
+    let entries = walk.collect::<walkdir::Result<Vec<DirEntry>>>()?;
     let files = entries.into_iter().filter(|entry| !entry.file_type().is_dir()).map(DirEntry::into_path);
     let mut files: Vec<PathBuf> = files.filter(is_query).collect();
     files.sort();
     Ok(files)
 }
 
-/// Whether a file is no query but holds what queries share, as `_prelude.sql` does.
+/// Whether a file is no query but holds what queries share, as `_prelude.sql` does, or a folder holds other statements.
 fn is_shared(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
 }

@@ -21,8 +21,8 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_read() {
         (&["-o", &at("new/")], "is a directory; name it with -d, or a file in it with -o"),
         (&["-o", &at("missing/a.txt")], "is in a directory that does not exist; create it, or name it with -d"),
         (
-            &["-o", &at("a.pdf")],
-            "a.pdf ends in no format of documents (.txt, .json, .md, .html, .xlsx); name one of them",
+            &["-o", &at("a.docx")],
+            "a.docx ends in no format of documents (.txt, .json, .md, .html, .pdf, .xlsx); name one of them",
         ),
         (&["-o", &at("taken"), "-f", "csv"], "taken is no folder, and the document is one; name another with -o"),
     ];

@@ -77,6 +77,9 @@ struct Found {
     flow_starts: Vec<u64>,
     flow_ends: Vec<u64>,
     pids: Vec<u64>,
+    /// Ids, starts and lengths of kernels that are events of GPUs, and the ids that calls submit.
+    gpu_events: Vec<(u64, i64, i64)>,
+    submitted: Vec<u64>,
 }
 
 #[derive(Default)]
@@ -104,8 +107,18 @@ fn read(bytes: &[u8]) -> Found {
             for one in fields(interned) {
                 let Field::Bytes(table, entry) = one else { panic!() };
                 let entry = fields(entry);
+                if table == 23 {
+                    continue;
+                }
                 sequence.texts.insert((table, number(&entry, 1).unwrap()), text(inner(&entry, 2)[0]));
             }
+        }
+        if let Some(event) = inner(&packet, 53).first().map(|event| fields(event)) {
+            sequence.now += number(&packet, 8).unwrap() as i64;
+            let of = |field: u64| number(&event, field).unwrap();
+            assert!(sequence.texts.contains_key(&(1000, of(19))) && sequence.texts.contains_key(&(2, of(20))));
+            assert!(sequence.texts.contains_key(&(24, of(13))) && sequence.texts.contains_key(&(24, of(14))));
+            found.gpu_events.push((of(1), sequence.now, of(2) as i64));
         }
         let Some(event) = inner(&packet, 11).first().map(|event| fields(event)) else { continue };
         sequence.now += number(&packet, 8).unwrap() as i64;
@@ -115,6 +128,12 @@ fn read(bytes: &[u8]) -> Found {
                 Field::Number(48, flow) => found.flow_ends.push(*flow),
                 _ => {}
             }
+        }
+        for ids in inner(&event, 3000) {
+            found.submitted.extend(fields(ids).iter().map(|one| match one {
+                Field::Number(1, id) => *id,
+                _ => panic!("a submission is an id"),
+            }));
         }
         let named = |table: u64, field: u64| sequence.texts[&(table, number(&event, field).unwrap())].clone();
         match number(&event, 9) {
@@ -263,4 +282,51 @@ fn counters_and_exposed_communication_have_tracks() {
     assert!(exposed > 0 && found.tracks.iter().any(|track| track == "Exposed communication"));
     let sampled = crate::dialects::databases::schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
     assert!(read(&converted(&sampled.path, &[])).tracks.iter().any(|track| track.contains("GFX Clock")));
+}
+
+#[test]
+fn kernels_can_be_events_of_gpus() {
+    for input in ["fixtures/two_nodes", "fixtures/planted"] {
+        let found = read(&converted(input, &["--gpu-events", "typed"]));
+        let mut kernels: Vec<(i64, i64)> =
+            found.gpu_events.iter().map(|(_, start, length)| (*start, *length)).collect();
+        kernels.sort_unstable();
+        let mut expected: Vec<(i64, i64)> =
+            rows(input, &format!("SELECT kernel_name AS name, start_ns, {LENGTH} FROM kernels WHERE start_ns > 0"))
+                .into_iter()
+                .map(|(_, start, length)| (start, length))
+                .collect();
+        expected.sort_unstable();
+        assert_eq!(kernels, expected, "{input}");
+        let mut ids: Vec<u64> = found.gpu_events.iter().map(|(id, ..)| *id).collect();
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "ids are unique");
+        assert!(!found.submitted.is_empty());
+        assert!(found.submitted.iter().all(|id| ids.binary_search(id).is_ok()), "what is submitted runs");
+        assert_eq!(found.flow_starts.len(), found.flow_ends.len());
+        assert!(slices(&found, "kernel_dispatch").is_empty());
+    }
+}
+
+/// A viewer needs 20 kB for each sequence, so that very many tracks share one.
+#[test]
+fn very_many_tracks_share_a_sequence() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("1_hip_api_trace.csv");
+    let mut text = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n".to_owned();
+    for thread in 1..=2300 {
+        text.push_str(&format!(
+            "HIP_RUNTIME_API_EXT,hipFree,1,{thread},{thread},{},{}\n",
+            1000 + thread,
+            2000 + thread
+        ));
+    }
+    fs::write(&path, text).unwrap();
+    let bytes = converted(path.to_str().unwrap(), &["--tracks", "recorded"]);
+    let shared = bytes.windows(8).filter(|bytes| *bytes == b"hip_api\xba").count();
+    assert_eq!(shared, 300, "further tracks repeat their texts");
+    let shared = bytes.windows(7).filter(|bytes| *bytes == b"hipFree").count();
+    assert_eq!(shared, 2300);
 }

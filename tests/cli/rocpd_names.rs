@@ -60,7 +60,7 @@ fn ours(path: &str, statement: &str) -> Vec<BTreeMap<String, Value>> {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "the real traces are absent")]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn statements_for_amds_databases_give_the_same_answers() {
     for database in DATABASES {
         let path = real(database);
@@ -74,7 +74,7 @@ fn statements_for_amds_databases_give_the_same_answers() {
 const OTHERS: [&str; 3] = ["rocpd_metadata", "rocpd_string", "stream_args"];
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "the real traces are absent")]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn each_name_has_amds_rows_and_columns() {
     for database in DATABASES {
         let path = real(database);

@@ -43,7 +43,7 @@ fn sorted(text: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-#[cfg_attr(not(shared_data), ignore = "the real traces are absent")]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_files_come_out_as_they_were() {
     for (input, stem) in [
         ("csv/gfx1151/decode_kernel_trace.csv", "kernel_trace.csv"),

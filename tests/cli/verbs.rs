@@ -46,9 +46,9 @@ impl Writer {
         matches!(self.verb, ["analyze" | "report" | "compare"]) && matches!(format, "csv" | "parquet")
     }
 
-    /// The command lines with every format that is one file, for an input.
+    /// The command lines with every format that is one file, for an input. PDF is printed by a browser, which need not be there.
     pub fn lines(&self, input: &str) -> Vec<Vec<String>> {
-        let formats = self.formats().into_iter().filter(|format| !self.is_folder(format));
+        let formats = self.formats().into_iter().filter(|format| !self.is_folder(format) && format != "pdf");
         formats.map(|format| [self.words(input), vec!["-f".to_owned(), format]].concat()).collect()
     }
 }

@@ -423,11 +423,21 @@ fn command_line() -> String {
     while let Some(word) = words.next() {
         if OUTPUTS.contains(&word.as_str()) {
             words.next();
-        } else if !OUTPUTS.iter().any(|output| word.strip_prefix(output).is_some_and(|rest| rest.starts_with('='))) {
+        } else if !is_output(&word) {
             line.push_str(&format!(" {}", quoted(&word)));
         }
     }
     line
+}
+
+/// Whether a word is an option that names what is written, with its value.
+fn is_output(word: &str) -> bool {
+    let names = |output: &str| {
+        let rest = word.strip_prefix(output);
+        // A short option needs nothing between.
+        rest.is_some_and(|rest| rest.starts_with('=') || !output.starts_with("--") && !rest.is_empty())
+    };
+    OUTPUTS.iter().any(|output| names(output))
 }
 
 /// Options that name what is written.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use flate2::write::GzEncoder;
 
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -42,6 +42,16 @@ pub(super) enum ViewerFormat {
     Pftrace,
     Otf2,
     ChromeJson,
+}
+
+/// How GPU work is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum GpuEvents {
+    /// As slices of tracks, which every viewer shows
+    #[default]
+    Tracks,
+    /// As events of GPUs, which Perfetto knows from v55 on
+    Typed,
 }
 
 /// Into what files a trace is divided.
@@ -85,6 +95,9 @@ pub(super) struct TimelineArguments {
     /// Which tracks there are [default: all; analyzed above a million dispatches]
     #[arg(long, value_enum, value_name = "TRACKS", help_heading = "Time lines")]
     tracks: Option<Tracks>,
+    /// How kernels are written into pftrace
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Time lines")]
+    gpu_events: GpuEvents,
     /// Write several pftrace files into a directory: a file for each rank, N parts of the time, or parts of a size such
     /// as 300M
     #[arg(long, value_name = "rank|N|SIZE", help_heading = "Time lines")]
@@ -107,6 +120,7 @@ impl TimelineArguments {
             ("--args", self.args != Arguments::default()),
             ("--by", self.by.is_some()),
             ("--tracks", self.tracks.is_some()),
+            ("--gpu-events", self.gpu_events != GpuEvents::default()),
             ("--split", self.split.is_some()),
             ("--open", self.open),
             ("--otf2-gpu-as-threads", self.otf2_gpu_as_threads),
@@ -124,8 +138,9 @@ impl TimelineArguments {
         if format != ViewerFormat::Otf2 && self.otf2_gpu_as_threads {
             return wrong("--otf2-gpu-as-threads is about archives; choose --to otf2");
         }
-        if format != ViewerFormat::Pftrace && (self.split.is_some() || self.open) {
-            return wrong("--split and --open are about Perfetto; choose --to pftrace");
+        let is_typed = self.gpu_events == GpuEvents::Typed;
+        if format != ViewerFormat::Pftrace && (self.split.is_some() || self.open || is_typed) {
+            return wrong("--split, --open and --gpu-events are about Perfetto; choose --to pftrace");
         }
         Ok(())
     }
@@ -159,7 +174,8 @@ impl TimelineArguments {
         });
         let findings = if tracks == Tracks::All { findings(&trace, registry)? } else { Findings::default() };
         let by = self.by.unwrap_or(if format == ViewerFormat::ChromeJson { By::Stream } else { By::Queue });
-        let job = Job { trace: &trace, options: Options { arguments: self.args, by, tracks }, findings };
+        let options = Options { arguments: self.args, by, tracks };
+        let job = Job { trace: &trace, options, findings, is_typed: self.gpu_events == GpuEvents::Typed };
         let mut summary = Summary::default();
         if is_file {
             deliver((!is_standard_output).then_some(output), global, |_, out| {
@@ -241,6 +257,7 @@ struct Job<'a> {
     trace: &'a Trace,
     options: Options,
     findings: Findings,
+    is_typed: bool,
 }
 
 impl Job<'_> {
@@ -259,7 +276,7 @@ impl Job<'_> {
             ("filters", trace.choice().command_line().join(" ")),
         ];
         let written = |out: &mut dyn Write| -> Result<Summary> {
-            let mut stream = perfetto::Stream::new(out, id, &attributes)?;
+            let mut stream = perfetto::Stream::new(out, id, &attributes, self.is_typed)?;
             let summary = write_members(trace, members, &self.options, &self.findings, &mut stream)?;
             stream.close()?;
             Ok(summary)

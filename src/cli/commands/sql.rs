@@ -25,11 +25,7 @@ use crate::schema;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
-  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
-
-  wavesieve sql 'SELECT name, total_calls, percentage FROM top_kernels LIMIT 5' traces/
   wavesieve sql 'SELECT name, SUM(duration) FROM kernels GROUP BY name' traces/ --dialect rocpd
-
   wavesieve sql gaps.sql traces/
   wavesieve sql 'DESCRIBE kernels'
 

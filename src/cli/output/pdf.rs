@@ -38,7 +38,8 @@ pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     let (source, target) = (directory.path().join("page.html"), directory.path().join("page.pdf"));
     fs::write(&source, page).with_context(|| format!("cannot write {}", source.display()))?;
     let mut command = Command::new(&browser);
-    command.args(["--headless", "--disable-gpu", "--no-pdf-header-footer", "--no-first-run", "--disable-extensions"]);
+    // Tags are numbered anew in each run.
+    command.args(["--headless", "--disable-gpu", "--no-pdf-header-footer", "--no-first-run", "--disable-pdf-tagging"]);
     command.arg(option("--print-to-pdf=", &target));
     command.arg(option("--user-data-dir=", &directory.path().join("profile")));
     // The sandbox of Chromium refuses to run as root, as in containers; what is printed is our own page.

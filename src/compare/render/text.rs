@@ -99,10 +99,15 @@ pub(crate) fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> 
     }
     if !comparison.replaced.is_empty() {
         writeln!(out, "\nKernels in place of others\n  {:>10}  {:>10}  {:>10}  kernels", "base", "new", "change")?;
-        for stretch in comparison.replaced.iter().take(MAX_ROWS) {
-            let [base_ns, new_ns] = [stretch.base_ns, stretch.new_ns].map(|ns| duration(ns as f64));
-            writeln!(out, "  {base_ns:>10}  {new_ns:>10}  {:>10}  {}", signed(stretch.delta_ns), names(&stretch.base))?;
-            writeln!(out, "  {:>34}→ {}", "", names(&stretch.new))?;
+        for interval in comparison.replaced.iter().take(MAX_ROWS) {
+            let [base_ns, new_ns] = [interval.base_ns, interval.new_ns].map(|ns| duration(ns as f64));
+            writeln!(
+                out,
+                "  {base_ns:>10}  {new_ns:>10}  {:>10}  {}",
+                signed(interval.delta_ns),
+                names(&interval.base)
+            )?;
+            writeln!(out, "  {:>34}→ {}", "", names(&interval.new))?;
         }
         more(comparison.replaced.len(), out)?;
     }

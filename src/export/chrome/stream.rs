@@ -6,7 +6,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value};
+use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
 
 /// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
@@ -14,6 +14,8 @@ const BUFFER: usize = 256 << 10;
 const LANES: i64 = 100;
 /// Threads of what is no thread: notes of processes and GPUs.
 const NOTES: i64 = 1_000_000;
+/// Numbers of GPUs are below this.
+const MAX_GPUS: i64 = 4096;
 /// Arguments whose names Kineto has other words for.
 const NAMES: [(&str, &str); 4] =
     [("corr_id", "correlation"), ("stream_ID", "stream"), ("copy_bytes", "bytes"), ("LDS_Block_Size", "shared memory")];
@@ -282,7 +284,7 @@ impl Sink for Stream<'_> {
     fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()> {
         self.pid = facts.pid;
         // Other processes stand for GPUs by their numbers.
-        if self.pid < NOTES && self.pid < 4096 {
+        if self.pid < MAX_GPUS {
             self.pid += NOTES;
         }
         self.fact("process_name", self.pid, 0, "name", &facts.name.clone().into())?;
@@ -308,13 +310,13 @@ impl Sink for Stream<'_> {
         let (pid, tid, kind) = match facts.place {
             Place::Thread { tid } => (self.pid, tid, Kind::Calls),
             Place::BesideThread => (self.pid, other(self), Kind::Calls),
-            Place::Work { gpu, number, lane } => {
+            Place::Work { gpu, kind, number, lane } => {
                 let pid = gpu.unwrap_or(self.pid);
                 let lane = i64::try_from(lane).unwrap_or_default();
-                let tid = match facts.name {
-                    _ if lane >= LANES => other(self),
-                    "Copies" => number * LANES + LANES / 2 + lane,
-                    _ => number * LANES + lane,
+                let tid = match kind {
+                    _ if lane >= LANES / 2 => other(self),
+                    WorkKind::Kernels => number * LANES + lane,
+                    WorkKind::Copies => number * LANES + LANES / 2 + lane,
                 };
                 (pid, tid, Kind::Work { device: gpu.unwrap_or(-1) })
             }

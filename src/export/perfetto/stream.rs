@@ -1,12 +1,13 @@
 //! A Perfetto trace file: descriptions of tracks, then the events of each, one packet sequence a track with an incremental clock.
 //! Field numbers are those of perfetto's trace_packet.proto, track_descriptor.proto and track_event.proto (v58).
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Context, Result};
 
 use super::wire::{Message, varint_length};
-use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value};
+use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
 
 /// The clock that ROCm stamps with, and the incremental one of each sequence.
 const BOOT_TIME: u64 = 6;
@@ -49,10 +50,31 @@ pub(crate) struct Track {
     head: [u8; 12],
     head_length: usize,
     last_ns: i64,
+    typed: Option<TypedQueue>,
     categories: Interned,
     names: Interned,
     argument_names: Interned,
     argument_texts: Interned,
+}
+
+/// Kernels as events of GPUs: the tables of texts that they refer to, by the fields of interned data.
+const CONTEXTS: u32 = 23;
+const SPECIFICATIONS: u32 = 24;
+const KERNELS: u32 = 1000;
+const LAUNCH_ARGUMENTS: u32 = 1001;
+/// Numbers of the context, the queue and the stage in each sequence.
+const CONTEXT: u64 = 1;
+const QUEUE: u64 = 1;
+const STAGE: u64 = 2;
+const HIP: u64 = 5;
+const COMPUTE: u64 = 2;
+
+/// A queue whose kernels are events of a GPU.
+#[derive(Debug)]
+struct TypedQueue {
+    gpu: u64,
+    name: String,
+    is_described: bool,
 }
 
 /// The file.
@@ -63,6 +85,11 @@ pub(crate) struct Stream<'a> {
     pid: i64,
     event: Message,
     interned: Message,
+    /// Whether kernels are events of GPUs; then the numbers of the GPUs, by process and GPU, and of the next event.
+    is_typed: bool,
+    gpus: BTreeMap<(i64, i64), u64>,
+    next_event: u64,
+    has_shared: bool,
     counts: Counts,
 }
 
@@ -71,9 +98,21 @@ impl<'a> Stream<'a> {
     ///
     /// # Errors
     /// When writing fails.
-    pub(crate) fn new(out: &'a mut dyn Write, id: u128, attributes: &[(&str, String)]) -> Result<Self> {
+    pub(crate) fn new(out: &'a mut dyn Write, id: u128, attributes: &[(&str, String)], is_typed: bool) -> Result<Self> {
         let (buffer, event, interned) = Default::default();
-        let mut stream = Self { out, next_sequence: 1, buffer, pid: 0, event, interned, counts: Counts::default() };
+        let mut stream = Self {
+            out,
+            next_sequence: 1,
+            buffer,
+            pid: 0,
+            event,
+            interned,
+            is_typed,
+            gpus: BTreeMap::new(),
+            next_event: 1,
+            has_shared: false,
+            counts: Counts::default(),
+        };
         // Viewers tell the format by a byte above 127 near the start, which such an id has.
         stream.packet(|packet| {
             packet.message(89, |uuid| {
@@ -195,14 +234,22 @@ impl<'a> Stream<'a> {
 
     /// A packet of a track with the event that was prepared.
     fn write_event(&mut self, track: &mut Track, at_ns: i64) -> Result<()> {
+        self.write_payload(track, at_ns, 11)
+    }
+
+    fn write_payload(&mut self, track: &mut Track, at_ns: i64, field: u32) -> Result<()> {
         let delta = at_ns.saturating_sub(track.last_ns).max(0) as u64;
         // The shared sequence has absolute times.
         if track.shared.is_none() {
             track.last_ns = at_ns.max(track.last_ns);
         }
         let head = track.head.get(..track.head_length).unwrap_or_default();
-        let part = |length: usize| if length == 0 { 0 } else { 1 + varint_length(length as u64) + length };
-        let length = 1 + varint_length(delta) + head.len() + part(self.interned.len()) + part(self.event.len());
+        let part = |field: u32, length: usize| match length {
+            0 => 0,
+            length => varint_length(u64::from(field << 3)) + varint_length(length as u64) + length,
+        };
+        let payload = part(field, self.event.len()).max(varint_length(u64::from(field << 3)) + 1);
+        let length = 1 + varint_length(delta) + head.len() + part(12, self.interned.len()) + payload;
         self.buffer.raw(&[0x0a]);
         self.buffer.raw_varint(length as u64);
         self.buffer.varint(8, delta);
@@ -210,7 +257,7 @@ impl<'a> Stream<'a> {
         if !self.interned.is_empty() {
             self.buffer.data(12, self.interned.bytes());
         }
-        self.buffer.data(11, self.event.bytes());
+        self.buffer.data(field, self.event.bytes());
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
@@ -246,11 +293,95 @@ impl<'a> Stream<'a> {
             Some(uuid) => self.prepare_shared(uuid, kind, event, texts),
             None => self.prepare_interned(track, kind, event, texts),
         }
-        event.flows.iter().for_each(|flow| self.event.fixed64(47, *flow));
+        // Kernels that are events of GPUs are submitted; arrows lead to the other ones.
+        let is_submitted = |flow: &u64| self.is_typed && flow & 1 == 0;
+        let submitted: Vec<u64> = event.flows.iter().copied().filter(is_submitted).collect();
+        event.flows.iter().filter(|flow| !is_submitted(flow)).for_each(|flow| self.event.fixed64(47, *flow));
+        if !submitted.is_empty() {
+            self.event.message(3000, |ids| submitted.iter().for_each(|id| ids.varint(1, *id)));
+            self.event.varint(3001, HIP);
+        }
         if let Some(flow) = event.flow_end {
             self.event.fixed64(48, flow);
             self.counts.flows += 1;
         }
+    }
+
+    /// A kernel as an event of a GPU.
+    fn write_kernel(
+        &mut self,
+        track: &mut Track,
+        start_ns: i64,
+        end_ns: i64,
+        event: &Event<'_>,
+        texts: &Texts,
+    ) -> Result<()> {
+        let Some(queue) = &mut track.typed else { return Ok(()) };
+        self.event.clear();
+        self.interned.clear();
+        let id = event.flow_end.unwrap_or_else(|| {
+            // Those of flows have bits above.
+            self.next_event += 1;
+            self.next_event
+        });
+        self.counts.flows += u64::from(event.flow_end.is_some());
+        let Self { event: message, interned, pid, .. } = self;
+        if !queue.is_described {
+            queue.is_described = true;
+            interned.message(CONTEXTS, |context| {
+                context.varint(1, CONTEXT);
+                context.varint(2, *pid as u64);
+                context.varint(3, HIP);
+            });
+            interned.message(SPECIFICATIONS, |specification| {
+                specification.varint(1, QUEUE);
+                specification.data(2, queue.name.as_bytes());
+            });
+            interned.message(SPECIFICATIONS, |specification| {
+                specification.varint(1, STAGE);
+                specification.data(2, b"Kernel");
+                specification.varint(4, COMPUTE);
+            });
+        }
+        let gpu = queue.gpu;
+        let mut intern = |table: &mut Interned, field: u32, text: u32| {
+            let (iid, is_new) = table.iid(text);
+            if is_new {
+                interned.message(field, |entry| {
+                    entry.varint(1, iid);
+                    entry.data(2, texts.text(text).as_bytes());
+                });
+            }
+            iid
+        };
+        message.varint(1, id);
+        message.varint(2, (end_ns - start_ns) as u64);
+        message.varint(5, CONTEXT);
+        message.varint(11, gpu);
+        message.varint(13, QUEUE);
+        message.varint(14, STAGE);
+        message.varint(19, intern(&mut track.categories, KERNELS, event.name));
+        message.varint(20, intern(&mut track.names, 2, event.name));
+        message.message(21, |launch| {
+            for (field, prefix) in [(1, "grid_"), (2, "workgroup_")] {
+                launch.message(field, |sizes| {
+                    for (axis, letter) in (1..).zip(["x", "y", "z"]) {
+                        let is_size = |name: u32| texts.text(name).strip_prefix(prefix) == Some(letter);
+                        let size = event.arguments.iter().find(|(name, _)| is_size(*name));
+                        if let Some((_, Value::Integer(size))) = size {
+                            sizes.varint(axis, *size as u64);
+                        }
+                    }
+                });
+            }
+            for (name, value) in event.arguments {
+                if let Value::Integer(value) = value {
+                    let name = intern(&mut track.argument_names, LAUNCH_ARGUMENTS, *name);
+                    launch.pair(3, (1, name), (3, *value as u64));
+                }
+            }
+        });
+        self.write_payload(track, start_ns, 53)
     }
 
     fn prepare_interned(&mut self, track: &mut Track, kind: u64, event: &Event<'_>, texts: &Texts) {
@@ -304,16 +435,34 @@ impl Sink for Stream<'_> {
     }
 
     fn track(&mut self, facts: &TrackFacts<'_>) -> Result<Track> {
-        self.describe(facts)?;
         self.counts.tracks += 1;
-        let sequence = self.next_sequence.min(MAX_SEQUENCES + 1);
-        let shared = (sequence > MAX_SEQUENCES).then_some(facts.uuid);
+        let typed = match facts.place {
+            Place::Work { gpu, kind: WorkKind::Kernels, .. } if self.is_typed => {
+                let next = self.gpus.len() as u64;
+                let gpu = *self.gpus.entry((self.pid, gpu.unwrap_or(-1))).or_insert(next);
+                Some(TypedQueue { gpu, name: facts.name.to_owned(), is_described: false })
+            }
+            _ => None,
+        };
+        if typed.is_none() {
+            self.describe(facts)?;
+        }
+        // Events of GPUs need numbers of texts, and so a sequence of their own.
+        let sequence = if typed.is_some() { self.next_sequence } else { self.next_sequence.min(MAX_SEQUENCES + 1) };
+        let shared = (sequence > MAX_SEQUENCES && typed.is_none()).then_some(facts.uuid);
         let mut head = Message::default();
         head.varint(10, sequence);
+        head.varint(13, 2);
         if shared.is_some() {
             head.varint(58, BOOT_TIME);
+            if !self.has_shared {
+                self.has_shared = true;
+                self.packet(|packet| {
+                    packet.varint(10, sequence);
+                    packet.varint(13, 1);
+                })?;
+            }
         } else {
-            head.varint(13, 2);
             self.start_sequence(sequence, facts.uuid)?;
             self.next_sequence += 1;
         }
@@ -321,16 +470,32 @@ impl Sink for Stream<'_> {
         let head_length = head.len();
         bytes.iter_mut().zip(head.bytes()).for_each(|(to, from)| *to = *from);
         let (categories, names, argument_names, argument_texts) = Default::default();
-        Ok(Track { shared, head: bytes, head_length, last_ns: 0, categories, names, argument_names, argument_texts })
+        Ok(Track {
+            shared,
+            head: bytes,
+            head_length,
+            last_ns: 0,
+            typed,
+            categories,
+            names,
+            argument_names,
+            argument_texts,
+        })
     }
 
-    fn begin(&mut self, track: &mut Track, start_ns: i64, _: i64, event: &Event<'_>, texts: &Texts) -> Result<()> {
+    fn begin(&mut self, track: &mut Track, start_ns: i64, end_ns: i64, event: &Event<'_>, texts: &Texts) -> Result<()> {
         self.counts.slices += 1;
+        if track.typed.is_some() {
+            return self.write_kernel(track, start_ns, end_ns, event, texts);
+        }
         self.prepare(track, 1, event, texts);
         self.write_event(track, start_ns)
     }
 
     fn end(&mut self, track: &mut Track, at_ns: i64) -> Result<()> {
+        if track.typed.is_some() {
+            return Ok(());
+        }
         self.event.clear();
         self.interned.clear();
         self.event.varint(9, 2);

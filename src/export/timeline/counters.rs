@@ -101,7 +101,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let runs: BTreeMap<(i64, i64), (Option<i64>, i64, i64)> =
             rows.filter_map(|(pass, id, gpu, start, end)| Some(((pass?, id?), (gpu, start?, end?)))).collect();
         let (names, values) = (texts(counters, "counter")?, counters.column("value")?.f64()?);
-        let mut series: BTreeMap<(Option<i64>, &str), Vec<(i64, f64)>> = BTreeMap::new();
+        let mut series: Series<(Option<i64>, &str)> = Series::new();
         let (passes, ids) = key(counters)?;
         for (pass, id, name, value) in izip!(passes.iter(), ids.iter(), names.iter(), values.iter()) {
             let run = pass.zip(id).and_then(|key| runs.get(&key));
@@ -137,7 +137,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
     pub(super) fn samples(&mut self, frame: &DataFrame) -> Result<()> {
         let (times, values) = (integers(frame, "time_ns")?, frame.column("value")?.f64()?);
         let (tracks, names, units) = (texts(frame, "track")?, texts(frame, "name")?, texts(frame, "unit")?);
-        let mut series: BTreeMap<[&str; 3], Vec<(i64, f64)>> = BTreeMap::new();
+        let mut series: Series<[&str; 3]> = Series::new();
         for (time, value, track, name, unit) in
             izip!(times.iter(), values.iter(), tracks.iter(), names.iter(), units.iter())
         {

@@ -85,7 +85,8 @@ impl Flows {
     }
 
     fn id(&self, kind: Work, target: i64) -> u64 {
-        mixed(self.seed ^ mixed(target as u64 ^ u64::from(kind == Work::Copy) << 63))
+        let is_copy = u64::from(kind == Work::Copy);
+        (mixed(self.seed ^ mixed(target as u64 ^ is_copy << 63)) & !1 | is_copy).max(2)
     }
 
     /// Adds the flows that start with a call. Calls of a thread follow each other in the order of time, so the place of the last
@@ -110,11 +111,10 @@ impl Flows {
 /// The first place whose value is not before the one that is looked for: near the last place, or anywhere.
 fn found<T>(values: &[T], last: usize, is_before: impl Fn(&T) -> bool) -> usize {
     const NEAR: usize = 8;
-    let near = values.get(last..).unwrap_or_default().iter().take(NEAR);
-    if last == 0 || values.get(last - 1).is_some_and(&is_before) {
-        if let Some(steps) = near.clone().position(|value| !is_before(value)) {
-            return last + steps;
-        }
+    let is_ahead = last == 0 || values.get(last - 1).is_some_and(&is_before);
+    let mut near = values.get(last..).unwrap_or_default().iter().take(NEAR);
+    if is_ahead && let Some(steps) = near.position(|value| !is_before(value)) {
+        return last + steps;
     }
     values.partition_point(is_before)
 }

@@ -10,7 +10,7 @@ use super::flows::{Flows, Work};
 use super::lanes::Lanes;
 use super::process::ProcessWriter;
 use super::rows::{Slice, Slices, integers, texts};
-use super::sink::{Event, Place, Sink, TrackFacts, Value};
+use super::sink::{Event, Place, Sink, TrackFacts, Value, WorkKind};
 use super::write::{Arguments, By};
 use crate::columns::frames::values_by_text;
 use crate::columns::values::I64Values;
@@ -54,7 +54,7 @@ pub(super) struct LaneFacts<'a> {
     pub order: i64,
     pub gpu: Option<i64>,
     /// Of the queue or stream; `None` for notes.
-    pub number: Option<i64>,
+    pub number: Option<(WorkKind, i64)>,
 }
 
 /// What is shown of a row: category, name, and the flow that ends with it.
@@ -94,7 +94,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                 parent: self.gpu_track(gpu),
                 order: 30,
                 gpu,
-                number: Some(number.unwrap_or(-1)),
+                number: Some((WorkKind::Kernels, number.unwrap_or(-1))),
             };
             self.lanes(&facts, slices, |slice, arguments| {
                 let row = slice.row as usize;
@@ -163,7 +163,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let mut last = 0;
         for ((gpu, stream), slices) in by_track {
             let parent = self.gpu_track(gpu);
-            let number = Some(stream.unwrap_or(-1));
+            let number = Some((WorkKind::Copies, stream.unwrap_or(-1)));
             let facts = LaneFacts { kind: "copies", name: "Copies", parent, order: 50, gpu, number };
             self.lanes(&facts, slices, |slice, arguments| {
                 let row = slice.row as usize;
@@ -221,7 +221,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         mut of_row: impl FnMut(&Slice, &mut Vec<(u32, Value)>) -> Shown,
     ) -> Result<()> {
         slices.sort_unstable_by_key(|slice| (slice.start_ns, slice.end_ns, slice.row));
-        let numbers = [facts.gpu.unwrap_or(-1), facts.number.unwrap_or(-1)];
+        let numbers = [facts.gpu.unwrap_or(-1), facts.number.map_or(-1, |(_, number)| number)];
         let key = self.uuid(facts.kind, &numbers);
         let (mut lanes, mut tracks, mut arguments) = (Lanes::default(), Vec::new(), Vec::new());
         for slice in &slices {
@@ -229,7 +229,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
             if lane == tracks.len() {
                 let uuid = self.uuid(facts.kind, &[numbers.as_slice(), &[lane as i64]].concat());
                 let place = match facts.number {
-                    Some(number) => Place::Work { gpu: facts.gpu, number, lane },
+                    Some((kind, number)) => Place::Work { gpu: facts.gpu, kind, number, lane },
                     None => Place::Notes { gpu: facts.gpu },
                 };
                 let (name, parent, order) = (facts.name, facts.parent, facts.order);

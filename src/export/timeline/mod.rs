@@ -13,6 +13,6 @@ mod threads;
 mod write;
 
 pub(crate) use process::{FindingText, Findings};
-pub(crate) use sink::{Counts, Event, Place, ProcessFacts, Sink, TrackFacts, Value};
+pub(crate) use sink::{Counts, Event, Place, ProcessFacts, Sink, TrackFacts, Value, WorkKind};
 pub(crate) use texts::Texts;
 pub(crate) use write::{Arguments, By, Options, Summary, Tracks, content_id, members, write, write_members};

@@ -15,6 +15,13 @@ pub(crate) struct ProcessFacts<'a> {
     pub process: &'a Process,
 }
 
+/// What a GPU does in a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkKind {
+    Kernels,
+    Copies,
+}
+
 /// What a track shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place<'a> {
@@ -27,7 +34,7 @@ pub(crate) enum Place<'a> {
     /// Other tracks that belong together.
     Group,
     /// Work of a queue or stream, one lane of it.
-    Work { gpu: Option<i64>, number: i64, lane: usize },
+    Work { gpu: Option<i64>, kind: WorkKind, number: i64, lane: usize },
     /// What was found out about a process or a GPU.
     Notes { gpu: Option<i64> },
     /// Values in this unit.
@@ -62,7 +69,7 @@ pub(crate) struct Event<'a> {
     pub name: u32,
     /// Names and values.
     pub arguments: &'a [(u32, Value)],
-    /// Flows that start here.
+    /// Flows that start here; odd ones end at copies, even ones at kernels.
     pub flows: &'a [u64],
     /// A flow that ends here.
     pub flow_end: Option<u64>,
