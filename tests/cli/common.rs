@@ -5,6 +5,9 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+/// A folder that is not there, and that no program can make.
+pub const NOWHERE: &str = "/dev/null/none";
+
 /// What a run printed and how it ended.
 pub struct Run {
     pub code: i32,
@@ -16,7 +19,7 @@ pub struct Run {
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavesieve"));
     command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "100").env("NO_COLOR", "1");
-    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    command.env("XDG_CONFIG_HOME", NOWHERE);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAVESIEVE_")) {
         command.env_remove(name);
     }

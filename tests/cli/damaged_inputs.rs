@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::common::{Run, finish, listing, number, program, records, run, succeed};
+use crate::common::{NOWHERE, Run, finish, listing, number, program, records, run, succeed};
 
 const VERBS: [&str; 7] = ["info", "check", "table", "sql", "analyze", "report", "convert"];
 const GOOD: &str = "fixtures/counters/node0/4100_results.db";
@@ -441,7 +441,7 @@ fn unprivileged(place: &TempDir) -> Option<impl Fn(&[&str]) -> Run + use<>> {
         if is_root {
             command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary).args(arguments);
-            command.current_dir("/").env("COLUMNS", "100").env("NO_COLOR", "1").env("XDG_CONFIG_HOME", "/nonexistent");
+            command.current_dir("/").env("COLUMNS", "100").env("NO_COLOR", "1").env("XDG_CONFIG_HOME", NOWHERE);
         }
         finish(command)
     })

@@ -22,6 +22,8 @@ const BROWSERS: [&str; 7] = [
 ];
 /// The variable that names another one.
 const VARIABLE: &str = "WAVESIEVE_BROWSER";
+/// Variables that name where a browser keeps its own files.
+const HOMES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"];
 /// How long a browser may take.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Facts of a PDF file that change each time.
@@ -44,10 +46,14 @@ pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     command.arg(option("--user-data-dir=", &directory.path().join("profile")));
     // The sandbox of Chromium refuses to run as root, as in containers; what is printed is our own page.
     #[cfg(unix)]
-    if rustix_is_root() {
+    if is_root() {
         command.arg("--no-sandbox");
     }
     command.arg(option("file://", &source));
+    // Nothing of the browser's own, such as reports of crashes, is left outside of the temporary directory.
+    HOMES.iter().for_each(|name| {
+        command.env(name, directory.path());
+    });
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let shown = browser.display();
     let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
@@ -77,7 +83,7 @@ fn option(name: &str, path: &Path) -> OsString {
 }
 
 #[cfg(unix)]
-fn rustix_is_root() -> bool {
+fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
 }
 

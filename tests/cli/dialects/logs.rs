@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::databases::{BASE, Built, GUID, Partition, TABLES, schema_3};
 use super::{checks, count};
-use crate::common::{Run, finish, listing, number, program};
+use crate::common::{NOWHERE, Run, finish, listing, number, program};
 
 const MORE: &str = "INSERT INTO rocpd_kernel_dispatch{suffix} SELECT id + 100, guid, nid, pid, tid, agent_id, kernel_id, dispatch_id + 100,
     queue_id, stream_id, start + 1000000, \"end\" + 1000000, private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y,
@@ -109,7 +109,7 @@ fn a_directory_without_room_is_named() {
     let Built { directory: _kept, path } = schema_3("3", &[]);
     std::fs::write(beside(&path, "-wal"), "not a log").unwrap();
     let mut command = program(&["info", &path]);
-    command.env("TMPDIR", "/nonexistent");
+    command.env("TMPDIR", NOWHERE);
     let run = finish(command);
     assert_eq!(run.code, 5, "{}", run.stderr);
     assert!(run.stderr.contains("set TMPDIR"), "{}", run.stderr);
