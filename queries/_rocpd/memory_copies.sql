@@ -1,14 +1,6 @@
 -- Copies with their agents; those of an agent that is not listed are here too.
 SELECT c.copy_id AS id, p.guid AS guid, 'MEMORY_COPY' AS category, p.node AS nid, p.pid AS pid, c.tid AS tid, c.start_ns AS start,
-    c.end_ns AS "end", c.end_ns - c.start_ns AS duration,
-    CASE CAST(c.direction AS VARCHAR)
-        WHEN 'H2D' THEN 'MEMORY_COPY_HOST_TO_DEVICE'
-        WHEN 'D2H' THEN 'MEMORY_COPY_DEVICE_TO_HOST'
-        WHEN 'D2D' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'P2P' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'H2H' THEN 'MEMORY_COPY_HOST_TO_HOST'
-        ELSE 'MEMORY_COPY_NONE'
-    END AS name,
+    c.end_ns AS "end", c.end_ns - c.start_ns AS duration, {copy_name} AS name,
     CAST(NULL AS VARCHAR) AS region_name, c.stream_id AS stream_id, CAST(NULL AS BIGINT) AS queue_id, t.name AS stream_name,
     CAST(NULL AS VARCHAR) AS queue_name, c.bytes AS size, d.name AS dst_device, c.dst_agent_id AS dst_agent_abs_index,
     CAST(NULL AS BIGINT) AS dst_agent_log_index, d.gpu AS dst_agent_type_index, d.agent_type AS dst_agent_type,

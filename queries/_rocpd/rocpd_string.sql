@@ -15,15 +15,7 @@ FROM (
     UNION ALL
     SELECT process, CASE CAST(level AS VARCHAR) WHEN 'SCRATCH' THEN 'SCRATCH_MEMORY' ELSE 'MEMORY_ALLOCATION' END AS text FROM memory_allocations
     UNION ALL
-    SELECT c.process,
-    CASE CAST(c.direction AS VARCHAR)
-        WHEN 'H2D' THEN 'MEMORY_COPY_HOST_TO_DEVICE'
-        WHEN 'D2H' THEN 'MEMORY_COPY_DEVICE_TO_HOST'
-        WHEN 'D2D' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'P2P' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'H2H' THEN 'MEMORY_COPY_HOST_TO_HOST'
-        ELSE 'MEMORY_COPY_NONE'
-    END AS text
+    SELECT c.process, {copy_name} AS text
     FROM memory_copies AS c
 ) AS t
 JOIN processes AS p ON p.process = t.process

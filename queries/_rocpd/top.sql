@@ -4,15 +4,7 @@ SELECT o.name AS name, COUNT(*) AS total_calls, SUM(o.duration) / 1000.0 AS tota
 FROM (
     SELECT CAST(kernel_name AS VARCHAR) AS name, end_ns - start_ns AS duration FROM kernels
     UNION ALL
-    SELECT
-    CASE CAST(c.direction AS VARCHAR)
-        WHEN 'H2D' THEN 'MEMORY_COPY_HOST_TO_DEVICE'
-        WHEN 'D2H' THEN 'MEMORY_COPY_DEVICE_TO_HOST'
-        WHEN 'D2D' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'P2P' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'H2H' THEN 'MEMORY_COPY_HOST_TO_HOST'
-        ELSE 'MEMORY_COPY_NONE'
-    END AS name,
+    SELECT {copy_name} AS name,
         c.end_ns - c.start_ns AS duration
     FROM memory_copies AS c
     UNION ALL

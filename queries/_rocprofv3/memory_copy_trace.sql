@@ -1,13 +1,5 @@
 -- Copies, without their sizes, which rocprofv3 does not list.
-SELECT {guid} 'MEMORY_COPY' AS "Kind",
-    CASE CAST(c.direction AS VARCHAR)
-        WHEN 'H2D' THEN 'MEMORY_COPY_HOST_TO_DEVICE'
-        WHEN 'D2H' THEN 'MEMORY_COPY_DEVICE_TO_HOST'
-        WHEN 'D2D' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'P2P' THEN 'MEMORY_COPY_DEVICE_TO_DEVICE'
-        WHEN 'H2H' THEN 'MEMORY_COPY_HOST_TO_HOST'
-        ELSE 'MEMORY_COPY_NONE'
-    END AS "Direction",
+SELECT {guid} 'MEMORY_COPY' AS "Kind", {copy_name} AS "Direction",
     c.stream_id AS "Stream_Id", 'Agent ' || CAST(c.src_agent_id AS VARCHAR) AS "Source_Agent_Id",
     'Agent ' || CAST(c.dst_agent_id AS VARCHAR) AS "Destination_Agent_Id", c.correlation_id AS "Correlation_Id",
     c.start_ns AS "Start_Timestamp", c.end_ns AS "End_Timestamp"

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::thread::{JoinHandle, spawn};
 
 use crate::common::{finish, program, run, succeed};
+use crate::verbs::WRITERS;
 
 /// A mail server for one mail: it knows a password, and refuses a receiver whose name begins with `no`.
 fn server() -> (String, JoinHandle<(Vec<String>, String)>) {
@@ -207,8 +208,9 @@ fn a_browser_prints_pdf_files() {
         command.env("WAVESIEVE_BROWSER", &browser);
         finish(command)
     };
-    let script = "#!/bin/sh\nfor word in \"$@\"; do case \"$word\" in --print-to-pdf=*) out=\"${word#*=}\";; file://*) \
-                  page=\"${word#file://}\";; esac; done\n(echo '%PDF-1.4'; cat \"$page\") > \"$out\"\n";
+    // Its own files are beside the page, and are gone with it.
+    let script = "#!/bin/sh\n[ \"$XDG_CONFIG_HOME\" = \"$HOME\" ] || exit 9\nfor word in \"$@\"; do case \"$word\" in --print-to-pdf=*) out=\"${word#*=}\";; file://*) \
+                  page=\"${word#file://}\";; esac; done\n[ \"$HOME\" = \"${page%/*}\" ] || exit 8\n(echo '%PDF-1.4'; cat \"$page\") > \"$out\"\n";
     executable(&browser, script);
     let file = directory.path().join("report.pdf");
     let name = file.to_str().unwrap();
@@ -233,4 +235,54 @@ fn a_browser_prints_pdf_files() {
     command.env("PATH", directory.path()).env_remove("WAVESIEVE_BROWSER");
     let none = finish(command);
     assert!(none.code != 0 && none.stderr.contains("no browser is there"), "{}", none.stderr);
+}
+
+/// Everything that writes files or folders can send them.
+#[test]
+#[cfg(unix)]
+fn what_any_verb_writes_is_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    executable(&directory.path().join("sendmail"), &format!("#!/bin/sh\ncat > {}/mail\n", directory.path().display()));
+    let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
+    let input = "fixtures/merged";
+    let mut lines: Vec<Vec<String>> = WRITERS.iter().map(|writer| writer.words(input)).collect();
+    let others: [&[&str]; 9] = [
+        &["table", "kernel_summary,api_summary", input, "-f", "csv"],
+        &["analyze", input, "-f", "csv"],
+        &["compare", input, input, "-f", "csv"],
+        &["report", "fixtures/two_nodes", "--group-by", "folder", "-d"],
+        &["convert", input],
+        &["convert", input, "--to", "otf2"],
+        &["convert", input, "--to", "rocprofv3-csv"],
+        &["trim", input],
+        &["package", input],
+    ];
+    lines.extend(others.iter().map(|line| line.iter().map(|word| (*word).to_owned()).collect()));
+    for (number, line) in lines.iter().enumerate() {
+        let ending = if line.first().is_some_and(|verb| verb == "package") { ".rpdb" } else { "" };
+        let (output, mail) = (directory.path().join(format!("out{number}{ending}")), directory.path().join("mail"));
+        let mut command = program(&line.iter().map(String::as_str).collect::<Vec<_>>());
+        if line.last().is_none_or(|word| word != "-d") {
+            command.arg("-o");
+        }
+        command.arg(&output).args(["-q", "--mail-to", "one@example.org"]).env("PATH", &path);
+        let found = finish(command);
+        assert!(matches!(found.code, 0 | 4 | 7), "{line:?}: {}", found.stderr);
+        let text = fs::read_to_string(&mail).unwrap_or_else(|_| panic!("{line:?} is not sent: {}", found.stderr));
+        assert!(text.contains("Content-Disposition: attachment; filename=\"out"), "{line:?}: {text}");
+        fs::remove_file(&mail).unwrap();
+    }
+}
+
+/// A file of settings in a project cannot choose who gets results, or the password.
+#[test]
+fn settings_do_not_choose_receivers() {
+    let directory = tempfile::tempdir().unwrap();
+    for key in ["mail-to = \"a@example.org\"", "smtp-server = \"example.org\"", "keep-environment = true"] {
+        fs::write(directory.path().join("wavesieve.toml"), key).unwrap();
+        let mut command = program(&["schema", "tables"]);
+        command.current_dir(directory.path());
+        let found = finish(command);
+        assert_eq!(found.code, 2, "{key}: {}", found.stderr);
+    }
 }

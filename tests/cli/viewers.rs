@@ -239,7 +239,7 @@ fn options_that_do_not_fit_are_refused() {
     }
     let both = ["convert", "fixtures/two_nodes", "--to", "pftrace", "-o", place, "--split", "2", "--window", "0%:50%"];
     let found = run(&both);
-    assert!(found.code != 0 && found.stderr.contains("leave out --window"), "{}", found.stderr);
+    assert!(found.code == 2 && found.stderr.contains("leave out --window"), "{}", found.stderr);
     assert!(!Path::new(place).exists());
     let opened = run(&["convert", "fixtures/two_nodes", "--to", "pftrace", "-o", place, "--open"]);
     assert!(opened.stderr.contains("trace_processor server http"), "{}", opened.stderr);

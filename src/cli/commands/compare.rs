@@ -376,6 +376,7 @@ impl CompareArguments {
         let names: Vec<String> = document.chart_names();
         plot::check_names(directory, &names, &self.chart_format)?;
         let written = write_charts(&document, directory, &self.chart_format)?;
+        global.outbox.add(directory);
         if !global.quiet {
             messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
         }

@@ -146,6 +146,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     drop(said);
     progress.finish();
     let outcome = outcome.map_err(refusal)?;
+    global.outbox.add(output);
     if !global.quiet {
         messages::print_note(summary(output, trace.members().len(), &outcome));
     }

@@ -158,6 +158,9 @@ impl TimelineArguments {
         global: &GlobalArguments,
     ) -> Result<u8, Failure> {
         self.check(format)?;
+        if matches!(self.split, Some(Split::Parts(_) | Split::Bytes(_))) {
+            input.with_window("0%:100%")?;
+        }
         let is_file = format == ViewerFormat::Pftrace && self.split.is_none();
         let is_standard_output = output.as_os_str() == "-";
         if is_standard_output && !is_file {

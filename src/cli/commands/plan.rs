@@ -170,7 +170,10 @@ pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result
         })?,
     };
     match path {
-        Some(path) => write_file(path, |out| Ok(out.write_all(text.as_bytes())?))?,
+        Some(path) => {
+            write_file(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+            global.outbox.add(path);
+        }
         None => messages::print(text)?,
     }
     Ok(DONE)

@@ -106,6 +106,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     outputs.remove_stale(&written.chain(compared).map(|(path, _)| path.as_path()).collect(), global);
     write_file(&outputs.index_json, |out| write_json(&index, out))?;
     write_file(&outputs.index_page, |out| write_page(&index, out))?;
+    global.outbox.add(outputs.index_page.parent().unwrap_or(&outputs.index_page));
     let failed = index.failed().count();
     if !global.quiet {
         let documents = grouped.runs.len() - failed;

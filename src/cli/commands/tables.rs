@@ -110,7 +110,9 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);
     let empty = if let Some(directory) = output.path() {
-        write_files(&trace, &asked, directory, (&output, &source, &draw), replaced)?
+        let empty = write_files(&trace, &asked, directory, (&output, &source, &draw), replaced)?;
+        global.outbox.add(directory);
+        empty
     } else {
         let titled = |query: &Query, answer: Answer| {
             let answer = source.add_to(answer.with_texts()?)?;

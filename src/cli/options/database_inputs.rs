@@ -117,6 +117,7 @@ pub(crate) fn writing_failure(error: anyhow::Error) -> Failure {
 
 /// Reports what was written.
 pub(crate) fn print_summary(output: &Path, written: &Written, global: &GlobalArguments) {
+    global.outbox.add(output);
     if global.quiet {
         return;
     }

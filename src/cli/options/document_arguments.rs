@@ -171,6 +171,7 @@ impl DocumentArguments {
     ) -> Result<(), Failure> {
         let Some(directory) = self.charts_of(run) else { return Ok(()) };
         let written = write_charts(document, &directory, &self.chart_format)?;
+        global.outbox.add(&directory);
         if !format.has_charts() {
             document.drop_charts();
         }

@@ -53,13 +53,30 @@ pub(crate) struct MailArguments {
     #[arg(long, alias = "zip-attachments", global = true, help_heading = "Mail", hide_short_help = true)]
     pub mail_zip: bool,
     /// Mail server HOST[:PORT] [default: the system's sendmail]
-    #[arg(long, value_name = "SERVER", global = true, help_heading = "Mail", hide_short_help = true)]
+    #[arg(
+        long,
+        env = "WAVESIEVE_SMTP_SERVER",
+        hide_env_values = true,
+        value_name = "SERVER",
+        global = true,
+        help_heading = "Mail",
+        hide_short_help = true
+    )]
     pub smtp_server: Option<String>,
     /// User of the mail server; the password is read from WAVESIEVE_SMTP_PASSWORD or asked for
-    #[arg(long, value_name = "NAME", value_parser = line, global = true, help_heading = "Mail", hide_short_help = true)]
+    #[arg(long, env = "WAVESIEVE_SMTP_USER", hide_env_values = true, value_name = "NAME", value_parser = line, global = true, help_heading = "Mail", hide_short_help = true)]
     pub smtp_user: Option<String>,
     /// Protection of the connection [default: tls on port 465, none on this machine, otherwise starttls]
-    #[arg(long, value_enum, value_name = "HOW", global = true, help_heading = "Mail", hide_short_help = true)]
+    #[arg(
+        long,
+        env = "WAVESIEVE_SMTP_SECURITY",
+        hide_env_values = true,
+        value_enum,
+        value_name = "HOW",
+        global = true,
+        help_heading = "Mail",
+        hide_short_help = true
+    )]
     pub smtp_security: Option<Security>,
 }
 

@@ -105,6 +105,7 @@ impl Pictures {
         let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
         if let Some(directory) = &self.charts {
             write_chart(&chart, directory, &query.name, &self.formats)?;
+            global.outbox.add(directory);
         }
         if !self.plot {
             return Ok(None);

@@ -267,7 +267,7 @@ fn pipe(mail: &MailArguments, message: &Message) -> Result<()> {
         .spawn()
         .with_context(|| format!("cannot run {shown}"))?;
     if let Some(mut input) = child.stdin.take() {
-        // How the program ended tells more than that it did not read on.
+        // If the program does not read on, its exit status is the better reason.
         let _ = input.write_all(&message.formatted());
     }
     let status = child.wait()?;

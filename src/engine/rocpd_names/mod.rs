@@ -3,4 +3,4 @@
 mod names;
 mod rewrite;
 
-pub(crate) use rewrite::{Dialect, described, with_rocpd_names};
+pub(crate) use rewrite::{COPY_NAME, Dialect, described, with_rocpd_names};

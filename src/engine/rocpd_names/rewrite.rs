@@ -23,6 +23,9 @@ pub(crate) enum Dialect {
     Rocpd,
 }
 
+/// The name of a copy `c` in AMD's databases and files.
+pub(crate) const COPY_NAME: &str = include_str!("../../../queries/_copy_name.sql");
+
 /// What the expression of a name is called: no table and no other expression has such a name.
 fn own_name(name: &str) -> String {
     format!("rocpd_name_{name}")
@@ -69,6 +72,7 @@ fn parsed(sql: &str) -> Option<Box<Query>> {
 /// The expression of a name.
 fn expression(name: &str) -> Option<Cte> {
     let (_, statement) = NAMES.iter().find(|(known, _)| *known == name)?;
+    let statement = statement.replace("{copy_name}", COPY_NAME);
     let query = parsed(&format!("WITH {} AS ({statement}) SELECT 1", own_name(name)))?;
     query.with?.cte_tables.into_iter().next()
 }

@@ -52,7 +52,7 @@ pub(crate) fn check_inputs(files: &[RocpdFile]) -> Result<Option<String>, String
 /// The message about a guid that two files have.
 fn twice(guid: &str, one: &RocpdFile, other: &RocpdFile) -> String {
     format!(
-        "{} and {} both hold guid {guid}: the same process twice, or two captures that cannot be told apart; leave one out",
+        "{} and {} both hold guid {guid}: the same process twice, or two captures that cannot be distinguished; leave one out",
         one.shown(),
         other.shown()
     )

@@ -1,5 +1,7 @@
 //! Which files there are, and the statements that give their rows.
 
+use crate::engine::COPY_NAME;
+
 /// Whose files are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -85,6 +87,7 @@ impl Flavor {
     pub(super) fn statement(self, sql: &str, process: i64) -> String {
         sql.replace("{guid}", self.choose("", "p.guid AS \"Guid\","))
             .replace("{duration}", self.choose("", "k.end_ns - k.start_ns AS \"Duration\","))
+            .replace("{copy_name}", COPY_NAME)
             .replace("{process}", &process.to_string())
     }
 }

@@ -89,34 +89,20 @@ impl Flows {
         (mixed(self.seed ^ mixed(target as u64 ^ is_copy << 63)) & !1 | is_copy).max(2)
     }
 
-    /// Adds the flows that start with a call. Calls of a thread follow each other in the order of time, so the place of the last
-    /// one is where the next is looked for.
-    pub(super) fn starting(&self, id: Option<i64>, start_ns: i64, last: &mut usize, into: &mut Vec<u64>) {
+    /// Adds the flows that start with a call.
+    pub(super) fn starting(&self, id: Option<i64>, start_ns: i64, into: &mut Vec<u64>) {
         let Some(id) = id else { return };
         let call = (id, start_ns);
-        *last = found(&self.starts, *last, |(known, _)| *known < call);
-        into.extend(
-            self.starts.get(*last..).unwrap_or_default().iter().take_while(|(known, _)| *known == call).map(|of| of.1),
-        );
+        let first = self.starts.partition_point(|(known, _)| *known < call);
+        let of_call = self.starts.get(first..).unwrap_or_default().iter().take_while(|(known, _)| *known == call);
+        into.extend(of_call.map(|(_, flow)| flow));
     }
 
     /// The flow that ends with this work.
-    pub(super) fn ending(&self, kind: Work, target: i64, last: &mut usize) -> Option<u64> {
+    pub(super) fn ending(&self, kind: Work, target: i64) -> Option<u64> {
         let ids = if kind == Work::Kernel { &self.kernels } else { &self.copies };
-        *last = found(ids, *last, |known| *known < target);
-        (ids.get(*last) == Some(&target)).then(|| self.id(kind, target))
+        ids.binary_search(&target).ok().map(|_| self.id(kind, target))
     }
-}
-
-/// The first place whose value is not before the one that is looked for: near the last place, or anywhere.
-fn found<T>(values: &[T], last: usize, is_before: impl Fn(&T) -> bool) -> usize {
-    const NEAR: usize = 8;
-    let is_ahead = last == 0 || values.get(last - 1).is_some_and(&is_before);
-    let mut near = values.get(last..).unwrap_or_default().iter().take(NEAR);
-    if is_ahead && let Some(steps) = near.position(|value| !is_before(value)) {
-        return last + steps;
-    }
-    values.partition_point(is_before)
 }
 
 /// A number in which every bit depends on all bits (splitmix64).
@@ -125,20 +111,4 @@ fn mixed(value: u64) -> u64 {
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (value ^ value >> 31).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_is_found_from_anywhere() {
-        let values = [1, 3, 3, 5, 9, 11, 13, 15, 17, 19, 21, 23];
-        for last in 0..=values.len() {
-            for wanted in 0..25 {
-                let place = found(&values, last, |value| *value < wanted);
-                assert_eq!(place, values.partition_point(|value| *value < wanted), "{wanted} from {last}");
-            }
-        }
-    }
 }

@@ -84,7 +84,6 @@ impl<S: Sink> ProcessWriter<'_, S> {
             }
         }
         let has_arguments = self.options.arguments != Arguments::None;
-        let mut last = 0;
         for ((gpu, number), slices) in by_track {
             let title = if self.options.by == By::Queue { "Queue" } else { "Stream" };
             let name = number.map_or_else(|| title.to_owned(), |number| format!("{title} {number}"));
@@ -115,7 +114,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                     }
                     arguments.extend(izip!(&totals, products).map(|(name, product)| (*name, Value::Integer(product))));
                 }
-                let flow = ids.get(row).and_then(|id| flows.ending(Work::Kernel, id, &mut last));
+                let flow = ids.get(row).and_then(|id| flows.ending(Work::Kernel, id));
                 (category, names.get(row).copied().flatten().unwrap_or(unknown), flow)
             })?;
         }
@@ -160,7 +159,6 @@ impl<S: Sink> ProcessWriter<'_, S> {
             }
         }
         let has_arguments = self.options.arguments != Arguments::None;
-        let mut last = 0;
         for ((gpu, stream), slices) in by_track {
             let parent = self.gpu_track(gpu);
             let number = Some((WorkKind::Copies, stream.unwrap_or(-1)));
@@ -171,7 +169,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                     let values = arguments_of.iter().filter_map(|(name, values)| Some((*name, values.get(row)?)));
                     arguments.extend(values.map(|(name, value)| (name, Value::Integer(value))));
                 }
-                let flow = ids.get(row).and_then(|id| flows.ending(Work::Copy, id, &mut last));
+                let flow = ids.get(row).and_then(|id| flows.ending(Work::Copy, id));
                 (category, names.get(row).copied().flatten().unwrap_or(unknown), flow)
             })?;
         }

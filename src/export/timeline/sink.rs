@@ -1,4 +1,4 @@
-//! What a format of a viewer is told of a time line.
+//! What a format of a viewer gets of a time line.
 
 use anyhow::Result;
 

@@ -47,7 +47,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
             .collect();
         let [corr_id, tid_text, operation] = ["corr_id", "tid", "operation"].map(|name| self.texts.id(name));
         let (thread_names, process) = (thread_names(threads)?, self.uuid("process", &[]));
-        let (mut starting, mut arguments, mut last) = (Vec::new(), Vec::new(), 0);
+        let (mut starting, mut arguments) = (Vec::new(), Vec::new());
         for (tid, mut slices) in by_thread {
             slices.sort_unstable_by_key(|slice| (slice.start_ns, Reverse(slice.end_ns), slice.row));
             let lanes = nested(slices.iter().map(|slice| (slice.start_ns, slice.end_ns)));
@@ -74,7 +74,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                     let row = slice.row as usize;
                     let domain = domains.get(row).copied().flatten();
                     starting.clear();
-                    flows.starting(correlations.get(row), slice.start_ns, &mut last, &mut starting);
+                    flows.starting(correlations.get(row), slice.start_ns, &mut starting);
                     arguments.clear();
                     if self.options.arguments != Arguments::None {
                         arguments.extend(correlations.get(row).map(|id| (corr_id, Value::Integer(id))));
