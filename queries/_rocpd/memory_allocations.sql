@@ -1,5 +1,5 @@
 -- Operations on memory, each once: where threads of two processes have one id, AMD's view has them twice.
-SELECT m.alloc_id AS id, p.guid AS guid, 'MEMORY_ALLOCATION' AS category, p.node AS nid, p.pid AS pid, m.tid AS tid,
+SELECT m.alloc_id AS id, p.guid AS guid, CASE WHEN m.level = 'SCRATCH' THEN 'SCRATCH_MEMORY' ELSE 'MEMORY_ALLOCATION' END AS category, p.node AS nid, p.pid AS pid, m.tid AS tid,
     m.start_ns AS start, m.end_ns AS "end", m.end_ns - m.start_ns AS duration, m.operation AS type, m.level AS level,
     a.name AS agent_name, m.agent_id AS agent_abs_index, CAST(NULL AS BIGINT) AS agent_log_index, m.gpu AS agent_type_index,
     a.agent_type AS agent_type, m.address AS address, m.bytes AS size, m.queue_id AS queue_id, q.name AS queue_name,

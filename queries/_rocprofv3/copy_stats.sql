@@ -2,4 +2,4 @@
 SELECT {copy_name} AS name,
     duration_ns
 FROM memory_copies AS c
-WHERE c.process = {process}
+WHERE c.process = {process} AND c.valid

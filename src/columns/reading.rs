@@ -20,6 +20,15 @@ pub struct ScanHint {
     pub regions: Option<Vec<i64>>,
 }
 
+/// Rows of a table of an input by the numbers that they have there, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowRange {
+    /// Number of the first row.
+    pub first: i64,
+    /// Number of the last row.
+    pub last: i64,
+}
+
 /// Takes rows of a table, without the columns `process` and `rank`.
 pub(crate) type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
 

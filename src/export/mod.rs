@@ -1,5 +1,7 @@
 //! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet Arrow, and traces for viewers.
 
+#[cfg(feature = "cli")]
+pub(crate) mod apart;
 pub(crate) mod atomic;
 pub(crate) mod cache;
 pub(crate) mod cell;

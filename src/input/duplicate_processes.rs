@@ -56,6 +56,7 @@ fn rows(member: &TraceProcess, options: &LoadOptions) -> Option<Vec<u64>> {
         threads: options.threads,
         hint: None,
         at_once: false,
+        rows: None,
         keep: None,
     };
     let count = |name: &&str| Some(member.source.count_rows(&context, schema::table(name)?).ok()?.rows);

@@ -212,6 +212,12 @@ impl Trace {
     }
 
     /// Whether rows of a process were chosen.
+    /// The bounds at which times of a process are cut, in raw nanoseconds.
+    pub(crate) fn cut_at(&self, member: &TraceProcess) -> (Option<i64>, Option<i64>) {
+        let resolved = self.resolved.get(&member.process.process).filter(|_| self.choice.clips());
+        resolved.map_or((None, None), |resolved| resolved.window)
+    }
+
     pub(super) fn chooses_in(&self, member: &TraceProcess) -> bool {
         self.resolved.contains_key(&member.process.process)
     }

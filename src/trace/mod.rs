@@ -21,6 +21,7 @@ cfg_if::cfg_if! {
         pub(crate) mod path_ranks;
         mod process_frames;
         mod ready_tables;
+        mod row_pieces;
         pub(crate) mod source;
         mod source_rows;
         pub(crate) mod summed_frames;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use polars::prelude::LazyFrame;
 
 use crate::analysis::categories::Categories;
-use crate::columns::reading::{Keep, Piece, ScanHint};
+use crate::columns::reading::{Keep, Piece, RowRange, ScanHint};
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::schema::anomaly::{Anomaly, Damage};
@@ -66,6 +66,8 @@ pub struct ReadContext<'a> {
     pub hint: Option<&'a ScanHint>,
     /// Whether all rows of the columns will be wanted in memory at the same time.
     pub at_once: bool,
+    /// The only rows that are wanted, from [`ProcessReader::row_ranges`] of the same table.
+    pub rows: Option<RowRange>,
     /// Decides which rows are wanted at all while they are read; others may be left out.
     pub keep: Option<Keep>,
 }
@@ -91,6 +93,12 @@ pub trait ProcessReader: Send + Sync {
         _columns: &[&'static Column],
     ) -> anyhow::Result<Option<Vec<Box<dyn Piece>>>> {
         Ok(None)
+    }
+
+    /// Ranges of rows that together are all of a source table, of about so many rows each, in their order; `None` where
+    /// reading them one by one costs much more than reading all at once.
+    fn row_ranges(&self, _context: &ReadContext<'_>, _table: &'static Table, _rows: usize) -> Option<Vec<RowRange>> {
+        None
     }
 
     /// Rows of a derived table stored with the input, if it was built with the same rules and identities. Of its columns some are

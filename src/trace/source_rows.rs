@@ -101,6 +101,7 @@ impl Trace {
             threads: self.threads,
             hint: None,
             at_once: false,
+            rows: None,
             keep: None,
         }
     }
@@ -131,7 +132,7 @@ impl Trace {
         match member.source.read(context, table, &declared) {
             Ok(rows) => {
                 self.report_damage(rows.damage.iter().cloned());
-                if context.hint.is_none() && context.keep.is_none() {
+                if context.hint.is_none() && context.keep.is_none() && context.rows.is_none() {
                     self.counted().see(member, table, &rows.frame);
                 }
                 Ok(rows)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use crate::common::{records, run, succeed};
 
@@ -329,4 +330,93 @@ fn very_many_tracks_share_a_sequence() {
     assert_eq!(shared, 300, "further tracks repeat their texts");
     let shared = bytes.windows(7).filter(|bytes| *bytes == b"hipFree").count();
     assert_eq!(shared, 2300);
+}
+
+/// Enough rows that they are read in pieces and sorted in a temporary file: the same bytes as of a reader that gives all at once,
+/// whatever the order in which they are recorded.
+#[test]
+fn rows_in_pieces_give_what_all_rows_give() {
+    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
+    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
+    let directory = tempfile::tempdir().unwrap();
+    let generated = std::process::Command::new(generator)
+        .args(["--dispatches", "150000", "--regions", "300000", "-o"])
+        .arg(directory.path())
+        .status()
+        .unwrap();
+    assert!(generated.success());
+    let input = directory.path().to_str().unwrap();
+    let write = |options: &[&str]| converted(input, &[&["--tracks", "recorded"], options].concat());
+    let pieces = write(&[]);
+    assert!(pieces == write(&["--reader", "sqlite"]));
+    assert!(pieces == write(&["--threads", "1"]));
+    let found = read(&pieces);
+    let kernels = rows(input, &format!("SELECT CAST(kernel_name AS VARCHAR) AS name, start_ns, {LENGTH} FROM kernels"));
+    assert_eq!(slices(&found, "kernel_dispatch"), kernels);
+    let launches = succeed(&["sql", "-q", "-f", "csv", "SELECT COUNT(*) AS n FROM launches", input]);
+    assert_eq!(format!("n\n{}\n", found.flow_ends.len()), launches);
+}
+
+/// The flows of a trace are its launches, with the innermost call of each correlation id.
+#[test]
+fn flows_are_the_launches() {
+    for input in ["fixtures/two_nodes", "fixtures/hostile", "fixtures/planted", "fixtures/merged"] {
+        let found = read(&converted(input, &[]));
+        let counted = "SELECT COUNT(*) AS n FROM launches AS l JOIN regions AS r ON r.process = l.process AND \
+             r.correlation_id = l.correlation_id AND r.start_ns = l.api_start_ns AND r.end_ns = l.api_end_ns \
+             WHERE l.start_ns >= l.api_start_ns AND l.api_start_ns > 0 AND l.start_ns > 0";
+        let launches = records(&["sql", "-q", counted, input])[0]["n"].as_u64().unwrap();
+        assert_eq!(found.flow_ends.len() as u64, launches, "{input}");
+    }
+}
+
+#[test]
+fn ends_that_are_missing_or_wrong_are_named() {
+    let text = |options: &[&str]| String::from_utf8_lossy(&converted("fixtures/hostile", options)).into_owned();
+    let shown = text(&[]);
+    assert!(shown.contains("bad_end_ns"), "ends before starts are arguments");
+    assert!(!text(&["--args", "none"]).contains("bad_end_ns"));
+    let cut = text(&["--window", "30%:60%", "--window-mode", "clip"]);
+    assert!(cut.contains("clipped") && !shown.contains("clipped"));
+}
+
+#[test]
+fn names_are_short_if_wanted() {
+    let found = read(&converted("fixtures/two_nodes", &["--names", "short"]));
+    let short = rows(
+        "fixtures/two_nodes",
+        &format!("SELECT CAST(short_name AS VARCHAR) AS name, start_ns, {LENGTH} FROM kernels"),
+    );
+    assert_eq!(slices(&found, "kernel_dispatch"), short);
+}
+
+/// Where nothing is chosen, what the output was before stays.
+#[test]
+fn nothing_to_show_is_not_written() {
+    let directory = tempfile::tempdir().unwrap();
+    for (verb, name) in [
+        (&["convert", "--to", "pftrace"][..], "a.pftrace"),
+        (&["convert", "--to", "otf2"], "otf2"),
+        (&["convert", "--to", "chrome-json"], "json"),
+        (&["convert", "--to", "rocprofv3-csv"], "csv"),
+        (&["trim"], "a.db"),
+    ] {
+        let path = directory.path().join(name);
+        let before = name.contains('.').then(|| "before".to_owned());
+        before.iter().for_each(|text| fs::write(&path, text).unwrap());
+        for filters in [&["--rank", "9"][..], &["--window", "1:2"]] {
+            let line = [verb, &["fixtures/two_nodes", "-o", path.to_str().unwrap()], filters].concat();
+            let found = run(&line);
+            assert_eq!(found.code, 3, "{line:?}: {}", found.stderr);
+            assert!(found.stderr.contains("is not written"), "{line:?}: {}", found.stderr);
+            assert_eq!(fs::read_to_string(&path).ok(), before, "{line:?}");
+        }
+    }
+    // Filters that leave calls alone are named too.
+    for filters in [["--stream", "77"], ["--queue", "77"], ["--domain", "foo"], ["--gpu", "77"]] {
+        let path = directory.path().join("b.pftrace");
+        let line = ["convert", "--to", "pftrace", "fixtures/two_nodes", "-o", path.to_str().unwrap()];
+        let found = run(&[&line[..], &filters].concat());
+        assert!(found.code == 3 && found.stderr.contains("no match: "), "{filters:?}: {}", found.stderr);
+    }
 }

@@ -133,3 +133,40 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(found.code, 2, "{arguments:?}: {}", found.stderr);
     }
 }
+
+/// Rows whose times cannot be true are listed, and in no sum.
+#[test]
+fn statistics_are_those_of_valid_rows() {
+    let (_directory, found) = converted("fixtures/hostile", &[]);
+    let listed = csv_records(&found["kernel_stats.csv"]);
+    let statement = "SELECT CAST(kernel_name AS VARCHAR) AS name, COUNT(*) AS n, SUM(duration_ns) AS total FROM kernels \
+         WHERE valid GROUP BY kernel_name";
+    for row in records(&["sql", "-q", statement, "fixtures/hostile"]) {
+        let is_it = |line: &&BTreeMap<String, String>| line["Name"] == row["name"].as_str().unwrap();
+        let listed: i64 = listed.iter().filter(is_it).map(|line| line["TotalDurationNs"].parse::<i64>().unwrap()).sum();
+        assert!(listed <= row["total"].as_i64().unwrap() && listed > 0, "{row}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
+fn samples_of_the_program_counter_come_out_as_they_were() {
+    let folder = real("csv/sdk-docs");
+    for (name, stem) in [
+        ("pc_sampling_host_trap_debug.csv", "pc_sampling_host_trap.csv"),
+        ("pc_sampling_stochastic_debug.csv", "pc_sampling_stochastic.csv"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        fs::copy(format!("{folder}/{name}"), directory.path().join(format!("1_{stem}"))).unwrap();
+        let (_kept, found) = converted(directory.path().to_str().unwrap(), &[]);
+        let expected = fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        let columns = ["Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction", "Instruction_Comment"];
+        let of = |text: &str| {
+            let rows = sorted(text).into_iter();
+            let mut rows: Vec<Vec<String>> = rows.map(|row| columns.map(|name| row[name].clone()).to_vec()).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(of(&found[stem]), of(&expected), "{name}");
+    }
+}

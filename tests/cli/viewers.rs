@@ -216,6 +216,23 @@ fn a_trace_is_divided_by_rank_time_and_size() {
     assert_eq!(parts, bytes.div_ceil(100 << 10));
 }
 
+/// Parts of the time hold all of it: what is before and after the work of the GPUs is in the first and the last.
+#[test]
+fn parts_of_the_time_hold_everything() {
+    let of = |options: &[&str]| {
+        let options = [&["-q", "fixtures/two_nodes", "--to", "pftrace", "--tracks", "recorded"], options].concat();
+        let directory = tempfile::tempdir().unwrap();
+        let output = directory.path().join("out");
+        let found = run(&[&["convert", "-o", output.to_str().unwrap()], &options[1..]].concat());
+        found.stderr.lines().find(|line| line.contains(" slices, ")).unwrap_or_default().to_owned()
+    };
+    let whole = of(&[]);
+    assert!(whole.contains(" slices, "), "{whole}");
+    let part = of(&["--split", "1"]);
+    let counts = |line: &str| line.split(" tracks").next().unwrap_or_default().to_owned();
+    assert_eq!(counts(&part), counts(&whole));
+}
+
 #[test]
 fn options_that_do_not_fit_are_refused() {
     let directory = tempfile::tempdir().unwrap();

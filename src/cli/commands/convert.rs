@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::convert_viewers::{TimelineArguments, ViewerFormat, check_place};
+use super::convert_viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
-use crate::cli::options::filters::explain_unmatched;
+use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::delivery::print_written;
@@ -103,7 +103,18 @@ impl ConvertArguments {
         check_place(&self.input, output, false)?;
         let trace = self.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
         messages::warn(&trace, global);
-        let written = write_directory(output, |directory| rocprofv3::write(&trace, self.csv_flavor, directory))?;
+        let mut has_events = None;
+        let written = write_directory(output, |directory| {
+            let written = rocprofv3::write(&trace, self.csv_flavor, directory)?;
+            has_events = Some(written.events > 0);
+            anyhow::ensure!(written.events > 0, "there is nothing to list");
+            Ok(written)
+        });
+        if has_events == Some(false) {
+            messages::report_damage(&trace, global);
+            return nothing_written(&trace, output, global);
+        }
+        let written = written?;
         print_written(output, global);
         if !global.quiet {
             messages::print_note(format_args!("{} rows in {} files", written.rows, written.files));
@@ -111,7 +122,7 @@ impl ConvertArguments {
         if messages::report_damage(&trace, global) {
             return Ok(PARTIAL);
         }
-        Ok(if explain_unmatched(&trace, written.events == 0, global)? { NO_DATA } else { DONE })
+        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
     }
 }
 

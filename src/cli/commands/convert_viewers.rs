@@ -11,12 +11,13 @@ use flate2::write::GzEncoder;
 
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
-use crate::cli::options::filters::explain_unmatched;
+use crate::cli::options::filters::explain_all_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::delivery::{check_file, deliver, print_written};
 use crate::cli::output::messages;
 use crate::engine::{NameForm, Registry};
+use crate::export::apart::make_apart;
 use crate::export::atomic::write_directory;
 use crate::export::timeline::{
     Arguments, By, FindingText, Findings, Options, Summary, Tracks, content_id, members, write, write_members,
@@ -29,7 +30,7 @@ use crate::trace::{Trace, TraceProcess};
 const MANY_SLICES: u64 = 4_000_000;
 const LARGE_BYTES: u64 = 300 << 20;
 const TOO_LARGE_BYTES: u64 = 4 << 30;
-/// Dispatches above which the most expensive tracks are left out unless asked for.
+/// Dispatches above which tracks of analyses are left out unless asked for.
 const MANY_DISPATCHES: u64 = 1_000_000;
 /// The name of the file that puts the parts of a trace together in a viewer.
 const MANIFEST: &str = "perfetto_manifest.json";
@@ -52,6 +53,16 @@ enum GpuEvents {
     Tracks,
     /// As events of GPUs, which Perfetto knows from v55 on
     Typed,
+}
+
+/// Which names kernels have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Names {
+    /// The whole names
+    #[default]
+    Full,
+    /// Template arguments folded
+    Short,
 }
 
 /// Into what files a trace is divided.
@@ -92,9 +103,12 @@ pub(super) struct TimelineArguments {
     /// What a track of kernels stands for [default: queue; of chrome-json stream]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Time lines")]
     by: Option<By>,
-    /// Which tracks there are [default: all; analyzed above a million dispatches]
+    /// Which tracks there are [default: all; recorded above a million dispatches]
     #[arg(long, value_enum, value_name = "TRACKS", help_heading = "Time lines")]
     tracks: Option<Tracks>,
+    /// Show kernels by this form of their names; with short ones the full ones are arguments
+    #[arg(long, value_enum, default_value_t, value_name = "FORM", help_heading = "Time lines")]
+    names: Names,
     /// How kernels are written into pftrace
     #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = "Time lines")]
     gpu_events: GpuEvents,
@@ -120,6 +134,7 @@ impl TimelineArguments {
             ("--args", self.args != Arguments::default()),
             ("--by", self.by.is_some()),
             ("--tracks", self.tracks.is_some()),
+            ("--names", self.names != Names::default()),
             ("--gpu-events", self.gpu_events != GpuEvents::default()),
             ("--split", self.split.is_some()),
             ("--open", self.open),
@@ -173,37 +188,47 @@ impl TimelineArguments {
         messages::warn(&trace, global);
         let tracks = self.tracks.unwrap_or_else(|| {
             let is_large = trace.recorded_dispatches() > MANY_DISPATCHES;
-            if is_large { Tracks::Analyzed } else { Tracks::All }
+            if is_large { Tracks::Recorded } else { Tracks::All }
         });
         let findings = if tracks == Tracks::All { findings(&trace, registry)? } else { Findings::default() };
         let by = self.by.unwrap_or(if format == ViewerFormat::ChromeJson { By::Stream } else { By::Queue });
-        let options = Options { arguments: self.args, by, tracks };
+        let options = Options { arguments: self.args, by, tracks, are_names_short: self.names == Names::Short };
         let job = Job { trace: &trace, options, findings, is_typed: self.gpu_events == GpuEvents::Typed };
-        let mut summary = Summary::default();
-        if is_file {
+        // None until all was made.
+        let mut made: Option<Summary> = None;
+        let written = if is_file {
             deliver((!is_standard_output).then_some(output), global, |_, out| {
-                summary = job.pftrace(&trace, members(&trace), output, out)?;
-                Ok(())
-            })?;
+                something(made.insert(job.pftrace(&trace, members(&trace), output, out)?))
+            })
         } else {
-            summary = write_directory(output, |directory| match (format, &self.split) {
-                (ViewerFormat::Otf2, _) => job.otf2(directory, self.otf2_gpu_as_threads),
-                (ViewerFormat::ChromeJson, _) => job.chrome(directory),
-                (_, Some(Split::Rank) | None) => job.ranks(directory),
-                (_, Some(Split::Parts(parts))) => job.parts(input, global, directory, *parts),
-                (_, Some(Split::Bytes(bytes))) => {
-                    let whole = job.pftrace(&trace, members(&trace), Path::new(""), &mut std::io::sink())?;
-                    let parts = whole.counts.bytes.div_ceil(*bytes).clamp(1, 10_000);
-                    job.parts(input, global, directory, u32::try_from(parts).unwrap_or(u32::MAX))
-                }
-            })?;
-            print_written(output, global);
+            let written = write_directory(output, |directory| {
+                something(made.insert(match (format, &self.split) {
+                    (ViewerFormat::Otf2, _) => job.otf2(directory, self.otf2_gpu_as_threads)?,
+                    (ViewerFormat::ChromeJson, _) => job.chrome(directory)?,
+                    (_, Some(Split::Rank) | None) => job.ranks(directory)?,
+                    (_, Some(Split::Parts(parts))) => job.parts(input, global, directory, *parts)?,
+                    (_, Some(Split::Bytes(bytes))) => {
+                        let whole = job.pftrace(&trace, members(&trace), Path::new(""), &mut std::io::sink())?;
+                        let parts = whole.counts.bytes.div_ceil(*bytes).clamp(1, 10_000);
+                        job.parts(input, global, directory, u32::try_from(parts).unwrap_or(u32::MAX))?
+                    }
+                }))
+            });
+            written.map(|()| print_written(output, global)).map_err(Failure::from)
+        };
+        if made.as_ref().is_some_and(is_nothing) && !is_standard_output {
+            // What was there before stays.
+            messages::report_damage(&trace, global);
+            return nothing_written(&trace, output, global);
         }
+        written?;
+        let summary = made.unwrap_or_default();
         if !global.quiet {
-            notes(&summary, &trace, is_file).into_iter().for_each(messages::print_note);
+            notes(&summary, &trace, format).into_iter().for_each(messages::print_note);
             if self.tracks.is_none() && tracks != Tracks::All {
                 messages::print_note(
-                    "note: the critical path and findings are left out, they take as long as all else; add them with --tracks all",
+                    "note: tracks of analyses are left out of more than a million dispatches, because they take memory for every row; add them \
+                     with --tracks analyzed or all",
                 );
             }
             if self.open {
@@ -213,9 +238,34 @@ impl TimelineArguments {
         if messages::report_damage(&trace, global) {
             return Ok(PARTIAL);
         }
-        let is_empty = summary.counts.slices == 0;
-        Ok(if explain_unmatched(&trace, is_empty, global)? || is_empty { NO_DATA } else { DONE })
+        let is_empty = is_nothing(&summary);
+        Ok(if explain_all_unmatched(&trace, is_empty, global)? || is_empty { NO_DATA } else { DONE })
     }
+}
+
+fn is_nothing(summary: &Summary) -> bool {
+    let counts = &summary.counts;
+    counts.slices + counts.instants + counts.counter_values == 0
+}
+
+/// Ends the writing of an output that would show nothing.
+fn something(summary: &Summary) -> Result<()> {
+    anyhow::ensure!(!is_nothing(summary), "there is nothing to show");
+    Ok(())
+}
+
+/// Reports why an output was not written.
+///
+/// # Errors
+/// When the trace cannot be asked for it.
+pub(super) fn nothing_written(trace: &Trace, output: &Path, global: &GlobalArguments) -> Result<u8, Failure> {
+    if !explain_all_unmatched(trace, true, global)? && !global.quiet {
+        messages::print_note("no rows: the trace has no events");
+    }
+    if !global.quiet {
+        messages::print_note(format_args!("note: {} is not written", output.display()));
+    }
+    Ok(NO_DATA)
 }
 
 /// Refuses an output that cannot be written, or that is an input.
@@ -268,7 +318,7 @@ impl Job<'_> {
     fn pftrace<'t>(
         &self,
         trace: &'t Trace,
-        members: impl Iterator<Item = &'t TraceProcess>,
+        members: impl Iterator<Item = &'t TraceProcess> + Send,
         name: &Path,
         out: &mut dyn Write,
     ) -> Result<Summary> {
@@ -278,11 +328,13 @@ impl Job<'_> {
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("filters", trace.choice().command_line().join(" ")),
         ];
-        let written = |out: &mut dyn Write| -> Result<Summary> {
-            let mut stream = perfetto::Stream::new(out, id, &attributes, self.is_typed)?;
-            let summary = write_members(trace, members, &self.options, &self.findings, &mut stream)?;
-            stream.close()?;
-            Ok(summary)
+        let written = |out: &mut dyn Write| {
+            make_apart(out, |out| {
+                let mut stream = perfetto::Stream::new(out, id, &attributes, self.is_typed)?;
+                let summary = write_members(trace, members, &self.options, &self.findings, &mut stream)?;
+                stream.close()?;
+                Ok(summary)
+            })
         };
         match name.extension().and_then(|extension| extension.to_str()) {
             Some("gz") => {
@@ -318,8 +370,13 @@ impl Job<'_> {
     fn parts(&self, input: &InputArguments, global: &GlobalArguments, directory: &Path, parts: u32) -> Result<Summary> {
         let mut summary = Summary::default();
         for part in 0..parts {
-            let bound = |part: u32| f64::from(part) * 100.0 / f64::from(parts);
-            let window = format!("{}%:{}%", bound(part), bound(part + 1));
+            // The first and the last one have what is before and after the work of the GPUs, by which the parts are equal.
+            let bound = |part: u32| match part {
+                0 => String::new(),
+                part if part == parts => String::new(),
+                part => format!("{}%", f64::from(part) * 100.0 / f64::from(parts)),
+            };
+            let window = format!("{}:{}", bound(part), bound(part + 1));
             let opened = input.with_window(&window).and_then(|input| input.open(global, &Opening::default()));
             let trace = opened.map_err(|failure| anyhow::anyhow!("cannot cut at {window}: {failure}"))?;
             let path = directory.join(format!("part{part:05}.pftrace"));
@@ -394,7 +451,9 @@ fn write_manifest(directory: &Path, files: &[(String, String)]) -> Result<()> {
 
 /// How to look at what was written.
 fn open_commands(output: &Path, is_file: bool) -> Vec<String> {
-    let shown = output.display();
+    let name = output.display().to_string();
+    let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || "/._-+:,=@%".contains(letter));
+    let shown = if is_plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) };
     let mut lines = Vec::new();
     if is_file {
         lines.push(format!("open: trace_processor server http {shown}, then https://ui.perfetto.dev in a browser"));
@@ -407,8 +466,9 @@ fn open_commands(output: &Path, is_file: bool) -> Vec<String> {
 }
 
 /// What was written, and what is otherwise than it was recorded.
-fn notes(summary: &Summary, trace: &Trace, is_file: bool) -> Vec<String> {
+fn notes(summary: &Summary, trace: &Trace, format: ViewerFormat) -> Vec<String> {
     let (counts, omitted) = (&summary.counts, &summary.omitted);
+    let has_arrows = format != ViewerFormat::Otf2;
     let mut lines = vec![format!(
         "{} slices, {} instants, {} counter values, {} flows on {} tracks, {:.1} MiB",
         counts.slices,
@@ -421,18 +481,33 @@ fn notes(summary: &Summary, trace: &Trace, is_file: bool) -> Vec<String> {
     let notes = [
         (omitted.without_start, "rows have no start and are left out"),
         (omitted.bad_ends, "rows end before they start and have no length in the output"),
+        (omitted.unfinished, "rows have no end and go on to the last one in the output"),
         (omitted.overlaps, "slices overlap others of their thread and are on tracks beside it"),
-        (omitted.skewed_flows, "kernels and copies start before their calls and have no arrow"),
-        (omitted.flows_beyond, "kernels and copies have no arrow because their call launched more than 64"),
+        (
+            if has_arrows { omitted.skewed_flows } else { 0 },
+            "kernels and copies start before their calls and have no arrow",
+        ),
+        (
+            if has_arrows { omitted.flows_beyond } else { 0 },
+            "kernels and copies have no arrow because their call launched more than 64",
+        ),
     ];
     lines
         .extend(notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("note: {count} {what}")));
+    let passes = trace.members().len() - members(trace).count();
+    if passes > 0 {
+        lines.push(format!(
+            "note: {passes} counter passes are left out, because they ran at other times; --to rocprofv3-csv has their counters"
+        ));
+    }
     let mut hosts: Vec<&str> = members(trace).filter_map(|member| member.process.facts.hostname.as_deref()).collect();
     hosts.sort_unstable();
     hosts.dedup();
-    if hosts.len() > 1 && is_file {
+    let is_file = format == ViewerFormat::Pftrace;
+    if hosts.len() > 1 && format != ViewerFormat::ChromeJson {
+        let apart = if is_file { "--split rank writes them apart" } else { "write each with --rank" };
         lines.push(format!(
-            "note: the clocks of {} nodes are not aligned, so times of different nodes cannot be compared; --split rank writes them apart",
+            "note: the clocks of {} nodes are not aligned, so times of different nodes cannot be compared; {apart}",
             hosts.len()
         ));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::database_inputs::{DatabaseArguments, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{print_written, resolved};
@@ -59,6 +59,16 @@ pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Res
             messages::print_note(format_args!(
                 "note: {shown} is compressed, which AMD's tools do not read; use --copy"
             ));
+        }
+        if arguments.input.names_ranks() {
+            let reason = "--rank-from has no place in an index; add --copy, which writes the ranks into the databases";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        let trace = arguments.input.trace(&databases, global)?;
+        trace.inspect_structure();
+        if messages::report_damage(&trace, global) {
+            messages::print_note("note: nothing is written; `wavesieve convert` keeps what can be read");
+            return Ok(PARTIAL);
         }
         package(&databases, output, &place, &Packaging::Refer)?;
     }

@@ -61,6 +61,11 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let (query, input) = statement(arguments)?;
     check_output(&input, &arguments.output)?;
     if let Some(answer) = catalog(&query)? {
+        if arguments.dialect == Dialect::Rocpd {
+            let reason = "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
+                          `SELECT * FROM kernels LIMIT 1` shows the columns of one";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
         // A list is whole unless somebody wants less of it.
         let mut output = arguments.output.clone();
         output.rows = 0;

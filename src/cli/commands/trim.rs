@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::convert_viewers::nothing_written;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
-use crate::cli::options::filters::explain_unmatched;
+use crate::cli::options::filters::explain_all_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::messages;
@@ -57,16 +58,18 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
     let trace = input.with_inputs(paths(&databases)).open(global, &Opening::default())?;
     messages::warn(&trace, global);
     if trace.members().is_empty() {
-        explain_unmatched(&trace, true, global)?;
-        return Ok(NO_DATA);
+        return nothing_written(&trace, output, global);
     }
     let written = trim(&databases, &trace, output, arguments.keep_environment).map_err(writing_failure)?;
+    if written.events == 0 {
+        messages::report_damage(&trace, global);
+        return nothing_written(&trace, output, global);
+    }
     print_summary(output, &written, global);
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
-    let is_empty = written.events == 0;
-    Ok(if explain_unmatched(&trace, is_empty, global)? || is_empty { NO_DATA } else { DONE })
+    Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
 }
 
 /// Refuses filters by what a database does not have.

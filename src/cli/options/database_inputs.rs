@@ -40,6 +40,11 @@ impl DatabaseArguments {
         databases(&inputs, global)
     }
 
+    /// Whether the ranks are those of the paths.
+    pub(crate) fn names_ranks(&self) -> bool {
+        self.rank_from.is_some()
+    }
+
     /// The trace of databases, which knows their ranks.
     ///
     /// # Errors

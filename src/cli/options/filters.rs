@@ -115,6 +115,15 @@ pub(crate) fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArg
     Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
+/// As [`explain_unmatched`], with filters that only large tables can be asked about: for outputs of all tables.
+///
+/// # Errors
+/// When a table cannot be read.
+pub(crate) fn explain_all_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
+    print_partly_unmatched(trace, global);
+    Ok(print_unmatched(trace, &explained(trace, true, no_rows)?, no_rows, global))
+}
+
 /// Reports which parts of filters match nothing while others do.
 pub(crate) fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
     for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {

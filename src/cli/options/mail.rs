@@ -29,6 +29,7 @@ pub(crate) struct MailArguments {
         value_delimiter = ',',
         global = true,
         help_heading = "Mail",
+        value_parser = mailbox,
         hide_short_help = true
     )]
     pub mail_to: Vec<Mailbox>,
@@ -39,6 +40,7 @@ pub(crate) struct MailArguments {
         value_name = "ADDRESS",
         global = true,
         help_heading = "Mail",
+        value_parser = mailbox,
         hide_short_help = true
     )]
     pub mail_from: Option<Mailbox>,
@@ -78,6 +80,10 @@ pub(crate) struct MailArguments {
         hide_short_help = true
     )]
     pub smtp_security: Option<Security>,
+}
+
+fn mailbox(text: &str) -> Result<Mailbox, &'static str> {
+    text.parse().map_err(|_| "write an address such as me@example.org")
 }
 
 /// A text of one line: further ones would be headers of the mail.

@@ -60,6 +60,7 @@ fn names(files: &[PathBuf]) -> Vec<String> {
 
 fn message(verb: &str, mail: &MailArguments, written: &[PathBuf]) -> Result<Message> {
     let files = files_in(written)?;
+    ensure!(!files.is_empty(), "{} holds no file to send; name a file with -o", names(written).join(", "));
     let bytes: u64 = files.iter().map(|(path, _)| fs::metadata(path).map_or(0, |facts| facts.len())).sum();
     ensure!(
         bytes <= MAX_BYTES || mail.mail_zip,

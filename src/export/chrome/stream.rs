@@ -22,6 +22,14 @@ const NAMES: [(&str, &str); 4] =
 /// Sizes that are arrays of three.
 const ARRAYS: [(&str, &str); 2] = [("grid", "grid_"), ("block", "workgroup_")];
 
+/// Copies by the names that Kineto gives them, by which readers know them from kernels.
+const COPIES: [(&str, &str); 4] = [
+    ("MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"),
+    ("MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"),
+    ("MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"),
+    ("MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"),
+];
+
 /// The facts of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
@@ -216,7 +224,8 @@ impl<'a> Stream<'a> {
             separator = ",";
         }
         let mut bytes = None;
-        for (name, value) in event.arguments {
+        let mut block = [1_i64; 3];
+        for (name, value) in event.all_arguments() {
             match self.shown(*name, texts) {
                 Shown::As(shown) => {
                     self.text(separator, &shown)?;
@@ -231,12 +240,19 @@ impl<'a> Stream<'a> {
                     }
                 }
                 Shown::Of { array, place } => {
-                    let Value::Integer(value) = value else { continue };
+                    let Value::Integer(mut value) = *value else { continue };
+                    if let Some(size) = block.get_mut(place) {
+                        // Grids are recorded in work-items, and shown in blocks, which come before them.
+                        match array {
+                            "block" => *size = value.max(1),
+                            _ => value = value.div_euclid(*size) + i64::from(value.rem_euclid(*size) > 0),
+                        }
+                    }
                     if place == 0 {
                         self.text(separator, array)?;
-                        self.number(":[", *value);
+                        self.number(":[", value);
                     } else {
-                        self.number(",", *value);
+                        self.number(",", value);
                     }
                     if place == 2 {
                         self.buffer.push(b']');
@@ -314,7 +330,7 @@ impl Sink for Stream<'_> {
                 let pid = gpu.unwrap_or(self.pid);
                 let lane = i64::try_from(lane).unwrap_or_default();
                 let tid = match kind {
-                    _ if lane >= LANES / 2 => other(self),
+                    _ if lane >= LANES / 2 || number < 0 => other(self),
                     WorkKind::Kernels => number * LANES + lane,
                     WorkKind::Copies => number * LANES + LANES / 2 + lane,
                 };
@@ -338,7 +354,8 @@ impl Sink for Stream<'_> {
         self.microseconds(",\"ts\":", start_ns - self.base_ns);
         self.microseconds(",\"dur\":", end_ns - start_ns);
         self.text(",\"cat\":", Self::category(track.kind, texts.text(event.category), name))?;
-        self.text(",\"name\":", name)?;
+        let copy = COPIES.iter().find(|(known, _)| *known == name).filter(|_| track.kind != Kind::Calls);
+        self.text(",\"name\":", copy.map_or(name, |(_, shown)| shown))?;
         self.arguments(event, track.kind, end_ns - start_ns, texts)?;
         self.shut(b"}")?;
         for id in event.flows {

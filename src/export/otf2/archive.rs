@@ -38,6 +38,10 @@ pub(crate) struct Archive {
     /// Whether queues are threads, for readers of threads alone.
     gpu_as_threads: bool,
     hosts: BTreeMap<String, u64>,
+    /// Nodes of physical GPUs by their numbers.
+    gpu_nodes: BTreeMap<i64, u64>,
+    /// Physical GPUs of the process by their places in it.
+    devices: BTreeMap<i64, i64>,
     process: u64,
     /// Groups of the GPUs of the process.
     gpus: BTreeMap<i64, u64>,
@@ -67,6 +71,8 @@ impl Archive {
             definitions,
             gpu_as_threads,
             hosts: BTreeMap::new(),
+            gpu_nodes: BTreeMap::new(),
+            devices: BTreeMap::new(),
             process: 0,
             gpus: BTreeMap::new(),
             regions: BTreeMap::new(),
@@ -127,10 +133,11 @@ impl Archive {
                 region
             }
         };
-        if !event.arguments.is_empty() {
+        let count = event.all_arguments().count();
+        if count > 0 {
             self.content.clear();
-            self.content.number(event.arguments.len() as u64);
-            for (name, value) in event.arguments {
+            self.content.number(count as u64);
+            for (name, value) in event.all_arguments() {
                 let is_text = matches!(value, Value::Text(_));
                 let definitions = &mut self.definitions;
                 let attribute =
@@ -186,6 +193,7 @@ impl Sink for Archive {
         definitions.groups.push(Group { name, node, creator: None, properties: properties.to_vec() });
         self.process = definitions.groups.len() as u64 - 1;
         self.gpus.clear();
+        self.devices = facts.process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
         self.regions.clear();
         self.attributes.clear();
         self.texts.clear();
@@ -197,8 +205,14 @@ impl Sink for Archive {
         let definitions = &mut self.definitions;
         let parent = definitions.groups.get(self.process as usize).map(|group| group.node);
         let (name, class) = (definitions.text(facts.name), definitions.text("GPU"));
-        definitions.nodes.push(Node { name, class, parent, domain: Some(7) });
-        let node = definitions.nodes.len() as u64 - 1;
+        let mut node = || {
+            definitions.nodes.push(Node { name, class, parent, domain: Some(7) });
+            definitions.nodes.len() as u64 - 1
+        };
+        let node = match self.devices.get(&gpu) {
+            Some(device) => *self.gpu_nodes.entry(*device).or_insert_with(node),
+            None => node(),
+        };
         let creator = Some(self.process);
         definitions.groups.push(Group { name, node, creator, properties: Vec::new() });
         self.gpus.insert(gpu, definitions.groups.len() as u64 - 1);

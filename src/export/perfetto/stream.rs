@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use fnv::FnvHashMap;
 
 use super::wire::{Message, varint_length};
 use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
@@ -55,6 +56,8 @@ pub(crate) struct Track {
     names: Interned,
     argument_names: Interned,
     argument_texts: Interned,
+    /// The bytes of arguments that many events have, by their number.
+    repeated: FnvHashMap<u32, Message>,
 }
 
 /// Kernels as events of GPUs: the tables of texts that they refer to, by the fields of interned data.
@@ -271,7 +274,7 @@ impl<'a> Stream<'a> {
     /// The event of a track that shares its sequence, with its texts.
     fn prepare_shared(&mut self, uuid: u64, kind: u64, event: &Event<'_>, texts: &Texts) {
         let message = &mut self.event;
-        for (name, value) in event.arguments {
+        for (name, value) in event.all_arguments() {
             message.message(4, |argument| {
                 match value {
                     Value::Text(text) => argument.data(6, texts.text(*text).as_bytes()),
@@ -344,16 +347,7 @@ impl<'a> Stream<'a> {
             });
         }
         let gpu = queue.gpu;
-        let mut intern = |table: &mut Interned, field: u32, text: u32| {
-            let (iid, is_new) = table.iid(text);
-            if is_new {
-                interned.message(field, |entry| {
-                    entry.varint(1, iid);
-                    entry.data(2, texts.text(text).as_bytes());
-                });
-            }
-            iid
-        };
+        let mut intern = |table: &mut Interned, field: u32, text: u32| intern(interned, table, field, text, texts);
         message.varint(1, id);
         message.varint(2, (end_ns - start_ns) as u64);
         message.varint(5, CONTEXT);
@@ -367,14 +361,14 @@ impl<'a> Stream<'a> {
                 launch.message(field, |sizes| {
                     for (axis, letter) in (1..).zip(["x", "y", "z"]) {
                         let is_size = |name: u32| texts.text(name).strip_prefix(prefix) == Some(letter);
-                        let size = event.arguments.iter().find(|(name, _)| is_size(*name));
+                        let size = event.all_arguments().find(|(name, _)| is_size(*name));
                         if let Some((_, Value::Integer(size))) = size {
                             sizes.varint(axis, *size as u64);
                         }
                     }
                 });
             }
-            for (name, value) in event.arguments {
+            for (name, value) in event.all_arguments() {
                 if let Value::Integer(value) = value {
                     let name = intern(&mut track.argument_names, LAUNCH_ARGUMENTS, *name);
                     launch.pair(3, (1, name), (3, *value as u64));
@@ -386,28 +380,41 @@ impl<'a> Stream<'a> {
 
     fn prepare_interned(&mut self, track: &mut Track, kind: u64, event: &Event<'_>, texts: &Texts) {
         let Self { event: message, interned, .. } = self;
-        let mut intern = |table: &mut Interned, field: u32, text: u32| {
-            let (iid, is_new) = table.iid(text);
-            if is_new {
-                interned.message(field, |entry| {
-                    entry.varint(1, iid);
-                    entry.data(2, texts.text(text).as_bytes());
-                });
-            }
-            iid
-        };
+        let mut intern = |table: &mut Interned, field: u32, text: u32| intern(interned, table, field, text, texts);
         message.varint(3, intern(&mut track.categories, 1, event.category));
-        for (name, value) in event.arguments {
+        let mut add = |message: &mut Message, (name, value): &(u32, Value)| {
             let name = intern(&mut track.argument_names, 3, *name);
             let value = match value {
                 Value::Text(text) => (17, intern(&mut track.argument_texts, 29, *text)),
                 Value::Integer(value) => (4, *value as u64),
             };
             message.pair(4, (1, name), value);
+        };
+        event.arguments.iter().for_each(|argument| add(message, argument));
+        if !event.repeated.arguments.is_empty() {
+            // Numbers of texts belong to the sequence, and so do these bytes.
+            let bytes = track.repeated.entry(event.repeated.number).or_insert_with(|| {
+                let mut bytes = Message::default();
+                event.repeated.arguments.iter().for_each(|argument| add(&mut bytes, argument));
+                bytes
+            });
+            message.raw(bytes.bytes());
         }
         message.varint(9, kind);
         message.varint(10, intern(&mut track.names, 2, event.name));
     }
+}
+
+/// The number of a text in a sequence, which is written with it when it is new.
+fn intern(interned: &mut Message, table: &mut Interned, field: u32, text: u32, texts: &Texts) -> u64 {
+    let (iid, is_new) = table.iid(text);
+    if is_new {
+        interned.message(field, |entry| {
+            entry.varint(1, iid);
+            entry.data(2, texts.text(text).as_bytes());
+        });
+    }
+    iid
 }
 
 impl Sink for Stream<'_> {
@@ -480,6 +487,7 @@ impl Sink for Stream<'_> {
             names,
             argument_names,
             argument_texts,
+            repeated: FnvHashMap::default(),
         })
     }
 

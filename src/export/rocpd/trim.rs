@@ -45,6 +45,10 @@ pub(crate) fn trim(files: &[RocpdFile], trace: &Trace, output: &Path, keep_envir
             Ok(())
         })?;
     }
+    if written.events == 0 {
+        // What the output was before stays.
+        return Ok(written);
+    }
     written.note_views(&views.create(database.connection())?);
     written.bytes = database.finish()?;
     Ok(written)

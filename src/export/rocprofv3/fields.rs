@@ -13,6 +13,8 @@ enum Form {
     Address {
         is_upper: bool,
     },
+    /// A number that the table has with hexadecimal digits.
+    Mask,
     /// Two decimals, or four digits of what is below 1.
     Percentage,
 }
@@ -60,6 +62,7 @@ fn form(name: &str, is_rocpd: bool) -> Form {
     match name {
         "Address" => Form::Address { is_upper: is_rocpd },
         "Percentage" => Form::Percentage,
+        "Exec_Mask" => Form::Mask,
         _ => Form::Plain,
     }
 }
@@ -71,6 +74,10 @@ fn field(value: &AnyValue<'_>, form: Form, line: &mut Vec<u8>) -> Result<()> {
         (AnyValue::Int64(address), Form::Address { is_upper: false }) => write!(line, "\"0x{address:016x}\"")?,
         (AnyValue::Int64(address), Form::Address { is_upper: true }) => write!(line, "\"0x{address:016X}\"")?,
         (AnyValue::Int64(number), _) => line.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
+        (AnyValue::String(mask), Form::Mask) => match u64::from_str_radix(mask.trim_start_matches("0x"), 16) {
+            Ok(mask) => line.extend_from_slice(itoa::Buffer::new().format(mask).as_bytes()),
+            Err(_) => line.extend_from_slice(mask.as_bytes()),
+        },
         (AnyValue::Float64(number), Form::Percentage) if number.abs() >= 1.0 => write!(line, "{number:.2}")?,
         (AnyValue::Float64(number), Form::Percentage) => write!(line, "{number:.4}")?,
         (AnyValue::Float64(number), _) if number.abs() >= 1.0 => write!(line, "{number:.6}")?,

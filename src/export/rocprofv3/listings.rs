@@ -25,6 +25,8 @@ const COPIES: &str = include_str!("../../../queries/_rocprofv3/memory_copy_trace
 const ALLOCATIONS: &str = include_str!("../../../queries/_rocprofv3/memory_allocation_trace.sql");
 const SCRATCH: &str = include_str!("../../../queries/_rocprofv3/scratch_memory_trace.sql");
 const COUNTERS: &str = include_str!("../../../queries/_rocprofv3/counter_collection.sql");
+const PC_SAMPLES: &str = include_str!("../../../queries/_rocprofv3/pc_sampling.sql");
+const ISSUED: &str = include_str!("../../../queries/_rocprofv3/pc_sampling_issued.sql");
 const STATS: &str = include_str!("../../../queries/_rocprofv3/stats.sql");
 const COPY_NAMES: &str = include_str!("../../../queries/_rocprofv3/copy_stats.sql");
 pub(super) const AGENTS: &str = include_str!("../../../queries/_rocprofv3/agent_info.sql");
@@ -55,9 +57,15 @@ impl Flavor {
         files.push(file("memory_allocation_trace", ALLOCATIONS));
         files.push(file("scratch_memory_trace", SCRATCH));
         files.push(file(&format!("counter_collection{suffix}"), &COUNTERS.replace("{lds}", &lds("d"))));
+        for (stem, is_stochastic, issued) in
+            [("pc_sampling_host_trap", "FALSE", ""), ("pc_sampling_stochastic", "TRUE", ISSUED.trim_end())]
+        {
+            let sql = PC_SAMPLES.replace("{is_stochastic}", is_stochastic).replace("{issued}", issued);
+            files.push(file(stem, &sql));
+        }
         if self == Self::Rocprofv3 {
             let of = |table: &str, name: &str| {
-                format!("SELECT {name} AS name, duration_ns FROM {table} WHERE process = {{process}}")
+                format!("SELECT {name} AS name, duration_ns FROM {table} WHERE process = {{process}} AND valid")
             };
             let kernels = of("kernels", "CAST(kernel_name AS VARCHAR)");
             let call = |domain: &str, name: &str| format!("{} AND domain = '{domain}'", of("regions", name));

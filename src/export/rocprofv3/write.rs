@@ -6,18 +6,15 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use polars::prelude::{AnyValue, Column, DataFrame, IntoColumn as _, IntoSeries as _};
+use polars::prelude::{Column, DataFrame, DataType};
 
 use super::fields::{write_header, write_rows};
 use super::listings::{AGENTS, Flavor};
-use crate::columns::values::{I64Values, integers};
 use crate::engine::run_sql;
 use crate::trace::{Trace, TraceProcess};
 
 /// The columns of the list of agents, in their order.
 const AGENT_COLUMNS: &str = include_str!("../../../share/rocprofv3/agent_info.txt");
-/// Those that are texts.
-const AGENT_TEXTS: [&str; 5] = ["Agent_Type", "Name", "Vendor_Name", "Product_Name", "Model_Name"];
 
 /// What was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,24 +50,15 @@ pub(crate) fn write(trace: &Trace, flavor: Flavor, directory: &Path) -> Result<W
     files.close()
 }
 
-/// The list of agents with the columns that were not read, which are 0 or empty.
+/// The list of agents with the columns that were not read, which are empty.
 fn all_columns(agents: &DataFrame) -> Result<DataFrame> {
     let height = agents.height();
     let mut columns: Vec<Column> = agents.column("Guid").ok().cloned().into_iter().collect();
     for name in AGENT_COLUMNS.lines() {
-        let zero = if AGENT_TEXTS.contains(&name) { AnyValue::String("") } else { AnyValue::Int64(0) };
-        let column = match agents.column(name) {
-            Ok(column) if !AGENT_TEXTS.contains(&name) => {
-                let values = I64Values::new(column.i64()?);
-                let values = values.iter().map(|value| Some(value.unwrap_or_default()));
-                integers(name, values).into_series().into_column()
-            }
+        columns.push(match agents.column(name) {
             Ok(column) => column.clone(),
-            Err(_) => {
-                Column::new_scalar(name.into(), polars::prelude::Scalar::new(zero.dtype(), zero.into_static()), height)
-            }
-        };
-        columns.push(column);
+            Err(_) => Column::full_null(name.into(), height, &DataType::Int64),
+        });
     }
     Ok(DataFrame::new(height, columns)?)
 }

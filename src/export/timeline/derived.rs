@@ -25,9 +25,10 @@ impl<S: Sink> ProcessWriter<'_, S> {
         }
         for (gpu, slices) in by_gpu {
             let parent = self.gpu_track(gpu);
-            let facts = LaneFacts { kind: "idle", name: "Idle by cause", parent, order: 60, gpu, number: None };
+            let facts =
+                LaneFacts { kind: "idle", name: "Idle by cause".to_owned(), parent, order: 60, gpu, number: None };
             self.lanes(&facts, slices, |slice, _| {
-                (category, causes.get(slice.row as usize).copied().flatten().unwrap_or(category), None)
+                (category, causes.get(slice.row as usize).copied().flatten().unwrap_or(category))
             })?;
         }
         Ok(())
@@ -50,9 +51,15 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let name = self.texts.id("exposed communication");
         for (gpu, slices) in by_gpu {
             let parent = self.gpu_track(gpu);
-            let facts =
-                LaneFacts { kind: "exposed", name: "Exposed communication", parent, order: 61, gpu, number: None };
-            self.lanes(&facts, slices, |_, _| (name, name, None))?;
+            let facts = LaneFacts {
+                kind: "exposed",
+                name: "Exposed communication".to_owned(),
+                parent,
+                order: 61,
+                gpu,
+                number: None,
+            };
+            self.lanes(&facts, slices, |_, _| (name, name))?;
         }
         Ok(())
     }
@@ -84,14 +91,13 @@ impl<S: Sink> ProcessWriter<'_, S> {
     }
 
     /// A table of slices of the whole process on a track of its own, each with its name.
-    fn named(&mut self, frame: &DataFrame, kind: &str, name: &str, order: i64, names: &[u32]) -> Result<()> {
+    fn named(&mut self, frame: &DataFrame, kind: &'static str, name: &str, order: i64, names: &[u32]) -> Result<()> {
         let all = Slices::of(frame)?;
         let slices: Vec<Slice> = (0..frame.height()).filter_map(|row| all.get(row, self.omitted)).collect();
         let category = self.texts.id(kind);
+        let name = name.to_owned();
         let facts = LaneFacts { kind, name, parent: self.uuid("process", &[]), order, gpu: None, number: None };
-        self.lanes(&facts, slices, |slice, _| {
-            (category, names.get(slice.row as usize).copied().unwrap_or(category), None)
-        })
+        self.lanes(&facts, slices, |slice, _| (category, names.get(slice.row as usize).copied().unwrap_or(category)))
     }
 
     /// Findings about this process as instants at its start, with their text as arguments.
@@ -108,7 +114,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                 (text("explanation"), Value::Text(text(&finding.explanation))),
                 (text("advice"), Value::Text(text(&finding.advice))),
             ];
-            let event = Event { category, name, arguments: &arguments, flows: &[], flow_end: None };
+            let event = Event { arguments: &arguments, ..Event::plain(category, name) };
             self.sink.instant(&mut track, at_ns, &event, &self.texts)?;
         }
         self.sink.finish(track)

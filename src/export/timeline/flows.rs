@@ -1,12 +1,11 @@
 //! Which call launched which kernels and copies: a flow for each, from the call to the GPU.
+//!
+//! As in the table `launches`, the innermost call of a correlation id launched. That table joins all calls, which may be more than
+//! fit into memory; here only work of GPUs is kept, 40 bytes for each.
 
-use anyhow::Result;
-use itertools::izip;
-use polars::prelude::DataFrame;
+use std::cmp::Reverse;
 
-use super::rows::integers;
 use super::write::Omitted;
-use crate::columns::frames::values_by_text;
 
 /// Flows that a viewer is given of one call.
 const MAX_FLOWS: usize = 64;
@@ -18,91 +17,164 @@ pub(super) enum Work {
     Copy,
 }
 
-/// A call by its correlation id and start, and a flow that starts with it.
-type Start = ((i64, i64), u64);
+/// Where a flow can end.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    correlation_id: i64,
+    target: i64,
+    /// Start of the work, which is above 0; below it when the call that the flow starts at was written.
+    signed_start_ns: i64,
+}
+
+impl End {
+    fn has_flow(&self) -> bool {
+        self.signed_start_ns < 0
+    }
+}
+
+/// The innermost call of a correlation id so far; there is none at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Call {
+    start_ns: i64,
+    /// Of calls that start together the shortest is the innermost; those of more than 4 seconds are alike.
+    duration_ns: Reverse<u32>,
+    number: u32,
+}
+
+/// Work of one kind by correlation id.
+#[derive(Debug, Default)]
+struct Ends {
+    ends: Vec<End>,
+    /// Of each correlation id the call, at the place of its first end.
+    calls: Vec<Call>,
+    /// Where the last one was found: ids mostly come in their order.
+    near: usize,
+}
+
+impl Ends {
+    fn sort(&mut self) {
+        let key = |end: &End| (end.correlation_id, end.target);
+        if !self.ends.is_sorted_by_key(key) {
+            self.ends.sort_unstable_by_key(key);
+        }
+        self.calls = vec![Call::default(); self.ends.len()];
+    }
+
+    /// The first end with at least this key.
+    fn first(&mut self, correlation_id: i64, target: i64) -> usize {
+        let is_before = |end: &End| (end.correlation_id, end.target) < (correlation_id, target);
+        let is_at = |place: usize| self.ends.get(place).is_some_and(is_before);
+        // Doubling steps away from the last place, then a search in between.
+        let (mut low, mut high, mut step) = (self.near, self.near, 1);
+        if is_at(self.near) {
+            while is_at(high) {
+                low = high + 1;
+                high = high.saturating_add(step).min(self.ends.len());
+                step *= 2;
+            }
+        } else {
+            while low > 0 && !is_at(low - 1) {
+                high = low - 1;
+                low = low.saturating_sub(step);
+                step *= 2;
+            }
+        }
+        let between = self.ends.get(low..high).unwrap_or_default();
+        self.near = low + between.partition_point(is_before);
+        self.near
+    }
+
+    /// The first end of a correlation id.
+    fn of_id(&mut self, correlation_id: i64) -> Option<usize> {
+        let place = self.first(correlation_id, i64::MIN);
+        self.ends.get(place).is_some_and(|end| end.correlation_id == correlation_id).then_some(place)
+    }
+
+    fn see_call(&mut self, correlation_id: i64, call: Call) {
+        if let Some(slot) = self.of_id(correlation_id).and_then(|place| self.calls.get_mut(place)) {
+            *slot = (*slot).max(call);
+        }
+    }
+}
 
 /// The flows of a process.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     seed: u64,
-    starts: Vec<Start>,
-    kernels: Vec<i64>,
-    copies: Vec<i64>,
+    kernels: Ends,
+    copies: Ends,
 }
 
 impl Flows {
-    /// Those of the launches whose calls are among the regions. Work that starts before its call has none, and a call has 64 at
-    /// most; both are counted.
-    ///
-    /// # Errors
-    /// When a column is missing or has another type.
-    pub(super) fn new(launches: &DataFrame, regions: &DataFrame, seed: u64, omitted: &mut Omitted) -> Result<Self> {
+    /// None yet, with room for so many kernels.
+    pub(super) fn new(seed: u64, kernels: usize) -> Self {
         let mut flows = Self { seed, ..Self::default() };
-        if launches.height() == 0 || regions.height() == 0 {
-            return Ok(flows);
+        // What is not enough grows.
+        let _ = flows.kernels.ends.try_reserve_exact(kernels);
+        flows
+    }
+
+    /// Work that a call may have launched.
+    pub(super) fn add_end(&mut self, kind: Work, correlation_id: i64, target: i64, start_ns: i64) {
+        if correlation_id != 0 && start_ns > 0 {
+            let ends = if kind == Work::Kernel { &mut self.kernels } else { &mut self.copies };
+            ends.ends.push(End { correlation_id, target, signed_start_ns: start_ns });
         }
-        let of = |name: &str| integers(launches, name);
-        let kinds =
-            values_by_text(launches.column("kind")?, |kind| if kind == "copy" { Work::Copy } else { Work::Kernel })?;
-        let (ids, targets, calls, starts) =
-            (of("correlation_id")?, of("target_id")?, of("api_start_ns")?, of("start_ns")?);
-        let mut ends: Vec<((i64, i64), (i64, Work))> = Vec::with_capacity(launches.height());
-        for (id, target, call, start, kind) in izip!(ids.iter(), targets.iter(), calls.iter(), starts.iter(), kinds) {
-            let (Some(id), Some(target), Some(call_ns), Some(start_ns), Some(kind)) = (id, target, call, start, kind)
-            else {
+    }
+
+    /// All work was added; calls follow.
+    pub(super) fn sort(&mut self) {
+        self.kernels.sort();
+        self.copies.sort();
+    }
+
+    /// A call, by the number of its row.
+    pub(super) fn see_call(&mut self, correlation_id: i64, start_ns: i64, end_ns: i64, number: u32) {
+        let duration_ns = u32::try_from(end_ns.saturating_sub(start_ns).max(0)).unwrap_or(u32::MAX);
+        let call = Call { start_ns, duration_ns: Reverse(duration_ns), number };
+        self.kernels.see_call(correlation_id, call);
+        self.copies.see_call(correlation_id, call);
+    }
+
+    /// Adds the flows that start with a call that is written. Work that starts before its call has none, and a call has 64 at most;
+    /// both are counted.
+    pub(super) fn starting(&mut self, correlation_id: i64, number: u32, into: &mut Vec<u64>, omitted: &mut Omitted) {
+        let seed = self.seed;
+        for (kind, ends) in [(Work::Kernel, &mut self.kernels), (Work::Copy, &mut self.copies)] {
+            let Some(first) = ends.of_id(correlation_id) else { continue };
+            let is_it = |call: &Call| call.start_ns > 0 && call.number == number;
+            let Some(call) = ends.calls.get(first).copied().filter(is_it) else {
                 continue;
             };
-            if start_ns < call_ns {
-                omitted.skewed_flows += 1;
-            } else if call_ns > 0 {
-                ends.push(((id, call_ns), (target, kind)));
+            let of_id = ends.ends.get_mut(first..).unwrap_or_default().iter_mut();
+            for end in of_id.take_while(|end| end.correlation_id == correlation_id) {
+                if end.signed_start_ns < call.start_ns {
+                    omitted.skewed_flows += 1;
+                } else if into.len() >= MAX_FLOWS {
+                    omitted.flows_beyond += 1;
+                } else {
+                    end.signed_start_ns = -end.signed_start_ns;
+                    into.push(id(seed, kind, end.target));
+                }
             }
         }
-        ends.sort_unstable_by_key(|((id, call_ns), (target, kind))| (*id, *call_ns, *kind == Work::Copy, *target));
-        let known = integers(regions, "correlation_id")?;
-        let known_starts = integers(regions, "start_ns")?;
-        let mut calls: Vec<(i64, i64)> =
-            izip!(known.iter(), known_starts.iter()).filter_map(|(id, start)| id.zip(start)).collect();
-        if !calls.is_sorted() {
-            calls.sort_unstable();
-        }
-        let mut calls = calls.into_iter().peekable();
-        for one in ends.chunk_by(|one, other| one.0 == other.0) {
-            let Some((call, _)) = one.first() else { continue };
-            while calls.next_if(|known| known < call).is_some() {}
-            if calls.peek() != Some(call) {
-                continue;
-            }
-            omitted.flows_beyond += one.len().saturating_sub(MAX_FLOWS) as u64;
-            for (_, (target, kind)) in one.iter().take(MAX_FLOWS) {
-                flows.starts.push((*call, flows.id(*kind, *target)));
-                if *kind == Work::Kernel { &mut flows.kernels } else { &mut flows.copies }.push(*target);
-            }
-        }
-        flows.kernels.sort_unstable();
-        flows.copies.sort_unstable();
-        Ok(flows)
-    }
-
-    fn id(&self, kind: Work, target: i64) -> u64 {
-        let is_copy = u64::from(kind == Work::Copy);
-        (mixed(self.seed ^ mixed(target as u64 ^ is_copy << 63)) & !1 | is_copy).max(2)
-    }
-
-    /// Adds the flows that start with a call.
-    pub(super) fn starting(&self, id: Option<i64>, start_ns: i64, into: &mut Vec<u64>) {
-        let Some(id) = id else { return };
-        let call = (id, start_ns);
-        let first = self.starts.partition_point(|(known, _)| *known < call);
-        let of_call = self.starts.get(first..).unwrap_or_default().iter().take_while(|(known, _)| *known == call);
-        into.extend(of_call.map(|(_, flow)| flow));
     }
 
     /// The flow that ends with this work.
-    pub(super) fn ending(&self, kind: Work, target: i64) -> Option<u64> {
-        let ids = if kind == Work::Kernel { &self.kernels } else { &self.copies };
-        ids.binary_search(&target).ok().map(|_| self.id(kind, target))
+    pub(super) fn ending(&mut self, kind: Work, correlation_id: Option<i64>, target: Option<i64>) -> Option<u64> {
+        let (correlation_id, target) = (correlation_id?, target?);
+        let ends = if kind == Work::Kernel { &mut self.kernels } else { &mut self.copies };
+        let place = ends.first(correlation_id, target);
+        let end = ends.ends.get(place)?;
+        let is_it = end.correlation_id == correlation_id && end.target == target && end.has_flow();
+        is_it.then(|| id(self.seed, kind, target))
     }
+}
+
+/// Odd for copies, even for kernels.
+fn id(seed: u64, kind: Work, target: i64) -> u64 {
+    let is_copy = u64::from(kind == Work::Copy);
+    (mixed(seed ^ mixed(target as u64 ^ is_copy << 63)) & !1 | is_copy).max(2)
 }
 
 /// A number in which every bit depends on all bits (splitmix64).
@@ -111,4 +183,44 @@ fn mixed(value: u64) -> u64 {
     value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (value ^ value >> 31).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_call_launched_and_work_before_it_has_no_flow() {
+        let (mut flows, mut omitted, mut started) = (Flows::new(1, 0), Omitted::default(), Vec::new());
+        for (kind, correlation_id, target, start_ns) in
+            [(Work::Kernel, 7, 1, 50), (Work::Kernel, 7, 2, 10), (Work::Copy, 7, 1, 60), (Work::Kernel, 0, 3, 60)]
+        {
+            flows.add_end(kind, correlation_id, target, start_ns);
+        }
+        flows.sort();
+        flows.see_call(7, 20, 30, 4);
+        flows.see_call(7, 15, 40, 5);
+        flows.starting(7, 5, &mut started, &mut omitted);
+        assert!(started.is_empty());
+        flows.starting(7, 4, &mut started, &mut omitted);
+        assert_eq!((started.len(), omitted.skewed_flows), (2, 1));
+        let ending = |flows: &mut Flows, kind, target| flows.ending(kind, Some(7), Some(target));
+        assert_eq!(ending(&mut flows, Work::Kernel, 1), started.first().copied());
+        assert_eq!(ending(&mut flows, Work::Copy, 1), started.get(1).copied());
+        assert_eq!(ending(&mut flows, Work::Kernel, 2), None);
+    }
+
+    #[test]
+    fn ends_are_found_from_any_place() {
+        let mut flows = Flows::new(1, 0);
+        (0..500_i64).for_each(|number| flows.add_end(Work::Kernel, 1 + number / 3 * 2, number, number));
+        flows.sort();
+        for near in [0, 1, 250, 499, 500] {
+            for id in -1..340_i64 {
+                flows.kernels.near = near;
+                let expected = flows.kernels.ends.iter().position(|end| end.correlation_id == id);
+                assert_eq!(flows.kernels.of_id(id), expected, "{near} {id}");
+            }
+        }
+    }
 }

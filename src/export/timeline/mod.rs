@@ -3,10 +3,13 @@
 mod counters;
 mod derived;
 mod flows;
+mod gpu_work;
 mod gpus;
 mod lanes;
 mod process;
+mod repeated;
 mod rows;
+mod runs;
 mod sink;
 mod texts;
 mod threads;

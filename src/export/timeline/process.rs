@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use polars::prelude::DataFrame;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::flows::Flows;
-use super::gpus::SIZES;
-use super::rows::{Slice, integers};
+use super::rows::{UNFINISHED, integers};
 use super::sink::{Place, ProcessFacts, Sink, TrackFacts, Value};
 use super::texts::Texts;
-use super::write::{Omitted, Options, Tracks};
+use super::write::{Arguments, Omitted, Options, Tracks};
 use crate::columns::frames::collected;
 use crate::columns::requests::Request;
+use crate::schema;
 use crate::trace::{Trace, TraceProcess};
 
 /// The pid and the first tid of processes whose pid another one has; int32 in viewers.
@@ -48,9 +48,12 @@ pub(super) struct ProcessWriter<'a, S> {
     pub earlier: i64,
     pub omitted: &'a mut Omitted,
     pub gpus: BTreeMap<i64, u64>,
-    pub flows: Flows,
+    /// The window that slices are cut at.
+    pub cut_at: (Option<i64>, Option<i64>),
     /// Start of the first event.
     pub first_ns: Option<i64>,
+    /// End of the last one whose times can be true.
+    pub last_ns: i64,
 }
 
 impl<S: Sink> ProcessWriter<'_, S> {
@@ -81,71 +84,90 @@ impl<S: Sink> ProcessWriter<'_, S> {
         self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: None, place: Place::Notes { gpu: None } })
     }
 
-    /// The times as arguments, which conversions to JSON keep in nanoseconds.
-    pub(super) fn add_times(&mut self, slice: &Slice, arguments: &mut Vec<(u32, Value)>) {
-        let times =
-            [("begin_ns", slice.start_ns), ("end_ns", slice.end_ns), ("delta_ns", slice.end_ns - slice.start_ns)];
-        for (name, value) in times {
-            arguments.push((self.texts.id(name), Value::Integer(value)));
+    /// The end that a slice is shown with: the last of the process if it has none, and its start if it is before that.
+    pub(super) fn shown_end(&self, start_ns: i64, end_ns: i64) -> i64 {
+        let end_ns = if end_ns == UNFINISHED { self.last_ns } else { end_ns };
+        end_ns.max(start_ns)
+    }
+
+    /// Adds arguments about the times: in nanoseconds, which conversions to JSON keep, and where they are not those that were
+    /// recorded.
+    pub(super) fn add_times(&mut self, start_ns: i64, end_ns: i64, arguments: &mut Vec<(u32, Value)>) {
+        if self.options.arguments == Arguments::None {
+            return;
+        }
+        let shown_ns = self.shown_end(start_ns, end_ns);
+        if self.options.arguments == Arguments::Rocprof {
+            let times = [("begin_ns", start_ns), ("end_ns", shown_ns), ("delta_ns", shown_ns - start_ns)];
+            for (name, value) in times {
+                arguments.push((self.texts.id(name), Value::Integer(value)));
+            }
+        }
+        let (from, to) = self.cut_at;
+        let mut flag = |name: &str| arguments.push((self.texts.id(name), Value::Text(self.texts.id("true"))));
+        if end_ns == UNFINISHED {
+            flag("unfinished");
+        } else if from == Some(start_ns) || to == Some(end_ns) {
+            flag("clipped");
+        }
+        if end_ns < start_ns {
+            arguments.push((self.texts.id("bad_end_ns"), Value::Integer(end_ns)));
         }
     }
 
-    /// Writes all of it.
+    /// Writes all of it. Work of GPUs is read first, because calls name what they launched.
     ///
     /// # Errors
     /// When a column is missing, or writing fails.
     pub(super) fn write(&mut self) -> Result<()> {
         self.describe()?;
-        let mut first = self.read(first_request(self.options.tracks))?;
-        let (trace, member) = (self.trace, self.member);
-        // The next tables are read while the first are written.
-        let next = std::thread::scope(|scope| {
-            let next = scope.spawn(|| read(trace, member, work_request()));
-            self.calls(&mut first)?;
-            next.join().map_err(|_| anyhow!("internal: a reader of tables failed"))?
-        });
-        let flows = std::mem::take(&mut self.flows);
-        self.work(&mut next?, &flows)?;
+        let mut facts = self.read(facts_request())?;
+        let kernels = schema::table("kernels").map_or(0, |table| self.trace.recorded_rows(self.member, table));
+        let mut flows = Flows::new(self.uuid("flows", &[]), usize::try_from(kernels).unwrap_or(0));
+        let kernels = self.gather_kernels(&facts.take("kernel_symbols")?, &mut flows)?;
+        let copies = self.gather_copies(&mut flows)?;
+        flows.sort();
+        let calls = self.gather_calls(&mut flows)?;
+        // Reading the calls has shown whether some have no length.
+        let marks = self.read(request(&[("marks", &["name", "message", "time_ns"])]))?;
+        self.calls(calls, &facts.take("threads")?, &mut flows)?;
+        self.marks(&{ marks }.take("marks")?)?;
+        self.analyses()?;
+        self.kernels(kernels, &mut flows)?;
+        self.copies(copies, &mut flows)?;
+        drop(flows);
+        self.values()?;
         self.findings()
     }
 
-    /// The tracks of threads, and what analyses give.
-    fn calls(&mut self, tables: &mut Read) -> Result<()> {
-        let (regions, threads) = (tables.take("regions")?, tables.take("threads")?);
-        self.flows = Flows::new(&tables.take("launches")?, &regions, self.uuid("flows", &[]), self.omitted)?;
-        self.saw_start(&regions)?;
-        let flows = std::mem::take(&mut self.flows);
-        self.regions(&regions, &threads, &flows)?;
-        self.flows = flows;
-        drop(regions);
-        self.marks(&tables.take("marks")?)?;
-        if self.options.tracks != Tracks::Recorded {
-            self.idle(&tables.take("idle_gaps")?)?;
-            self.exposed_communication(&tables.take("gpu_segments")?)?;
-            self.depths(&tables.take("queue_depths")?)?;
-            self.iterations(&tables.take("iterations")?)?;
+    /// The tracks of what analyses give.
+    fn analyses(&mut self) -> Result<()> {
+        if self.options.tracks == Tracks::Recorded {
+            return Ok(());
         }
+        let mut tables = self.read(analyses_request(self.options.tracks))?;
+        self.idle(&tables.take("idle_gaps")?)?;
+        self.exposed_communication(&tables.take("gpu_segments")?)?;
+        self.depths(&tables.take("queue_depths")?)?;
+        self.iterations(&tables.take("iterations")?)?;
         if self.options.tracks == Tracks::All {
             self.critical_path(&tables.take("critical_path")?)?;
         }
         Ok(())
     }
 
-    /// The tracks of GPUs, and counters.
-    fn work(&mut self, tables: &mut Read, flows: &Flows) -> Result<()> {
-        let kernels = tables.take("kernels")?;
-        self.saw_start(&kernels)?;
-        self.kernels(&kernels, &tables.take("kernel_symbols")?, flows)?;
-        drop(kernels);
+    /// Operations on memory, and counters.
+    fn values(&mut self) -> Result<()> {
+        let mut tables = self.read(values_request())?;
         self.counters(&tables.take("counters")?, &tables.take("counter_dispatches")?)?;
-        self.copies(&tables.take("memory_copies")?, flows)?;
+        self.copies_in_flight(&tables.take("memory_copies")?)?;
         self.allocations(&tables.take("memory_allocations")?)?;
         self.memory(&tables.take("memory_live")?)?;
         self.samples(&tables.take("samples")?)
     }
 
     /// Keeps the first start of a table.
-    fn saw_start(&mut self, frame: &DataFrame) -> Result<()> {
+    pub(super) fn saw_start(&mut self, frame: &DataFrame) -> Result<()> {
         let first = integers(frame, "start_ns")?.iter().flatten().filter(|start_ns| *start_ns > 0).min();
         self.first_ns = self.first_ns.into_iter().chain(first).min();
         Ok(())
@@ -172,16 +194,12 @@ impl<S: Sink> ProcessWriter<'_, S> {
     }
 
     fn read(&self, request: Request) -> Result<Read> {
-        read(self.trace, self.member, request)
+        let mut read = Read::default();
+        for (name, frame) in self.trace.process_frames(self.member, &request)? {
+            read.0.insert(name, collected(&frame)?);
+        }
+        Ok(read)
     }
-}
-
-fn read(trace: &Trace, member: &TraceProcess, request: Request) -> Result<Read> {
-    let mut read = Read::default();
-    for (name, frame) in trace.process_frames(member, &request)? {
-        read.0.insert(name, collected(&frame)?);
-    }
-    Ok(read)
 }
 
 /// Tables that were read.
@@ -198,62 +216,29 @@ fn request(tables: &[(&'static str, &[&'static str])]) -> Request {
     tables.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect()
 }
 
-/// What is read first: calls with what they launched, and what analyses give, which need the same tables.
-fn first_request(tracks: Tracks) -> Request {
+/// What is read first.
+fn facts_request() -> Request {
+    request(&[("threads", &["tid", "name"]), ("kernel_symbols", &["kernel_id", "vgpr", "accum_vgpr", "sgpr"])])
+}
+
+fn analyses_request(tracks: Tracks) -> Request {
     let mut all: Vec<(&'static str, &[&'static str])> = vec![
-        ("regions", &["domain", "name", "message", "tid", "correlation_id", "start_ns", "end_ns"]),
-        ("marks", &["name", "message", "time_ns"]),
-        ("threads", &["tid", "name"]),
-        ("launches", &["correlation_id", "kind", "target_id", "api_start_ns", "start_ns"]),
+        ("idle_gaps", &["gpu", "start_ns", "end_ns", "cause"]),
+        ("gpu_segments", &["gpu", "start_ns", "end_ns", "compute", "comm"]),
+        ("queue_depths", &["gpu", "queue_id", "start_ns", "end_ns", "waiting"]),
+        ("iterations", &["iteration", "phase", "start_ns", "end_ns"]),
     ];
-    if tracks != Tracks::Recorded {
-        all.extend([
-            ("idle_gaps", &["gpu", "start_ns", "end_ns", "cause"] as &[&'static str]),
-            ("gpu_segments", &["gpu", "start_ns", "end_ns", "compute", "comm"]),
-            ("queue_depths", &["gpu", "queue_id", "start_ns", "end_ns", "waiting"]),
-            ("iterations", &["iteration", "phase", "start_ns", "end_ns"]),
-        ]);
-    }
     if tracks == Tracks::All {
         all.push(("critical_path", &["kind", "name", "start_ns", "end_ns"]));
     }
     request(&all)
 }
 
-fn work_request() -> Request {
-    let kernels = [
-        "dispatch_id",
-        "kernel_id",
-        "kernel_name",
-        "agent_id",
-        "gpu",
-        "queue_id",
-        "stream_id",
-        "tid",
-        "correlation_id",
-        "start_ns",
-        "end_ns",
-        "lds_bytes",
-        "scratch_bytes",
-    ];
-    let copies = [
-        "copy_id",
-        "direction",
-        "src_agent_id",
-        "dst_agent_id",
-        "gpu",
-        "bytes",
-        "stream_id",
-        "correlation_id",
-        "start_ns",
-        "end_ns",
-    ];
+fn values_request() -> Request {
     request(&[
-        ("kernels", &[kernels.as_slice(), &SIZES].concat()),
-        ("kernel_symbols", &["kernel_id", "vgpr", "accum_vgpr", "sgpr"]),
         ("counters", &["pass", "dispatch_id", "counter", "value"]),
         ("counter_dispatches", &["pass", "dispatch_id", "gpu", "start_ns", "end_ns"]),
-        ("memory_copies", &copies),
+        ("memory_copies", &["gpu", "bytes", "start_ns", "end_ns"]),
         ("memory_allocations", &["operation", "level", "gpu", "bytes", "correlation_id", "start_ns", "end_ns"]),
         ("memory_live", &["level", "gpu", "time_ns", "live_bytes"]),
         ("samples", &["track", "name", "unit", "time_ns", "value"]),

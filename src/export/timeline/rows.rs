@@ -30,8 +30,10 @@ pub(super) fn texts(frame: &DataFrame, name: &str) -> Result<StringChunked> {
     Ok(frame.column(name)?.cast(&DataType::String)?.str()?.rechunk().into_owned())
 }
 
-/// The rows of a table as slices, with what they are about: without a start a row cannot be shown, and one that ends before it
-/// starts has no length.
+/// The end of a slice whose end was not recorded.
+pub(super) const UNFINISHED: i64 = i64::MAX;
+
+/// The rows of a table as slices, with the ends that were recorded; without a start a row cannot be shown.
 pub(super) struct Slices {
     starts: I64Values,
     ends: I64Values,
@@ -49,8 +51,9 @@ impl Slices {
             omitted.without_start += 1;
             return None;
         };
-        let end_ns = self.ends.get(row).unwrap_or(start_ns);
+        let end_ns = self.ends.get(row).unwrap_or(UNFINISHED);
+        omitted.unfinished += u64::from(end_ns == UNFINISHED);
         omitted.bad_ends += u64::from(end_ns < start_ns);
-        Some(Slice { start_ns, end_ns: end_ns.max(start_ns), row: row as u32 })
+        Some(Slice { start_ns, end_ns, row: row as u32 })
     }
 }

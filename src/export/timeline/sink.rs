@@ -62,6 +62,14 @@ pub(crate) enum Value {
     Text(u32),
 }
 
+/// Arguments that many events have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Repeated<'a> {
+    /// The same for the same ones in all events of a track.
+    pub number: u32,
+    pub arguments: &'a [(u32, Value)],
+}
+
 /// What a slice or an instant shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event<'a> {
@@ -69,10 +77,24 @@ pub(crate) struct Event<'a> {
     pub name: u32,
     /// Names and values.
     pub arguments: &'a [(u32, Value)],
+    /// More of them, which other events have too.
+    pub repeated: Repeated<'a>,
     /// Flows that start here; odd ones end at copies, even ones at kernels.
     pub flows: &'a [u64],
     /// A flow that ends here.
     pub flow_end: Option<u64>,
+}
+
+impl<'a> Event<'a> {
+    /// An event with no more than a category and a name.
+    pub(crate) fn plain(category: u32, name: u32) -> Self {
+        Self { category, name, arguments: &[], repeated: Repeated::default(), flows: &[], flow_end: None }
+    }
+
+    /// All names and values.
+    pub(crate) fn all_arguments(&self) -> impl Iterator<Item = &'a (u32, Value)> + use<'a> {
+        self.arguments.iter().chain(self.repeated.arguments)
+    }
 }
 
 /// What was written.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::flows::Flows;
 use super::process::{Findings, ProcessWriter};
 use super::sink::{Counts, Sink};
 use super::texts::Texts;
@@ -55,6 +54,8 @@ pub(crate) struct Options {
     pub arguments: Arguments,
     pub by: By,
     pub tracks: Tracks,
+    /// Whether kernels have their short names; the full ones are arguments.
+    pub are_names_short: bool,
 }
 
 /// What is not in the output as it was recorded.
@@ -64,6 +65,8 @@ pub(crate) struct Omitted {
     pub without_start: u64,
     /// Rows that end before they start, which have no length in the output.
     pub bad_ends: u64,
+    /// Rows without an end, which go on to the last one in the output.
+    pub unfinished: u64,
     /// Slices of a thread that nest in no other, on tracks beside it.
     pub overlaps: u64,
     /// Flows to work that starts before its call.
@@ -76,6 +79,7 @@ impl Omitted {
     fn add(&mut self, other: &Self) {
         self.without_start += other.without_start;
         self.bad_ends += other.bad_ends;
+        self.unfinished += other.unfinished;
         self.overlaps += other.overlaps;
         self.skewed_flows += other.skewed_flows;
         self.flows_beyond += other.flows_beyond;
@@ -149,8 +153,9 @@ pub(crate) fn write_members<'a, S: Sink>(
             earlier: *earlier,
             omitted: &mut omitted,
             gpus: BTreeMap::new(),
-            flows: Flows::default(),
+            cut_at: trace.cut_at(member),
             first_ns: None,
+            last_ns: 0,
         };
         writer.write().with_context(|| format!("cannot write rank {}", member.process.rank))?;
     }

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use super::container::Partition;
 use super::dialect::is_track_based;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
+use crate::columns::reading::RowRange;
 use crate::input::common::sqlite::{
     self, Columns, Condition, DatabaseFile, OpeningDatabase, RowTest, Selection, Store, TableShape, Wanted, integer,
     quoted,
@@ -146,6 +147,13 @@ impl Database {
             tracks::add(&mut columns, self.tracks()?, &on_tracks);
         }
         Ok(columns)
+    }
+
+    /// Ranges of row ids that together are all of a table, of about so many rows each, where they can be read one by one.
+    pub(crate) fn row_ranges(&self, base: &str, rows: usize) -> Option<Vec<RowRange>> {
+        let table = self.partition.table(base).filter(|table| table.has(KEY))?;
+        let condition = self.condition(table, Condition::all());
+        sqlite::row_ranges(&self.file.store, Selection { table, key: KEY, condition: &condition }, rows)
     }
 
     /// Whether a table has a row that can be read, of whatever process.

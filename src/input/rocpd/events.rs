@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use fnv::FnvHashMap;
 use parking_lot::Mutex;
 use polars::prelude::*;
 use rayon::prelude::*;
@@ -23,6 +24,9 @@ const KEPT_BYTES: usize = 512 << 20;
 /// Columns that the tables of activity take from their events.
 const JOINED: &[&str] = &["stack_id", "parent_stack_id", "correlation_id", "category_id"];
 
+/// As [`JOINED`], where tables are read in pieces because memory is short.
+const JOINED_BY_PIECES: &[&str] = &["stack_id", "category_id"];
+
 /// Columns of the event table, joined to columns of event ids.
 #[derive(Clone, Default)]
 pub(crate) struct Events {
@@ -35,6 +39,11 @@ pub(crate) struct Events {
 
 /// Numbers of a column.
 enum Numbers {
+    /// In an eighth of the room: places in a list of all that occur.
+    Few {
+        different: Vec<Option<i64>>,
+        places: Vec<u8>,
+    },
     /// In half the room; the smallest number there is stands for null.
     Narrow(Vec<i32>),
     Wide(Int64Chunked),
@@ -42,6 +51,9 @@ enum Numbers {
 
 impl Numbers {
     fn new(values: Int64Chunked) -> Self {
+        if let Some(few) = Self::few(&values) {
+            return few;
+        }
         let fits = |number: Option<i64>| number.is_none_or(|number| i32::try_from(number).is_ok());
         if values.null_count() == values.len() {
             return Self::Narrow(vec![i32::MIN; values.len()]);
@@ -55,9 +67,29 @@ impl Numbers {
         }
     }
 
+    /// Where no more than 256 numbers occur.
+    fn few(values: &Int64Chunked) -> Option<Self> {
+        let mut different: Vec<Option<i64>> = Vec::new();
+        let mut places = Vec::with_capacity(values.len());
+        let (mut last, mut known) = (None, FnvHashMap::default());
+        for number in I64Values::new(values).iter() {
+            let place = match last {
+                Some((of, place)) if of == number => place,
+                _ => *known.entry(number).or_insert_with(|| {
+                    different.push(number);
+                    different.len() - 1
+                }),
+            };
+            last = Some((number, place));
+            places.push(u8::try_from(place).ok()?);
+        }
+        Some(Self::Few { different, places })
+    }
+
     #[inline]
     fn get(&self, at: usize) -> Option<i64> {
         match self {
+            Self::Few { different, places } => different.get(usize::from(*places.get(at)?)).copied().flatten(),
             Self::Narrow(numbers) => numbers.get(at).filter(|number| **number != i32::MIN).map(|n| i64::from(*n)),
             Self::Wide(numbers) => numbers.get(at),
         }
@@ -65,6 +97,7 @@ impl Numbers {
 
     fn bytes(&self) -> usize {
         match self {
+            Self::Few { places, .. } => places.len(),
             Self::Narrow(numbers) => 4 * numbers.len(),
             Self::Wide(numbers) => 8 * numbers.len(),
         }
@@ -72,19 +105,32 @@ impl Numbers {
 }
 
 impl Events {
-    /// The named integer columns of the event table; without names nothing is read.
+    /// The named integer columns of the event table, for rows of a piece of a table or for all; without names nothing is read.
     pub(crate) fn read(
         cache: &EventCache,
         database: &Database,
         names: &[&'static str],
         threads: usize,
+        is_piece: bool,
     ) -> Result<Self> {
         if names.is_empty() {
             return Ok(Self::default());
         }
+        // Of those who read pieces at the same time one reads the events, with the others' threads.
+        let _reading = is_piece.then(|| cache.reading.lock());
+        let threads = if is_piece { rayon::current_num_threads() } else { threads };
         let kept = cache.find(database);
         // Who wants several columns wants the others later; one more costs less than another look at every page.
-        let read = if names.len() > 1 { JOINED } else { names };
+        let all: Vec<&'static str>;
+        let read = if is_piece {
+            let more = JOINED_BY_PIECES.iter().copied().filter(|name| !names.contains(name));
+            all = names.iter().copied().chain(more).collect();
+            all.as_slice()
+        } else if names.len() > 1 {
+            JOINED
+        } else {
+            names
+        };
         let missing: Vec<&'static str> = read.iter().copied().filter(|name| !kept.has(name)).collect();
         let mut events = kept.clone();
         if !missing.is_empty() {
@@ -168,6 +214,7 @@ type Key = (PathBuf, String, Option<i64>);
 /// Events that were read last.
 #[derive(Default)]
 pub(crate) struct EventCache {
+    reading: Mutex<()>,
     kept: Mutex<Kept>,
 }
 
@@ -223,16 +270,19 @@ mod tests {
     #[test]
     fn numbers_are_narrow_where_they_fit() {
         let column = |values: &[Option<i64>]| Int64Chunked::from_slice_options("a".into(), values);
-        for (values, is_narrow) in [
-            (vec![Some(1), None, Some(-7)], true),
-            (vec![None, None], true),
-            (vec![Some(i64::from(i32::MAX)), Some(0)], true),
-            (vec![Some(i64::from(i32::MIN)), None], false),
-            (vec![Some(1 << 40), None], false),
-            (vec![], true),
+        let many = |first: i64| (0..300).map(|number| Some(first + number)).chain([None, Some(first)]).collect();
+        for (values, bytes) in [
+            (vec![Some(1), None, Some(-7), Some(1 << 40)], 1),
+            (vec![None, None], 1),
+            ((0..256).map(Some).collect(), 1),
+            (many(-7), 4),
+            (many(i64::from(i32::MAX) - 299), 4),
+            (many(i64::from(i32::MIN)), 8),
+            (many(1 << 40), 8),
+            (vec![], 1),
         ] {
             let numbers = Numbers::new(column(&values));
-            assert_eq!(matches!(numbers, Numbers::Narrow(_)), is_narrow, "{values:?}");
+            assert_eq!(numbers.bytes(), bytes * values.len(), "{values:?}");
             assert_eq!((0..values.len()).map(|at| numbers.get(at)).collect::<Vec<_>>(), values);
         }
     }

@@ -1,14 +1,17 @@
 //! The small tables that activity rows point to.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::*;
 
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
 use super::owners::OwnerCache;
+use crate::columns::reading::RowRange;
 use crate::columns::values::integers;
 use crate::input::common::sqlite::{Columns, integer, text, type_mismatches};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
@@ -21,6 +24,8 @@ pub(crate) struct Lookups {
     threads: OnceLock<Threads>,
     /// Set when all regions have a length.
     no_instants: OnceLock<()>,
+    /// Ranges of regions that all have a length, by their first rows.
+    lasting: Mutex<BTreeMap<i64, i64>>,
     /// Who owns arguments.
     pub owners: OwnerCache,
     /// The events, shared with other partitions.
@@ -83,15 +88,28 @@ impl Lookups {
             categories: OnceLock::new(),
             threads: OnceLock::new(),
             no_instants: OnceLock::new(),
+            lasting: Mutex::default(),
             owners: OwnerCache::default(),
             events,
         }
     }
 
-    /// Takes note of the regions that have a length, as they were read.
-    pub(crate) fn see_regions(&self, regions: &Columns) {
-        if regions.left_out == Some(0) && regions.damage.is_none() {
-            let _ = self.no_instants.set(());
+    /// Takes note of the regions that have a length, as they were read: all of them, or one range after the other.
+    pub(crate) fn see_regions(&self, regions: &Columns, rows: Option<RowRange>) {
+        let have_length = regions.left_out == Some(0) && regions.damage.is_none();
+        let rows = rows.unwrap_or(RowRange { first: i64::MIN, last: i64::MAX });
+        let mut ranges = self.lasting.lock();
+        if !have_length {
+            return;
+        }
+        ranges.insert(rows.first, rows.last);
+        // Ranges that follow each other are all of them.
+        let mut next = Some(i64::MIN);
+        while let Some(last) = next.and_then(|first| ranges.get(&first)) {
+            if *last == i64::MAX {
+                let _ = self.no_instants.set(());
+            }
+            next = last.checked_add(1);
         }
     }
 

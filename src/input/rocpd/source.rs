@@ -16,6 +16,7 @@ use super::tables::regions::{with_length, without_length};
 use super::tables::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use super::tracks::TRACKS;
 use crate::columns::frames::empty_frame;
+use crate::columns::reading::RowRange;
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, OpeningDatabase, damage};
 use crate::input::recognition::format::{Opened, Opening, ProcessInput};
@@ -161,6 +162,20 @@ impl ProcessReader for RocpdSource {
             "args" => args::has_any(&self.database, context.threads),
             _ => false,
         }
+    }
+
+    fn row_ranges(&self, context: &ReadContext<'_>, table: &'static Table, rows: usize) -> Option<Vec<RowRange>> {
+        let base = match table.name {
+            "kernels" => "kernel_dispatch",
+            "regions" => "region",
+            _ => return None,
+        };
+        if is_left_out(context, table.name) {
+            return None;
+        }
+        // Each range looks all texts up.
+        let texts = self.lookups.strings(&self.database, context.threads).map_or(0, |texts| texts.values().len());
+        self.database.row_ranges(base, rows.max(texts))
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {

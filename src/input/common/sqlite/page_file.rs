@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
 use memmap2::{Mmap, UncheckedAdvice};
@@ -16,13 +17,19 @@ use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, TypeMismatches,
+    Cells, Chunk, Decoder, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, Tree, TypeMismatches,
     UnreadablePage, declared_entries, measure, named_entries, walk,
 };
 use super::table::Selection;
+use crate::columns::reading::RowRange;
 
 /// Leaves that one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;
+/// Such chunks after which the pages that were looked at are no longer counted as memory of the program: 16 MiB of them, and
+/// what the system maps around them.
+const CHUNKS_KEPT: usize = 16;
+/// Leaves that are measured to estimate the rows of all.
+const MEASURED_LEAVES: usize = 64;
 /// What every table calls its row ids.
 const ROW_ID: &str = "rowid";
 
@@ -33,6 +40,10 @@ pub(crate) struct PageFile {
     roots: BTreeMap<String, u32>,
     /// The leaves of tables by their roots: many are read for several columns at different times.
     scans: Mutex<BTreeMap<u32, Arc<Scan>>>,
+    /// As listed by the pages above, before anything was looked at.
+    trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
+    /// Chunks of leaves that were looked at.
+    chunks_seen: AtomicUsize,
 }
 
 /// What a table gave.
@@ -61,7 +72,7 @@ impl PageFile {
         // Of entries with the same name SQLite takes the first.
         let roots = entries.into_iter().rev().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
-        Ok(Self { map, roots, scans: Mutex::default() })
+        Ok(Self { map, roots, scans: Mutex::default(), trees: Mutex::default(), chunks_seen: AtomicUsize::new(0) })
     }
 
     /// The list of tables; `None` if any of it is damaged or odd, or a root is not on a page of its own.
@@ -90,24 +101,29 @@ impl PageFile {
             .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
             .collect::<Result<_>>()?;
         let plan = plan(selection, stored, &columns)?;
-        let whole = self.scan(pages, selection, threads)?;
-        let lists = sought(selection)?;
+        let sought = SoughtIds::of(selection)?;
         let mut columns = None;
+        let mut is_part = false;
         // Damage is reported in the same words whichever rows are requested: a damaged table is read completely.
-        if !lists.is_empty() && whole.lost.is_empty() {
-            let may_be_chosen = |leaf: &&Leaf| lists.iter().all(|ids| may_hold(leaf, ids));
-            let leaves = whole.leaves.iter().filter(may_be_chosen).copied().collect();
-            let some = Scan { leaves, lost: Vec::new() };
-            let found = Self::columns(pages, &plan, wanted, &some, threads)?;
-            columns = found.damage.is_none().then_some(Columns { left_out: None, ..found });
+        if let Some(some) = self.some_leaves(pages, selection, &sought) {
+            let found = self.columns(&plan, wanted, &some, threads)?;
+            // Of ranges that end where leaves do, only other tests leave rows out.
+            let left_out = found.left_out.filter(|_| sought.lists.is_empty());
+            columns = found.damage.is_none().then_some(Columns { left_out, ..found });
+            is_part = true;
         }
-        let columns = columns.map_or_else(|| Self::columns(pages, &plan, wanted, &whole, threads), Ok)?;
-        self.advise_dont_need();
+        let whole = || self.columns(&plan, wanted, &*self.scan(pages, selection, threads)?, threads);
+        let columns = columns.map_or_else(whole, Ok)?;
+        // Others may read parts at the same time.
+        if !is_part {
+            self.advise_dont_need();
+        }
         Ok(columns)
     }
 
     /// The rows on some leaves.
-    fn columns(pages: Pages<'_>, plan: &Plan, wanted: &[Wanted], scan: &Scan, threads: usize) -> Result<Columns> {
+    fn columns(&self, plan: &Plan, wanted: &[Wanted], scan: &Scan, threads: usize) -> Result<Columns> {
+        let pages = Pages::new(&self.map)?;
         let height = scan.rows();
         let mut ids = vec![0_i64; height];
         let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
@@ -118,11 +134,7 @@ impl PageFile {
                 Ok(()) => Ok(Part::new(chunk)),
                 Err(reason) => bail!(reason),
             };
-        let parts: Vec<Part> = if threads > 1 && chunks.len() > 1 {
-            chunks.into_par_iter().map(decode).collect::<Result<_>>()?
-        } else {
-            chunks.into_iter().map(decode).collect::<Result<_>>()?
-        };
+        let parts: Vec<Part> = self.each_chunk(chunks, threads, decode).into_iter().collect::<Result<_>>()?;
         let room: Vec<usize> = scan.leaves.chunks(LEAVES_PER_CHUNK).map(rows_of).collect();
         let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
         let kept: usize = rows.iter().sum();
@@ -158,6 +170,27 @@ impl PageFile {
         Ok(columns)
     }
 
+    /// Looks at leaves, chunk by chunk, so that few of a large table count as memory of the program at a time.
+    fn each_chunk<T: Send, R: Send>(
+        &self,
+        chunks: Vec<T>,
+        threads: usize,
+        look: impl Fn(T) -> R + Sync + Send,
+    ) -> Vec<R> {
+        let look = |chunk| {
+            let result = look(chunk);
+            if self.chunks_seen.fetch_add(1, Ordering::Relaxed) % CHUNKS_KEPT == CHUNKS_KEPT - 1 {
+                self.advise_dont_need();
+            }
+            result
+        };
+        if threads > 1 && chunks.len() > 1 {
+            chunks.into_par_iter().map(look).collect()
+        } else {
+            chunks.into_iter().map(look).collect()
+        }
+    }
+
     /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
     /// the memory of the system for as long as it has room.
     fn advise_dont_need(&self) {
@@ -186,6 +219,31 @@ impl PageFile {
         is_whole.then(|| !is_root || rows_of(&tree.leaves) > 0)
     }
 
+    /// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where rows are
+    /// chosen in SQL, and of a damaged table. They end where leaves do.
+    pub(crate) fn row_ranges(&self, selection: Selection<'_>, rows: usize) -> Option<Vec<RowRange>> {
+        stored(selection).ok()?;
+        selection.condition.tests()?;
+        let pages = Pages::new(&self.map).ok()?;
+        let tree = self.tree(pages, *self.roots.get(&selection.table.name)?);
+        // Some leaves show how many rows others have.
+        let step = tree.leaves.len().div_ceil(MEASURED_LEAVES).max(1);
+        let mut measured: Vec<Leaf> = tree.leaves.iter().step_by(step).copied().collect();
+        if !tree.lost.is_empty() || !measure(pages, &mut measured).is_empty() {
+            return None;
+        }
+        let rows_per_leaf = (rows_of(&measured) / measured.len().max(1)).max(1);
+        let (mut ranges, mut first) = (Vec::new(), i64::MIN);
+        for leaves in tree.leaves.chunks(rows.div_ceil(rows_per_leaf)) {
+            if let Some(last) = leaves.last().and_then(|leaf| leaf.up_to).filter(|last| *last < i64::MAX) {
+                ranges.push(RowRange { first, last });
+                first = last + 1;
+            }
+        }
+        ranges.push(RowRange { first, last: i64::MAX });
+        Some(ranges)
+    }
+
     /// Number of rows, and what cannot be read.
     ///
     /// # Errors
@@ -199,7 +257,7 @@ impl PageFile {
             self.advise_dont_need();
             return Ok((scan.rows() as u64, None));
         }
-        let (rows, lost) = Self::decoded(pages, &plan, &scan)?;
+        let (rows, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
         Ok((rows as u64, damage(&lost)))
     }
@@ -218,13 +276,13 @@ impl PageFile {
         if scan.lost.is_empty() && !closely {
             return Ok(None);
         }
-        let (_, lost) = Self::decoded(pages, &plan, &scan)?;
+        let (_, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
         Ok(damage(&lost))
     }
 
     /// Number of rows on some leaves, and what cannot be read.
-    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
+    fn decoded(&self, pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
             match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
@@ -232,14 +290,32 @@ impl PageFile {
                 Err(reason) => bail!(reason),
             }
         };
-        let counted: Vec<(usize, Vec<UnreadablePage>)> = if scan.leaves.len() > LEAVES_PER_CHUNK {
-            scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?
-        } else {
-            vec![decode(&scan.leaves)?]
-        };
+        let chunks = scan.leaves.chunks(LEAVES_PER_CHUNK).collect();
+        let counted = self.each_chunk(chunks, rayon::current_num_threads(), decode);
+        let counted: Vec<(usize, Vec<UnreadablePage>)> = counted.into_iter().collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
         Ok((rows, lost))
+    }
+
+    /// The leaves of the table with this root, without their numbers of rows.
+    fn tree(&self, pages: Pages<'_>, root: u32) -> Arc<Tree> {
+        let known = self.trees.lock().get(&root).cloned();
+        known.unwrap_or_else(|| {
+            let tree = Arc::new(walk(pages, root));
+            self.trees.lock().insert(root, Arc::clone(&tree));
+            tree
+        })
+    }
+
+    /// The leaves of a table that may have rows which are sought, unless they are all or something is damaged.
+    fn some_leaves(&self, pages: Pages<'_>, selection: Selection<'_>, sought: &SoughtIds<'_>) -> Option<Scan> {
+        let tree = self.tree(pages, *self.roots.get(&selection.table.name)?);
+        if sought.are_all() || !tree.lost.is_empty() {
+            return None;
+        }
+        let mut leaves: Vec<Leaf> = tree.leaves.iter().filter(|leaf| sought.may_be_on(leaf)).copied().collect();
+        measure(pages, &mut leaves).is_empty().then_some(Scan { leaves, lost: Vec::new() })
     }
 
     /// The leaves of a table.
@@ -249,14 +325,10 @@ impl PageFile {
         if let Some(known) = known {
             return Ok(known);
         }
-        let tree = walk(pages, root);
-        let (mut leaves, mut lost) = (tree.leaves, tree.lost);
-        if threads > 1 && leaves.len() > LEAVES_PER_CHUNK {
-            let found = leaves.par_chunks_mut(LEAVES_PER_CHUNK).map(|leaves| measure(pages, leaves));
-            lost.extend(found.collect::<Vec<Vec<UnreadablePage>>>().into_iter().flatten());
-        } else {
-            lost.extend(measure(pages, &mut leaves));
-        }
+        let tree = self.tree(pages, root);
+        let (mut leaves, mut lost) = (tree.leaves.clone(), tree.lost.clone());
+        let chunks = leaves.chunks_mut(LEAVES_PER_CHUNK).collect();
+        lost.extend(self.each_chunk(chunks, threads, |leaves| measure(pages, leaves)).into_iter().flatten());
         let scan = Arc::new(Scan { leaves, lost });
         self.scans.lock().insert(root, Arc::clone(&scan));
         Ok(scan)
@@ -316,16 +388,40 @@ fn plan(selection: Selection<'_>, stored: &BTreeMap<String, Stored>, columns: &[
     Ok(Plan::new(columns, &tests, text_of_blob))
 }
 
-/// Lists of row ids of which a row must be one to be chosen.
-fn sought(selection: Selection<'_>) -> Result<Vec<&[i64]>> {
-    let stored = stored(selection)?;
-    let is_row_id = |name: &str| stored.get(name) == Some(&Stored::RowId);
-    let tests = selection.condition.tests().unwrap_or_default();
-    let lists = tests.iter().filter_map(|test| match test {
-        RowTest::OneOf(column, ids) if is_row_id(column) => Some(ids.as_slice()),
-        _ => None,
-    });
-    Ok(lists.collect())
+/// The row ids that rows must have to be chosen.
+struct SoughtIds<'a> {
+    /// They are in each of these lists, which are in rising order.
+    lists: Vec<&'a [i64]>,
+    least: i64,
+    most: i64,
+}
+
+impl<'a> SoughtIds<'a> {
+    fn of(selection: Selection<'a>) -> Result<Self> {
+        let stored = stored(selection)?;
+        let is_row_id = |name: &str| stored.get(name) == Some(&Stored::RowId);
+        let mut sought = Self { lists: Vec::new(), least: i64::MIN, most: i64::MAX };
+        for test in selection.condition.tests().unwrap_or_default() {
+            match test {
+                RowTest::OneOf(column, ids) if is_row_id(column) => sought.lists.push(ids),
+                RowTest::AtLeast(column, least) if is_row_id(column) => sought.least = sought.least.max(*least),
+                RowTest::AtMost(column, most) if is_row_id(column) => sought.most = sought.most.min(*most),
+                _ => {}
+            }
+        }
+        Ok(sought)
+    }
+
+    fn are_all(&self) -> bool {
+        self.lists.is_empty() && self.least == i64::MIN && self.most == i64::MAX
+    }
+
+    /// Whether a leaf may have a row with one of them.
+    fn may_be_on(&self, leaf: &Leaf) -> bool {
+        let is_inside =
+            leaf.above.is_none_or(|above| above < self.most) && leaf.up_to.is_none_or(|up_to| up_to >= self.least);
+        is_inside && self.lists.iter().all(|ids| may_hold(leaf, ids))
+    }
 }
 
 /// Whether a leaf may have a row with one of some ids in rising order.

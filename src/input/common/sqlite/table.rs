@@ -8,6 +8,7 @@ use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
+use crate::columns::reading::RowRange;
 use crate::text::causes::with_causes;
 
 /// Tables with fewer row ids are read by one thread; starting more costs more than it saves.
@@ -52,6 +53,12 @@ pub(crate) fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], t
         }
     }
     Ok(careful::read(&connection, &sql, &present))
+}
+
+/// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where they cannot be
+/// read one by one without reading more.
+pub(crate) fn row_ranges(store: &Store, selection: Selection<'_>, rows: usize) -> Option<Vec<RowRange>> {
+    store.pages()?.row_ranges(selection, rows)
 }
 
 /// Number of rows. Of a damaged table those that can be read are counted, and the cause is given.

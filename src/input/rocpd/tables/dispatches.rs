@@ -145,7 +145,8 @@ pub(crate) fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chun
     if needed.is_empty() {
         return Ok(());
     }
-    let events = Events::read(&assembly.lookups.events, assembly.database, &needed, assembly.context.threads)?;
+    let (cache, context) = (&assembly.lookups.events, assembly.context);
+    let events = Events::read(cache, assembly.database, &needed, context.threads, context.rows.is_some())?;
     assembly.absorb("event", &events.notes());
     put_event_ids(assembly, &events, event_ids);
     note_missing_events(assembly, &events, event_ids, ids);

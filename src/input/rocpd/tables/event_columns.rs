@@ -19,6 +19,9 @@ const UNKNOWN: &str = "unknown";
 /// Events whose details are looked for one by one, at most.
 const SOUGHT_EVENTS: usize = 100_000;
 
+/// Events between the first and the last of some, at most so many times as many, are all read.
+const WIDEST: u64 = 4;
+
 /// Canonical columns that come from the event of a row.
 pub(crate) const EVENT_COLUMNS: &[&str] =
     &["domain", "category", "message", "call_stack", "correlation_id", "parent_correlation_id", "external_id"];
@@ -43,7 +46,8 @@ pub(crate) fn put_event_columns(
         (&["external_id"], "correlation_id"),
     ]);
     if !needed.is_empty() {
-        let events = Events::read(&assembly.lookups.events, assembly.database, &needed, assembly.context.threads)?;
+        let (cache, context) = (&assembly.lookups.events, assembly.context);
+        let events = Events::read(cache, assembly.database, &needed, context.threads, context.rows.is_some())?;
         assembly.absorb("event", &events.notes());
         put_event_ids(assembly, &events, event_ids);
         if assembly.wants(&["domain", "category"]) {
@@ -70,8 +74,13 @@ pub(crate) fn put_event_columns(
     Ok(())
 }
 
-/// Condition for events that are looked for one by one; of many all are read.
+/// Condition for events that are looked for one by one, or of which most between the first and the last are wanted; of others all
+/// are read.
 fn of_events(event_ids: &Int64Chunked) -> Condition {
+    let (Some(first), Some(last)) = (event_ids.min(), event_ids.max()) else { return Condition::all() };
+    if last.abs_diff(first) < WIDEST * event_ids.len() as u64 {
+        return Condition::all().and(RowTest::AtLeast(KEY, first)).and(RowTest::AtMost(KEY, last));
+    }
     sought(event_ids).unwrap_or_default()
 }
 

@@ -2,12 +2,17 @@
 
 use crate::input::common::sqlite::{Condition, RowTest};
 use crate::input::rocpd::assembly::Assembly;
+use crate::input::rocpd::database::KEY;
 
 /// Kernel ids that are listed in a condition; with more of them the rows are chosen after reading alone.
 const LISTED_KERNELS: usize = 2_000;
 
 /// Which rows of a table to read: those of `own`, and of a table with a start and an end those that somebody will look at.
 pub(crate) fn condition(assembly: &Assembly<'_>, base: &str, own: Condition) -> Condition {
+    let own = match assembly.context.rows {
+        Some(rows) => own.and(RowTest::AtLeast(KEY, rows.first)).and(RowTest::AtMost(KEY, rows.last)),
+        None => own,
+    };
     // SQLite takes the name of a column that is not there for a text.
     let has = |name: &str| assembly.database.partition().table(base).is_some_and(|table| table.has(name));
     let Some(hint) = assembly.context.hint else { return own };

@@ -36,7 +36,7 @@ pub(crate) fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     }
     let condition = hint::condition(assembly, "region", with_length());
     let mut columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
-    assembly.lookups.see_regions(&columns);
+    assembly.lookups.see_regions(&columns, assembly.context.rows);
     assembly.absorb("region", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

@@ -23,5 +23,5 @@ pub(crate) use fault::UnreadablePage;
 pub(crate) use format::Pages;
 pub(crate) use row_test::RowTest;
 pub(crate) use schema::{SchemaEntry, declared_entries, named_entries};
-pub(crate) use tree::{Leaf, measure, walk};
+pub(crate) use tree::{Leaf, Tree, measure, walk};
 pub(crate) use value::{UnexpectedType, Value, integer_of, real_of, text_of};
