@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,5 +17,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 @pytest.fixture(autouse=True)
 def _in_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
-    for name in ("WAVESIEVE_UNIT", "WAVESIEVE_CACHE"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("WAVESIEVE_") and name != "WAVESIEVE_BINARY"]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The dataset of a fixture with all derived tables, made by the program without this package."""
+    folder = tmp_path_factory.mktemp("datasets")
+
+    def convert(name: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            from wavesieve import find_program
+
+            command = [find_program(), "-q", "convert", f"fixtures/{name}", "-o", str(path), "--with", "all"]
+            subprocess.run(command, check=True, cwd=PROJECT)
+        return path
+
+    return convert

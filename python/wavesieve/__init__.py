@@ -11,7 +11,6 @@ This package runs the program `wavesieve` and takes its results as Arrow.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from .analysis import Analysis, Finding
@@ -40,11 +39,6 @@ from .trace import Trace
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-try:
-    __version__ = version("wavesieve")
-except PackageNotFoundError:
-    __version__ = "0+unknown"
-
 __all__ = [
     "Analysis",
     "Answer",
@@ -71,6 +65,17 @@ __all__ = [
     "find_program",
     "open",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("wavesieve")
+    except PackageNotFoundError:
+        return "0+unknown"
 
 
 def open(*inputs: PathLike, **reading: Unpack[InputOptions]) -> Trace:

@@ -42,6 +42,11 @@ class Dataset:
         """Whether no input was damaged when it was made; otherwise the program reports what is missing."""
         return not self._manifest.get("damage")
 
+    @property
+    def selection(self) -> list[str]:
+        """The filters that it was made with."""
+        return list(self._manifest.get("selection", []))
+
     def tables(self) -> list[str]:
         """The tables with files."""
         return sorted(path.name for path in self.directory.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))

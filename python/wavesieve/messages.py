@@ -31,12 +31,17 @@ def check(code: int, text: str, accepted: tuple[int, ...] = ()) -> None:
     Codes in `accepted` are no errors. Neither is 5 without an error: then there is a result, and it is partial.
     """
     lines = text.splitlines()
-    for note in _starting_with(lines, _NOTES):
-        _warn(note, TraceNote)
+    for text_of_note in _starting_with(lines, _NOTES):
+        note(text_of_note)
     if code == 5 and not _error_text(text):
         _warn("\n".join(["the result is partial", *_starting_with(lines, _DAMAGE)]), PartialResultWarning)
     elif code != 0 and code not in accepted:
         raise _failure(code, text)
+
+
+def note(text: str) -> None:
+    """Warns of what the program would have noted."""
+    _warn(text, TraceNote)
 
 
 def _failure(code: int, text: str) -> WavesieveError:

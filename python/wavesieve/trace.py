@@ -19,6 +19,7 @@ from .dataset import Dataset, settings_filter
 from .errors import NoDataError, UsageError
 from .filters import GLOBAL, FilterOptions, InputOptions, Names, PathLike, merged, option_text, options
 from .iterations import Iterations
+from .messages import note
 from .program import run
 from .scan import scan_files, scan_program
 from .stream import TableStream
@@ -175,6 +176,8 @@ class Trace:
         dataset = Dataset.at(self.inputs[0]) if len(self.inputs) == 1 and not self._after else None
         if dataset is None or not dataset.is_whole or settings_filter():
             return None
+        if dataset.selection:
+            note(f"{self.inputs[0]}: the dataset is filtered by {' '.join(dataset.selection)} and not the whole trace")
         return dataset
 
     def duckdb(self, derived: Names = ()) -> duckdb.DuckDBPyConnection:
