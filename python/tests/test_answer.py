@@ -29,9 +29,7 @@ def test_kernel_summary_is_that_of_the_parquet_files(converted: Callable[[str], 
 
 def test_sql_is_what_sqlite_reads() -> None:
     path = "fixtures/two_nodes/node0/4140_results.db"
-    answer = wavesieve.open(path).sql(
-        "SELECT dispatch_id, start_ns, end_ns, grid_x FROM kernels ORDER BY dispatch_id"
-    )
+    answer = wavesieve.open(path).sql("SELECT dispatch_id, start_ns, end_ns, grid_x FROM kernels ORDER BY dispatch_id")
     statement = 'SELECT dispatch_id, start, "end", grid_size_x FROM rocpd_kernel_dispatch ORDER BY dispatch_id'
     assert list(answer) == database(path).execute(statement).fetchall()
 
@@ -55,7 +53,9 @@ def test_every_query_gives_what_duckdb_gives(fixture: str, converted: Callable[[
 
 def test_all_libraries_decode_the_same() -> None:
     trace = wavesieve.open("fixtures/two_nodes")
-    answer = trace.sql("SELECT process, kernel_name, region_name, valid, agent_id, duration_ns / 3.0 AS third FROM kernels")
+    answer = trace.sql(
+        "SELECT process, kernel_name, region_name, valid, agent_id, duration_ns / 3.0 AS third FROM kernels"
+    )
     rows = list(answer)
     assert answer.to_polars().rows() == rows
     assert [tuple(row.values()) for row in answer.to_arrow().to_pylist()] == rows

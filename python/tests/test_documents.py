@@ -26,9 +26,7 @@ def _program(*words: str) -> str:
     ("table", "key", "aggregate"),
     [("kernels", "kernel_name", "sum"), ("kernels", "category", "mean"), ("regions", "name", "count")],
 )
-def test_matrix_is_what_polars_joins(
-    table: str, key: str, aggregate: str, converted: Callable[[str], Path]
-) -> None:
+def test_matrix_is_what_polars_joins(table: str, key: str, aggregate: str, converted: Callable[[str], Path]) -> None:
     matrix = wavesieve.open("fixtures/planted").iterations().matrix(table, by=key, aggregate=aggregate)
     iterations = parquet(converted("planted"), "iterations").sort("start_ns")
     events = parquet(converted("planted"), table).filter(pl.col("valid")).sort("start_ns")

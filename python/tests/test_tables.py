@@ -15,7 +15,17 @@ from wavesieve import program, scan
 
 from .readings import FIXTURES, parquet, same_rows
 
-TABLES = ("processes", "agents", "kernels", "memory_copies", "regions", "marks", "counters", "kernel_symbols", "launches")
+TABLES = (
+    "processes",
+    "agents",
+    "kernels",
+    "memory_copies",
+    "regions",
+    "marks",
+    "counters",
+    "kernel_symbols",
+    "launches",
+)
 
 
 def _sorted(frame: pl.DataFrame) -> list[tuple[object, ...]]:
@@ -63,7 +73,7 @@ KEPT = [
     pl.col("kernel_name").str.ends_with(")"),
     pl.col("kernel_name").str.contains("at::(native|x).*array"),
     pl.col("kernel_name").str.contains("::native", literal=True),
-    pl.col("kernel_name") == "it's \"quoted\" \\ %",
+    pl.col("kernel_name") == 'it\'s "quoted" \\ %',
     pl.col("duration_ns") > 1000.5,
     pl.col("duration_ns") % 2 == 0,
     (pl.col("end_ns") - pl.col("start_ns")) > 100_000,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from .columns import Column, Columns, unit_of
 from .display import html_table, text_table
-from .extras import arrow_object, require
+from .extras import arrow_object, polars_frame, require
 from .ipc import Field, Stream, UnsupportedTypeError, as_stream
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ class Answer:
         meanings: Callable[[], Mapping[str, str]] | None = None,
         described: Mapping[str, Column] | None = None,
     ) -> None:
+        self._data = data
         self._stream = as_stream(data)
         self._table = Stream(self._stream)
         self._sql = sql
@@ -80,9 +80,7 @@ class Answer:
 
     def to_polars(self) -> polars.DataFrame:
         """The result as a data frame of polars."""
-        pl = require("polars", "polars", "to_polars()")
-        frame: polars.DataFrame = pl.read_ipc_stream(io.BytesIO(self._stream))
-        return frame
+        return polars_frame(self._data)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The result as a data frame of pandas."""

@@ -23,7 +23,9 @@ def records(arguments: list[str]) -> list[dict[str, Any]]:
 @lru_cache(maxsize=256)
 def _table(program: str, name: str) -> Columns:
     rows = records(["sql", f"DESCRIBE {name}"])
-    return Columns([Column(row["column_name"], _type(row["column_type"]), row["unit"] or None, row["about"]) for row in rows])
+    return Columns(
+        [Column(row["column_name"], _type(row["column_type"]), row["unit"] or None, row["about"]) for row in rows]
+    )
 
 
 def table_columns(name: str) -> Columns:

@@ -85,5 +85,8 @@ class Columns(Mapping[str, Column]):
         return [column.unit for column in self._columns.values()]
 
     def __repr__(self) -> str:
-        lines = [f"{column.name}: {column.type}{f' [{column.unit}]' if column.unit else ''}" for column in self._columns.values()]
+        lines = [
+            f"{column.name}: {column.type}{f' [{column.unit}]' if column.unit else ''}"
+            for column in self._columns.values()
+        ]
         return "\n".join(lines)

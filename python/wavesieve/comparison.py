@@ -72,13 +72,12 @@ def compare(base: Trace, new: Trace, **settings: Any) -> Comparison:
     >>> wavesieve.compare(trace, trace, fail_on="new").gate
     'passed'
     """
-    if base.options != new.options:
+    if (base.before, base.after) != (new.before, new.after):
         raise ValueError("the sides differ in their filters or options; open and filter both in the same way")
-    before, after = base.arguments()
     sides = [f"--base={path}" for path in base.inputs] + [f"--new={path}" for path in new.inputs]
 
     def render(form: str) -> tuple[bytes, int]:
-        words = [*before, "compare", *after, *options(settings), *sides, f"--format={form}", "--output=-"]
+        words = [*base.before, "compare", *base.after, *options(settings), *sides, f"--format={form}", "--output=-"]
         return run(words, (4, 7))
 
     data, code = render("json")

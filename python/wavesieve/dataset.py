@@ -49,7 +49,9 @@ class Dataset:
 
     def tables(self) -> list[str]:
         """The tables with files."""
-        return sorted(path.name for path in self.directory.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+        return sorted(
+            path.name for path in self.directory.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
+        )
 
     def files(self, table: str) -> list[str]:
         """The files of a table in the order of processes; none if one is missing."""

@@ -10,7 +10,8 @@ _STYLE = (
     "<style>.wavesieve{border-collapse:collapse;font-size:90%}.wavesieve th{text-align:left;vertical-align:bottom}"
     ".wavesieve td,.wavesieve th{padding:.15em .7em .15em 0;white-space:nowrap}"
     ".wavesieve .n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".wavesieve .t{max-width:36em;overflow:hidden;text-overflow:ellipsis}.wavesieve small{opacity:.6;font-weight:normal}</style>"
+    ".wavesieve .t{max-width:36em;overflow:hidden;text-overflow:ellipsis}"
+    ".wavesieve small{opacity:.6;font-weight:normal}</style>"
 )
 
 
@@ -57,7 +58,9 @@ def text_table(
         fitting += 1
     lines = ["  ".join(cells).rstrip() for cells in zip(*blocks[:fitting])]
     rest = names[fitting:]
-    lines.append(_left_out(len(columns[0]) if columns else 0, total) + (f"; more columns: {', '.join(rest)}" if rest else ""))
+    lines.append(
+        _left_out(len(columns[0]) if columns else 0, total) + (f"; more columns: {', '.join(rest)}" if rest else "")
+    )
     return "\n".join(lines)
 
 
@@ -74,7 +77,7 @@ def html_table(
     parts = [_STYLE, '<table class="wavesieve"><thead><tr>']
     for name, unit, is_number in zip(names, units, numeric):
         shown = f"<br><small>{html.escape(unit)}</small>" if unit not in (None, "id", "name", "text") else ""
-        kind = ' class="n"' if is_number else ''
+        kind = ' class="n"' if is_number else ""
         parts.append(f"<th{kind}>{html.escape(name)}{shown}</th>")
     parts.append("</tr></thead><tbody>")
     for row in zip(*columns):

@@ -7,7 +7,12 @@ import io
 import sys
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
+
+from .ipc import is_file
+
+if TYPE_CHECKING:
+    import polars
 
 # Readers of Arrow streams, in the order in which they are tried.
 READERS = ("pyarrow", "polars", "nanoarrow", "arro3.io")
@@ -48,6 +53,14 @@ def _is_there(name: str) -> bool:
         return find_spec(name) is not None
     except ImportError:
         return False
+
+
+def polars_frame(data: bytes) -> polars.DataFrame:
+    """An IPC file or stream as a data frame of polars, which reads files with fewer copies."""
+    pl = require("polars", "polars", "to_polars()")
+    read = pl.read_ipc if is_file(data) else pl.read_ipc_stream
+    frame: polars.DataFrame = read(io.BytesIO(data))
+    return frame
 
 
 def arrow_object(stream: memoryview) -> ArrowStream:

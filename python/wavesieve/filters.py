@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, TypedDict, Union
+from typing import Literal, TypeAlias, TypedDict
 
 Numbers: TypeAlias = int | Iterable[int] | str
 Names: TypeAlias = str | Iterable[str]
-PathLike: TypeAlias = Union[str, os.PathLike[str]]
+PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class FilterOptions(TypedDict, total=False):

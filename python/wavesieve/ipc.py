@@ -16,7 +16,16 @@ _CONTINUATION = b"\xff\xff\xff\xff"
 _FILE_MAGIC = b"ARROW1"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 _INT, _FLOAT, _UTF8, _BOOL, _LARGE_UTF8 = 2, 3, 5, 6, 20
-_INTEGERS = {(8, 1): "b", (16, 1): "h", (32, 1): "i", (64, 1): "q", (8, 0): "B", (16, 0): "H", (32, 0): "I", (64, 0): "Q"}
+_INTEGERS = {
+    (8, 1): "b",
+    (16, 1): "h",
+    (32, 1): "i",
+    (64, 1): "q",
+    (8, 0): "B",
+    (16, 0): "H",
+    (32, 0): "I",
+    (64, 0): "Q",
+}
 
 
 class UnsupportedTypeError(ValueError):
@@ -44,10 +53,15 @@ class Field:
     chunks: list[Buffers] = field(default_factory=list)
 
 
+def is_file(data: bytes) -> bool:
+    """Whether the data is an IPC file, which holds a stream between a mark and an index."""
+    return data.startswith(_FILE_MAGIC)
+
+
 def as_stream(data: bytes) -> memoryview:
     """The stream within an IPC file, or the stream itself."""
     view = memoryview(data)
-    if not data.startswith(_FILE_MAGIC):
+    if not is_file(data):
         return view
     start = 8
     while start + 4 <= len(data) and view[start : start + 4] != _CONTINUATION:

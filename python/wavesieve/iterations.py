@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     import polars
 
 _KEYS = {"kernels": "kernel_name", "memory_copies": "direction", "regions": "name"}
-_AGGREGATES = {"sum": "SUM(amount)", "mean": "AVG(amount)", "min": "MIN(amount)", "max": "MAX(amount)", "count": "COUNT(*)"}
+_AGGREGATES = {
+    "sum": "SUM(amount)",
+    "mean": "AVG(amount)",
+    "min": "MIN(amount)",
+    "max": "MAX(amount)",
+    "count": "COUNT(*)",
+}
 # Each event falls into the last iteration that begins before it, if that has not ended: a sort instead of a join.
 _STATEMENT = """\
 SELECT process, rank, iteration, key, {aggregate} AS amount
@@ -40,7 +46,9 @@ WHERE is_event = 1 AND start_ns < until_ns
 GROUP BY process, rank, iteration, key
 ORDER BY process, iteration, key
 """
-_LISTED = "SELECT process, rank, iteration, phase, start_ns, end_ns, duration_ns FROM iterations ORDER BY process, iteration"
+_LISTED = (
+    "SELECT process, rank, iteration, phase, start_ns, end_ns, duration_ns FROM iterations ORDER BY process, iteration"
+)
 
 
 class Iterations:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from .catalog import table_columns
-from .extras import require
-from .ipc import as_stream
+from .extras import polars_frame, require
 from .predicates import Condition, condition
 from .program import run
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     import polars
 
 
-def scan_program(table: str, sql_arguments: Callable[[str], list[str]]) -> polars.LazyFrame:
-    """A lazy frame whose rows the program gives; `sql_arguments` is the command line of a statement."""
+def scan_program(table: str, sql_arguments: Callable[[str, str], list[str]]) -> polars.LazyFrame:
+    """A lazy frame whose rows the program gives; `sql_arguments` is the command line of a statement and a format."""
     pl = require("polars", "polars", "scan()")
     plugins = require("polars.io.plugins", "polars", "scan()")
     columns = table_columns(table)
@@ -28,9 +27,11 @@ def scan_program(table: str, sql_arguments: Callable[[str], list[str]]) -> polar
         with_columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _batch: int | None
     ) -> Iterator[polars.DataFrame]:
         wanted = Condition("", True) if predicate is None else condition(predicate, types)
-        statement = _statement(table, _read_columns(list(types), with_columns, predicate), wanted, rows)
-        data, _ = run(sql_arguments(statement))
-        frame = pl.read_ipc_stream(io.BytesIO(as_stream(data)))
+        names = _read_columns(list(types), with_columns, predicate)
+        # Parquet writes each text once, and is the shorter way for texts that recur.
+        form = "parquet" if any(types[name] == "string" for name in names) else "arrow"
+        data, _ = run(sql_arguments(_statement(table, names, wanted, rows), form))
+        frame = pl.read_parquet(io.BytesIO(data)) if form == "parquet" else polars_frame(data)
         if predicate is not None:
             frame = frame.filter(predicate)
         if rows is not None:
@@ -39,8 +40,6 @@ def scan_program(table: str, sql_arguments: Callable[[str], list[str]]) -> polar
 
     frame: polars.LazyFrame = plugins.register_io_source(source, schema=schema, is_pure=True)
     return frame
-
-
 
 
 def _read_columns(names: list[str], with_columns: list[str] | None, predicate: polars.Expr | None) -> list[str]:

@@ -6,18 +6,19 @@ import difflib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import duck
 from .analysis import Analysis
 from .answer import Answer
-from .catalog import query_meanings, records, table_columns
+from .catalog import query_meanings, table_columns
 from .chart import Chart
 from .dataset import Dataset, settings_filter
 from .errors import NoDataError, UsageError
-from .filters import GLOBAL, FilterOptions, InputOptions, Names, PathLike, merged, option_text, options
+from .filters import FilterOptions, Names, PathLike, merged, options
+from .inputs import ARROW, Inputs
 from .iterations import Iterations
 from .messages import note
 from .program import run
@@ -29,45 +30,14 @@ if TYPE_CHECKING:
     import polars
     from typing_extensions import Unpack
 
-# Results keep nanoseconds whatever the user's settings are.
-_ARROW = ["--format=arrow", "--unit=ns", "--output=-"]
 _FORMATS = Literal["csv", "json", "arrow", "pftrace", "otf2", "chrome-json", "rocprofv3-csv"]
 
 
-class Trace:
+class Trace(Inputs):
     """Traces of one or more processes. It is read when a result is requested, and never changed.
 
     `wavesieve.open` makes one.
     """
-
-    def __init__(self, inputs: Iterable[PathLike], filters: Mapping[str, object], **reading: Unpack[InputOptions]) -> None:
-        self.inputs = tuple(os.fspath(path) for path in inputs)
-        if not self.inputs:
-            raise UsageError("no input; pass a file, a directory or a pattern")
-        unknown = set(reading) - set(InputOptions.__annotations__)
-        if unknown:
-            raise TypeError(f"unknown option {', '.join(sorted(unknown))}; choose from {', '.join(InputOptions.__annotations__)}")
-        self.filters = dict(filters)
-        self._reading = reading
-        given: Mapping[str, object] = {**reading}
-        self._before = options({name: value for name, value in given.items() if name in GLOBAL})
-        self._after = options({name: value for name, value in given.items() if name not in GLOBAL}) + options(self.filters)
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of the program for reading and filtering."""
-        return (*self._before, *self._after)
-
-    def arguments(self) -> tuple[list[str], list[str]]:
-        """The options of the program before and after the command."""
-        return self._before, self._after
-
-    def _command(self, *words: str, output: Iterable[str] = _ARROW) -> list[str]:
-        return [*self._before, *words, *self._after, *output, "--", *self.inputs]
-
-    def _sql_command(self, statement: str) -> list[str]:
-        # The statement comes first among what is no option.
-        return [*self._before, "sql", *self._after, *_ARROW, "--", statement, *self.inputs]
 
     def filter(self, **filters: Unpack[FilterOptions]) -> Trace:
         """The part of the trace that passes these filters too; `None` removes a filter.
@@ -78,7 +48,7 @@ class Trace:
         [0, 3]
         """
         given: Mapping[str, object] = {**filters}
-        return Trace(self.inputs, merged(self.filters, given), **self._reading)
+        return Trace(self.inputs, merged(self.filters, given), **self.reading)
 
     def table(
         self,
@@ -103,16 +73,16 @@ class Trace:
 
     def _answer(self, query: str, wanted: list[str], data: bytes) -> Answer:
         def statement() -> str:
-            shown, _ = run(self._command("table", query, *wanted, "--show-sql", output=()))
+            shown, _ = run(self.command("table", query, *wanted, "--show-sql", output=()))
             return shown.decode()
 
-        return Answer(data, statement, lambda: query_meanings(query, self._before))
+        return Answer(data, statement, lambda: query_meanings(query, self.before))
 
     def _run_query(self, query: str, words: list[str]) -> tuple[bytes, int]:
         if not query.isidentifier():
             raise UsageError(f"{query!r} is no name of a query; queries() lists them")
         try:
-            return run(self._command("table", query, *words))
+            return run(self.command("table", query, *words))
         except UsageError as error:
             if "unrecognized subcommand" not in str(error):
                 raise
@@ -129,31 +99,31 @@ class Trace:
         """
         if statement.strip() == "-" or statement.rstrip().endswith(".sql"):
             raise UsageError("expected a statement; pass the text of the file")
-        data, _ = run(self._sql_command(statement))
+        data, _ = run(self.sql_command(statement))
         return Answer(data, statement)
 
     def queries(self) -> Answer:
         """The named queries."""
-        return Answer(run([*self._before, "table", "--list", *_ARROW])[0])
+        return Answer(run([*self.before, "table", "--list", *ARROW])[0])
 
     def tables(self) -> Answer:
         """The tables of SQL with their meanings."""
-        return Answer(run([*self._before, "sql", *_ARROW, "SHOW TABLES"])[0])
+        return Answer(run([*self.before, "sql", *ARROW, "SHOW TABLES"])[0])
 
     def info(self) -> Answer:
         """A row for each process: rank, node, format, GPUs, span and rows."""
-        return Answer(run(self._command("info"))[0])
+        return Answer(run(self.command("info"))[0])
 
     def check(self) -> Answer:
         """What is wrong or missing in the trace; its errors are rows, not exceptions."""
-        return Answer(run(self._command("check"), (4,))[0])
+        return Answer(run(self.command("check"), (4,))[0])
 
     def __getitem__(self, table: str) -> TableStream:
         """One table as an Arrow stream."""
         if not isinstance(table, str):
             raise TypeError(f"expected the name of a table, not {table!r}")
         table_columns(table)
-        return TableStream(table, self._sql_command(f"SELECT * FROM {table}"), lambda: table_columns(table))
+        return TableStream(table, self.sql_command(f"SELECT * FROM {table}"), lambda: table_columns(table))
 
     def scan(self, table: str) -> polars.LazyFrame:
         """One table as a lazy frame of polars.
@@ -169,11 +139,11 @@ class Trace:
         table_columns(table)
         dataset = self._dataset()
         files = dataset.files(table) if dataset else []
-        return scan_files(table, files) if files else scan_program(table, self._sql_command)
+        return scan_files(table, files) if files else scan_program(table, self.sql_command)
 
     def _dataset(self) -> Dataset | None:
         """The dataset that holds the tables just as the program would give them."""
-        dataset = Dataset.at(self.inputs[0]) if len(self.inputs) == 1 and not self._after else None
+        dataset = Dataset.at(self.inputs[0]) if len(self.inputs) == 1 and not self.after else None
         if dataset is None or not dataset.is_whole or settings_filter():
             return None
         if dataset.selection:
@@ -213,7 +183,7 @@ class Trace:
 
         def render(form: str) -> str:
             output = [f"--format={form}", "--output=-"]
-            return run(self._command("analyze", *words, output=output), (4,))[0].decode()
+            return run(self.command("analyze", *words, output=output), (4,))[0].decode()
 
         return Analysis(json.loads(render("json")), render)
 
@@ -243,13 +213,7 @@ class Trace:
         288
         """
         words = [*options(settings), f"--to={to}", f"--output={os.fspath(output)}"]
-        run(self._command("convert", *words, output=()))
+        run(self.command("convert", *words, output=()))
         if to != "parquet":
             return Path(output)
         return Trace([output], {})
-
-    def __repr__(self) -> str:
-        text = f"wavesieve.open({', '.join(map(repr, self.inputs))})"
-        if not self.filters:
-            return text
-        return text + f".filter({', '.join(f'{name}={value!r}' for name, value in self.filters.items())})"
