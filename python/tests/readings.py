@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ def parquet(dataset: Path, table: str) -> pl.DataFrame:
     return frame
 
 
-def database(path: str) -> sqlite3.Connection:
-    """A rocpd database, read-only."""
-    return sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+def sqlite_rows(path: str, statement: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement over a rocpd database."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+        return connection.execute(statement).fetchall()
 
 
 def same_rows(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> bool:

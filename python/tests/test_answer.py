@@ -14,7 +14,7 @@ import pytest
 
 import wavesieve
 
-from .readings import database, parquet, same_rows
+from .readings import parquet, same_rows, sqlite_rows
 
 
 def test_kernel_summary_is_that_of_the_parquet_files(converted: Callable[[str], Path]) -> None:
@@ -31,7 +31,7 @@ def test_sql_is_what_sqlite_reads() -> None:
     path = "fixtures/two_nodes/node0/4140_results.db"
     answer = wavesieve.open(path).sql("SELECT dispatch_id, start_ns, end_ns, grid_x FROM kernels ORDER BY dispatch_id")
     statement = 'SELECT dispatch_id, start, "end", grid_size_x FROM rocpd_kernel_dispatch ORDER BY dispatch_id'
-    assert list(answer) == database(path).execute(statement).fetchall()
+    assert list(answer) == sqlite_rows(path, statement)
 
 
 @pytest.mark.parametrize("fixture", ["two_nodes", "planted", "counters"])
