@@ -1,0 +1,42 @@
+"""Independent readings: polars and sqlite3 on files, without the package."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+FIXTURES = ("two_nodes", "merged", "counters", "planted")
+
+
+def parquet(dataset: Path, table: str) -> pl.DataFrame:
+    """A table of a dataset with texts as texts, in the order of processes."""
+    files = sorted(dataset.glob(f"{table}/rank=*/*.parquet"), key=lambda path: int(path.stem.partition("-")[2]))
+    frames = [pl.read_parquet(path, hive_partitioning=False) for path in files]
+    frame = pl.concat([frame.with_columns(pl.col(pl.Categorical).cast(pl.String)) for frame in frames])
+    return frame
+
+
+def sqlite_rows(path: str, statement: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement over a rocpd database."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def same_rows(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> bool:
+    """Whether rows are equal, floats to 9 digits."""
+    return len(left) == len(right) and all(
+        len(one) == len(other) and all(same_value(a, b) for a, b in zip(one, other)) for one, other in zip(left, right)
+    )
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two values are equal, floats to 9 digits."""
+    if isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float) and isinstance(a, int):
+        return math.isclose(float(a), float(b), rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(a) and math.isnan(b))
+    return bool(a == b)

@@ -1,0 +1,75 @@
+"""The reader that needs no library."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+from wavesieve.answer import Answer
+from wavesieve.ipc import Stream, UnsupportedTypeError, as_stream
+
+
+def _stream(table: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=3)
+    return sink.getvalue()
+
+
+def _file(table: Any) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=3)
+    return sink.getvalue()
+
+
+TABLE = pa.table(
+    {
+        "i8": pa.array([1, None, -3, 4, 5, None, 7, 8, 9, 10], pa.int8()),
+        "u64": pa.array([2**64 - 1, *range(9)], pa.uint64()),
+        "f32": pa.array([0.5, None, *([1.25] * 8)], pa.float32()),
+        "f64": pa.array([float(i) for i in range(10)]),
+        "truth": pa.array([True, False, None] * 3 + [True]),
+        "text": pa.array(["a", None, "", "µs", "x" * 1000] * 2, pa.string()),
+        "large": pa.array(["ä", "b"] * 5, pa.large_string()),
+        "word": pa.array(["x", "y", None, "x", "z"] * 2).dictionary_encode(),
+    }
+)
+
+
+@pytest.mark.parametrize("data", [_stream(TABLE), _file(TABLE)], ids=["stream", "file"])
+def test_values_are_those_of_pyarrow(data: bytes) -> None:
+    stream = Stream(as_stream(data))
+    assert stream.rows == 10
+    for i, name in enumerate(TABLE.column_names):
+        assert stream.fields[i].name == name
+        assert stream.column(i) == TABLE.column(i).to_pylist()
+        assert stream.column(i, 4) == TABLE.column(i).to_pylist()[:4]
+
+
+def test_metadata_of_columns_gives_units() -> None:
+    field = pa.field("wait", pa.int64(), metadata={"unit": "us", "about": "time of waiting"})
+    answer = Answer(_stream(pa.table([pa.array([1, 2])], schema=pa.schema([field]))))
+    assert (answer.columns["wait"].unit, answer.columns["wait"].about) == ("us", "time of waiting")
+
+
+def test_other_types_and_compressed_streams_need_a_library() -> None:
+    lists = pa.table({"n": pa.array([1, 2]), "list": pa.array([[1], [2, 3]])})
+    with pytest.raises(UnsupportedTypeError, match="column list"):
+        Stream(as_stream(_stream(lists))).column(0)
+    assert Answer(_stream(lists)).to_dicts() == [{"n": 1, "list": [1]}, {"n": 2, "list": [2, 3]}]
+    compressed = _stream(TABLE.select(["f64"]), compression="zstd")
+    with pytest.raises(UnsupportedTypeError, match="compressed"):
+        Stream(as_stream(compressed)).column(0)
+    assert Answer(compressed)["f64"] == TABLE.column("f64").to_pylist()
+
+
+def test_empty_results() -> None:
+    empty = TABLE.slice(0, 0)
+    stream = Stream(as_stream(_file(empty)))
+    assert stream.rows == 0 and stream.column(5) == []
+    assert list(Answer(_stream(empty))) == []

@@ -1,0 +1,72 @@
+"""Tables as lazy frames of polars: columns and conditions are pushed to the program or to Parquet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from .catalog import table_columns
+from .extras import polars_frame, require
+from .predicates import Condition, condition
+from .program import run
+
+if TYPE_CHECKING:
+    import polars
+
+
+def scan_program(table: str, sql_arguments: Callable[[str, str], list[str]]) -> polars.LazyFrame:
+    """A lazy frame whose rows the program gives; `sql_arguments` is the command line of a statement and a format."""
+    pl = require("polars", "polars", "scan()")
+    plugins = require("polars.io.plugins", "polars", "scan()")
+    columns = table_columns(table)
+    types = {column.name: column.type for column in columns.values()}
+    schema = {name: _polars_type(kind) for name, kind in types.items()}
+
+    def source(
+        with_columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _batch: int | None
+    ) -> Iterator[polars.DataFrame]:
+        wanted = Condition("", True) if predicate is None else condition(predicate, types)
+        names = _read_columns(list(types), with_columns, predicate)
+        # Parquet writes each text once, and is the shorter way for texts that recur.
+        form = "parquet" if any(types[name] == "string" for name in names) else "arrow"
+        data, _ = run(sql_arguments(_statement(table, names, wanted, rows), form))
+        frame = pl.read_parquet(io.BytesIO(data)) if form == "parquet" else polars_frame(data)
+        if predicate is not None:
+            frame = frame.filter(predicate)
+        if rows is not None:
+            frame = frame.head(rows)
+        yield frame if with_columns is None else frame.select(with_columns)
+
+    frame: polars.LazyFrame = plugins.register_io_source(source, schema=schema, is_pure=True)
+    return frame
+
+
+def _read_columns(names: list[str], with_columns: list[str] | None, predicate: polars.Expr | None) -> list[str]:
+    """The columns to read: those that are wanted and those of the condition."""
+    if with_columns is None:
+        return names
+    tested = set() if predicate is None else set(predicate.meta.root_names())
+    return [name for name in names if name in tested or name in with_columns]
+
+
+def _statement(table: str, names: list[str], wanted: Condition, rows: int | None) -> str:
+    listed = ", ".join(f'"{name}"' for name in names)
+    where = f" WHERE {wanted.sql}" if wanted.sql else ""
+    limit = f" LIMIT {rows}" if rows is not None and wanted.is_whole else ""
+    return f"SELECT {listed} FROM {table}{where}{limit}"
+
+
+def scan_files(table: str, files: list[str]) -> polars.LazyFrame:
+    """A lazy frame over the Parquet files of a dataset, with the types that `scan_program` gives."""
+    pl = require("polars", "polars", "scan()")
+    frame: polars.LazyFrame = pl.scan_parquet(files, hive_partitioning=False)
+    texts = [column.name for column in table_columns(table).values() if column.type == "string"]
+    return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
+
+
+def _polars_type(name: str) -> type[polars.DataType]:
+    import polars as pl
+
+    kinds: dict[str, type[polars.DataType]] = {"int64": pl.Int64, "float64": pl.Float64, "bool": pl.Boolean}
+    return kinds.get(name, pl.String)

@@ -1,0 +1,144 @@
+"""One table of a trace as an Arrow stream."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from io import FileIO
+from typing import TYPE_CHECKING, Any, cast
+
+from .answer import Answer
+from .columns import Columns
+from .extras import ArrowStream, reader
+from .ipc import as_stream
+from .program import Run, run
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class TableStream:
+    """A table of a trace, which is read each time it is used.
+
+    With pyarrow its batches are handed on while the program writes them; other libraries take it when it is complete.
+
+    >>> import polars, wavesieve
+    >>> kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
+    >>> kernels.columns["duration_ns"].unit
+    'ns'
+    >>> polars.DataFrame(kernels).height
+    288
+    """
+
+    def __init__(self, name: str, arguments: list[str], columns: Callable[[], Columns]) -> None:
+        self.name = name
+        self._arguments = arguments
+        self._columns = columns
+
+    @property
+    def columns(self) -> Columns:
+        """The columns with types, units and meanings."""
+        return self._columns()
+
+    def read(self) -> Answer:
+        """The whole table in memory."""
+        data, _ = run(self._arguments)
+        return Answer(data, f"SELECT * FROM {self.name}", described=dict(self.columns))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow C stream."""
+        if reader() == "pyarrow":
+            return cast(ArrowStream, self.batches()).__arrow_c_stream__(requested_schema)
+        return self.read().__arrow_c_stream__(requested_schema)
+
+    def batches(self) -> pyarrow.RecordBatchReader:
+        """The table as a reader of pyarrow, while the program writes it."""
+        pa = importlib.import_module("pyarrow")
+        running = Run(self._arguments)
+        try:
+            source = importlib.import_module("pyarrow.ipc").open_stream(_Pipe(running))
+        except Exception:
+            # The report of the program is clearer than what Arrow misses.
+            running.read()
+            running.finish()
+            raise
+        reader = pa.RecordBatchReader.from_batches(source.schema, _until_end(source, running))
+        return cast("pyarrow.RecordBatchReader", reader)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table as a data frame of polars."""
+        return self.read().to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as a table of pyarrow."""
+        return self.read().to_arrow()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame of pandas."""
+        return self.read().to_pandas()
+
+    def __repr__(self) -> str:
+        return f"table {self.name}\n{self.columns!r}"
+
+
+def _until_end(source: Any, running: Run) -> Iterator[Any]:
+    """The batches; afterwards what the program reported."""
+    try:
+        yield from source
+        running.read()
+        running.finish()
+    except importlib.import_module("pyarrow").ArrowInvalid:
+        # The program ended early; its report is clearer.
+        running.read()
+        running.finish()
+        raise
+    finally:
+        running.stop()
+
+
+class _Pipe:
+    """The output of the program from the first message of the stream on, as a file for pyarrow."""
+
+    def __init__(self, running: Run) -> None:
+        self._output = running.output
+        head = _exactly(self._output, 8)
+        while head.startswith(b"ARROW1") and not as_stream(bytes(head)):
+            word = _exactly(self._output, 4)
+            if not word:
+                break
+            head += word
+        self._head = bytes(as_stream(bytes(head)))
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes | bytearray:
+        """So many bytes, fewer at the end only."""
+        head = self._head if size < 0 else self._head[:size]
+        self._head = self._head[len(head) :]
+        if size < 0:
+            return head + self._output.readall()
+        if not head:
+            return _exactly(self._output, size)
+        return head + _exactly(self._output, size - len(head))
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is closed here: the program is waited for elsewhere."""
+        self.closed = True
+
+
+def _exactly(output: FileIO, size: int) -> bytearray:
+    data = bytearray(size)
+    view, filled = memoryview(data), 0
+    while filled < size:
+        count = output.readinto(view[filled:])
+        if not count:
+            break
+        filled += count
+    view.release()
+    del data[filled:]
+    return data
