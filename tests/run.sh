@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons viewers peers filters readers)
+steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers)
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
@@ -140,6 +140,19 @@ viewers() {
   need '/usr/bin/python3 -c "import otf2"' python3-otf2
   python tests/oracle/viewers.py --binary "$binary" --inputs "${inputs[@]}"
   hta tests/oracle/hta_check.py --binary "$binary" --inputs fixtures/planted
+}
+
+package() {
+  # The Python package: types, examples, and answers beside independent readings. It needs newer engines than the oracle.
+  local place="$cache/package-$(sha256sum python/tests/requirements.txt | cut -c1-12)"
+  build
+  if [ ! -e "$place/ready" ]; then
+    rm -rf "$place"
+    python3 -m venv "$place"
+    "$place/bin/pip" install --quiet --disable-pip-version-check -r python/tests/requirements.txt
+    touch "$place/ready"
+  fi
+  (cd python && "$place/bin/mypy" --cache-dir "$place/mypy" && WAVESIEVE_BINARY="$binary" "$place/bin/python" -B -m pytest -q)
 }
 
 peers() {

@@ -16,7 +16,7 @@ use crate::columns::requests::Request;
 use crate::schema::{self, Table};
 
 /// Rows of a piece, about.
-const PIECE_ROWS: usize = 1 << 16;
+const PIECE_ROWS: usize = 1 << 15;
 /// Threads that read pieces of a table at the same time; each has a few in memory.
 const MAX_READERS: usize = 4;
 

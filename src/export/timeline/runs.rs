@@ -12,7 +12,7 @@ use std::thread;
 use anyhow::{Context, Result, anyhow, ensure};
 
 /// Slices that are kept in memory, about; 48 bytes each.
-const MAX_KEPT: usize = 1 << 18;
+const MAX_KEPT: usize = 1 << 17;
 /// Slices of a run that are read from the file at a time.
 const READ_ROWS: usize = 1 << 10;
 /// Such slices that wait to be visited, at most.
