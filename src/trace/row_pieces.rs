@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::lazy_trace::{Trace, TraceProcess};
 use super::source::ReadContext;
+use super::source_rows::damage_of;
 use crate::columns::frames::collected;
 use crate::columns::reading::Visit;
 use crate::columns::requests::Request;
@@ -52,7 +53,15 @@ impl Trace {
         }
         match self.pieces(member, table, &wanted)? {
             Some(pieces) => ahead(1, visit, |_, _, sender| {
-                pieces.iter().try_for_each(|piece| piece.read(&mut |frame| give(sender, Ok(frame.clone()))))
+                for piece in &pieces {
+                    match piece.read(&mut |frame| give(sender, Ok(frame.clone()))) {
+                        Err(error) if !error.is::<NobodyListens>() => {
+                            self.report_damage([damage_of(member, table.name, &error)]);
+                        }
+                        read => read?,
+                    }
+                }
+                Ok(())
             }),
             None => self.visit_whole(member, table, columns, visit),
         }

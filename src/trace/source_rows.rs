@@ -146,6 +146,6 @@ impl Trace {
     }
 }
 
-fn damage_of(member: &TraceProcess, part: &str, error: &anyhow::Error) -> Damage {
+pub(super) fn damage_of(member: &TraceProcess, part: &str, error: &anyhow::Error) -> Damage {
     Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: with_causes(error) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{records, run, succeed};
+use crate::common::{program, records, run, succeed};
 
 /// A field of a message: its number, and a number or bytes.
 enum Field<'a> {
@@ -412,6 +412,8 @@ fn nothing_to_show_is_not_written() {
             assert_eq!(fs::read_to_string(&path).ok(), before, "{line:?}");
         }
     }
+    let mut stream = program(&["convert", "--to", "pftrace", "fixtures/two_nodes", "-o", "-", "--rank", "9", "-q"]);
+    assert_eq!(stream.output().unwrap().status.code(), Some(3));
     // Filters that leave calls alone are named too.
     for filters in [["--stream", "77"], ["--queue", "77"], ["--domain", "foo"], ["--gpu", "77"]] {
         let path = directory.path().join("b.pftrace");

@@ -111,7 +111,6 @@ impl ConvertArguments {
             Ok(written)
         });
         if has_events == Some(false) {
-            messages::report_damage(&trace, global);
             return nothing_written(&trace, output, global);
         }
         let written = written?;

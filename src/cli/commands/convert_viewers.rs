@@ -198,7 +198,9 @@ impl TimelineArguments {
         let mut made: Option<Summary> = None;
         let written = if is_file {
             deliver((!is_standard_output).then_some(output), global, |_, out| {
-                something(made.insert(job.pftrace(&trace, members(&trace), output, out)?))
+                let summary = made.insert(job.pftrace(&trace, members(&trace), output, out)?);
+                // What went to standard output is gone.
+                if is_standard_output { Ok(()) } else { something(summary) }
             })
         } else {
             let written = write_directory(output, |directory| {
@@ -218,7 +220,6 @@ impl TimelineArguments {
         };
         if made.as_ref().is_some_and(is_nothing) && !is_standard_output {
             // What was there before stays.
-            messages::report_damage(&trace, global);
             return nothing_written(&trace, output, global);
         }
         written?;
@@ -259,13 +260,14 @@ fn something(summary: &Summary) -> Result<()> {
 /// # Errors
 /// When the trace cannot be asked for it.
 pub(super) fn nothing_written(trace: &Trace, output: &Path, global: &GlobalArguments) -> Result<u8, Failure> {
-    if !explain_all_unmatched(trace, true, global)? && !global.quiet {
+    let is_damaged = messages::report_damage(trace, global);
+    if !explain_all_unmatched(trace, true, global)? && !is_damaged && !global.quiet {
         messages::print_note("no rows: the trace has no events");
     }
     if !global.quiet {
         messages::print_note(format_args!("note: {} is not written", output.display()));
     }
-    Ok(NO_DATA)
+    Ok(if is_damaged { PARTIAL } else { NO_DATA })
 }
 
 /// Refuses an output that cannot be written, or that is an input.

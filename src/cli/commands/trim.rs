@@ -62,7 +62,6 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
     }
     let written = trim(&databases, &trace, output, arguments.keep_environment).map_err(writing_failure)?;
     if written.events == 0 {
-        messages::report_damage(&trace, global);
         return nothing_written(&trace, output, global);
     }
     print_summary(output, &written, global);

@@ -42,6 +42,9 @@ impl Interned {
     }
 }
 
+/// Lists of arguments whose bytes a track keeps.
+const MAX_REPEATED: usize = 4096;
+
 /// A track that events are written to, in the order of time.
 #[derive(Debug)]
 pub(crate) struct Track {
@@ -393,12 +396,17 @@ impl<'a> Stream<'a> {
         event.arguments.iter().for_each(|argument| add(message, argument));
         if !event.repeated.arguments.is_empty() {
             // Numbers of texts belong to the sequence, and so do these bytes.
-            let bytes = track.repeated.entry(event.repeated.number).or_insert_with(|| {
+            let number = event.repeated.number;
+            if let Some(bytes) = track.repeated.get(&number) {
+                message.raw(bytes.bytes());
+            } else {
                 let mut bytes = Message::default();
                 event.repeated.arguments.iter().for_each(|argument| add(&mut bytes, argument));
-                bytes
-            });
-            message.raw(bytes.bytes());
+                message.raw(bytes.bytes());
+                if track.repeated.len() < MAX_REPEATED {
+                    track.repeated.insert(number, bytes);
+                }
+            }
         }
         message.varint(9, kind);
         message.varint(10, intern(&mut track.names, 2, event.name));

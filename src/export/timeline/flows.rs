@@ -1,7 +1,7 @@
 //! Which call launched which kernels and copies: a flow for each, from the call to the GPU.
 //!
 //! As in the table `launches`, the innermost call of a correlation id launched. That table joins all calls, which may be more than
-//! fit into memory; here only work of GPUs is kept, 40 bytes for each.
+//! fit into memory; here only work of GPUs is kept, 40 bytes for each. Where filters leave calls out it is the innermost one that is left.
 
 use std::cmp::Reverse;
 

@@ -113,6 +113,9 @@ impl<S: Sink> ProcessWriter<'_, S> {
             let mut list = Vec::new();
             let mut products = [1_i64; 2];
             for (place, (name, value)) in izip!(names, values.iter()).enumerate() {
+                // Sizes are written three by three.
+                let is_size = (FIRST_SIZE..KERNEL_ARGUMENTS.len()).contains(&place);
+                let value = if is_size { Some(value.unwrap_or_default()) } else { value };
                 let is_left_out = value == Some(0) && left_out.contains(&name);
                 list.extend(value.filter(|_| !is_left_out).map(|value| (name, Value::Integer(value))));
                 if let Some(product) = place.checked_sub(FIRST_SIZE).and_then(|size| products.get_mut(size / 3)) {

@@ -120,29 +120,44 @@ impl Events {
         let _reading = is_piece.then(|| cache.reading.lock());
         let threads = if is_piece { rayon::current_num_threads() } else { threads };
         let kept = cache.find(database);
+        if is_piece {
+            return Self::read_for_pieces(cache, database, names, kept, threads);
+        }
         // Who wants several columns wants the others later; one more costs less than another look at every page.
-        let all: Vec<&'static str>;
-        let read = if is_piece {
-            let more = JOINED_BY_PIECES.iter().copied().filter(|name| !names.contains(name));
-            all = names.iter().copied().chain(more).collect();
-            all.as_slice()
-        } else if names.len() > 1 {
-            JOINED
-        } else {
-            names
-        };
+        let read = if names.len() > 1 { JOINED } else { names };
         let missing: Vec<&'static str> = read.iter().copied().filter(|name| !kept.has(name)).collect();
         let mut events = kept.clone();
         if !missing.is_empty() {
             let read = Self::read_anew(database, &missing, threads)?;
             events = match kept.joined(read) {
                 Some(events) => {
-                    cache.keep(database, events.clone());
+                    cache.keep(database, events.clone(), false);
                     events
                 }
                 // Of a damaged table each column may give other rows.
                 None => Self::read_anew(database, names, threads)?,
             };
+        }
+        events.columns.retain(|(name, _)| names.contains(name));
+        events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
+        Ok(events)
+    }
+
+    /// All columns that tables in pieces take from events, which are read for the first piece, damaged or not, and stay until all
+    /// were read.
+    fn read_for_pieces(
+        cache: &EventCache,
+        database: &Database,
+        names: &[&'static str],
+        kept: Self,
+        threads: usize,
+    ) -> Result<Self> {
+        let mut events = kept;
+        if !names.iter().all(|name| events.has(name)) {
+            let more = names.iter().copied().filter(|name| !JOINED_BY_PIECES.contains(name));
+            let all: Vec<&'static str> = JOINED_BY_PIECES.iter().copied().chain(more).collect();
+            events = Self::read_anew(database, &all, threads)?;
+            cache.keep(database, events.clone(), true);
         }
         events.columns.retain(|(name, _)| names.contains(name));
         events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
@@ -246,8 +261,8 @@ impl EventCache {
         self.kept.lock().remove(&database.key());
     }
 
-    /// Keeps events instead of those read longest ago, if there is room at all.
-    fn keep(&self, database: &Database, events: Events) {
+    /// Keeps events instead of those read longest ago; where there is no room at all only if they are kept whatever their size.
+    fn keep(&self, database: &Database, events: Events, whatever_their_size: bool) {
         let key = database.key();
         let mut kept = self.kept.lock();
         kept.remove(&key);
@@ -256,7 +271,8 @@ impl EventCache {
         let count = kept.count;
         kept.by_key.insert(key, (count, events));
         while kept.bytes > KEPT_BYTES {
-            let oldest = kept.by_key.iter().min_by_key(|(_, (count, _))| *count).map(|(key, _)| key.clone());
+            let others = kept.by_key.iter().filter(|(_, (number, _))| !whatever_their_size || *number != count);
+            let oldest = others.min_by_key(|(_, (count, _))| *count).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
             kept.remove(&oldest);
         }

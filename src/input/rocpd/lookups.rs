@@ -99,7 +99,7 @@ impl Lookups {
         let have_length = regions.left_out == Some(0) && regions.damage.is_none();
         let rows = rows.unwrap_or(RowRange { first: i64::MIN, last: i64::MAX });
         let mut ranges = self.lasting.lock();
-        if !have_length {
+        if !have_length || rows.last < rows.first {
             return;
         }
         ranges.insert(rows.first, rows.last);

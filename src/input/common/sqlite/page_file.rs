@@ -104,7 +104,7 @@ impl PageFile {
         let sought = SoughtIds::of(selection)?;
         let mut columns = None;
         let mut is_part = false;
-        // Damage is reported in the same words whichever rows are requested: a damaged table is read completely.
+        // Damage is reported in the same words whichever rows are requested: a table that is damaged there is read completely.
         if let Some(some) = self.some_leaves(pages, selection, &sought) {
             let found = self.columns(&plan, wanted, &some, threads)?;
             // Of ranges that end where leaves do, only other tests leave rows out.
@@ -235,7 +235,9 @@ impl PageFile {
         let rows_per_leaf = (rows_of(&measured) / measured.len().max(1)).max(1);
         let (mut ranges, mut first) = (Vec::new(), i64::MIN);
         for leaves in tree.leaves.chunks(rows.div_ceil(rows_per_leaf)) {
-            if let Some(last) = leaves.last().and_then(|leaf| leaf.up_to).filter(|last| *last < i64::MAX) {
+            // Leaves of deleted rows may end where those before do.
+            let last = leaves.last().and_then(|leaf| leaf.up_to);
+            if let Some(last) = last.filter(|last| (first..i64::MAX).contains(last)) {
                 ranges.push(RowRange { first, last });
                 first = last + 1;
             }
@@ -310,8 +312,10 @@ impl PageFile {
 
     /// The leaves of a table that may have rows which are sought, unless they are all or something is damaged.
     fn some_leaves(&self, pages: Pages<'_>, selection: Selection<'_>, sought: &SoughtIds<'_>) -> Option<Scan> {
-        let tree = self.tree(pages, *self.roots.get(&selection.table.name)?);
-        if sought.are_all() || !tree.lost.is_empty() {
+        let root = *self.roots.get(&selection.table.name)?;
+        let tree = self.tree(pages, root);
+        let is_damaged = self.scans.lock().get(&root).is_some_and(|scan| !scan.lost.is_empty());
+        if sought.are_all() || is_damaged || !tree.lost.is_empty() {
             return None;
         }
         let mut leaves: Vec<Leaf> = tree.leaves.iter().filter(|leaf| sought.may_be_on(leaf)).copied().collect();
