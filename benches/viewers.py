@@ -115,6 +115,7 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--large", type=pathlib.Path, required=True, help="a folder with one large database")
+    parser.add_argument("--dataset", type=pathlib.Path, help="what convert makes of the large database")
     parser.add_argument("--tenth", type=pathlib.Path, required=True, help="a folder with one database of a tenth of it")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--output", type=pathlib.Path, required=True)
@@ -134,6 +135,9 @@ def main():
         "merge": ([arguments.binary, "merge", str(large), str(tenth), "-o"], None),
         "ATTACH + INSERT … SELECT": ([arguments.python, __file__, "peer-attach"], None),
     }
+    if arguments.dataset:
+        dataset = [arguments.binary, "convert", str(arguments.dataset), "--to", "pftrace", "--tracks", "recorded", "-o"]
+        cases = {"pftrace, recorded, from a dataset": (dataset, "slices"), **cases}
     times, facts = {name: [] for name in cases}, {}
     for run in range(arguments.runs):
         for name, (command, unit) in cases.items():
