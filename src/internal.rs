@@ -12,7 +12,8 @@ pub mod convert {
 
     pub use crate::export::convert::{Observer, TableFormat, Written};
     pub use crate::export::convert_process::write_process;
-    pub use crate::input::{MANIFEST, Manifest, StoredProcess};
+    pub use crate::export::dataset::write_dataset;
+    pub use crate::input::StoredProcess;
 }
 
 pub mod schema {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use wavesieve::internal::columns::Request;
-use wavesieve::internal::convert::{MANIFEST, Manifest, Observer, StoredProcess, TableFormat, Written, write_process};
+use wavesieve::internal::convert::{Observer, StoredProcess, TableFormat, Written, write_dataset, write_process};
 use wavesieve::internal::schema::Table;
 use wavesieve::internal::trace::{Categories, Jobs, LoadOptions, Reader, Trace, TraceProcess, load};
 
@@ -37,12 +37,13 @@ pub fn write(arguments: &Arguments) -> Result<u64> {
     let setups: Vec<Setup> = (0..arguments.ranks).map(|rank| platform::setup(arguments, rank, Pass::Main)).collect();
     let described = describe(arguments, &setups, &scratch.path().join("described"))?;
     let by_guid: BTreeMap<&str, &Setup> = setups.iter().map(|setup| (setup.process.guid.as_str(), setup)).collect();
-    let whole = scratch.path().join(DIRECTORY);
+    let (own, whole) = (scratch.path().join("processes"), scratch.path().join(DIRECTORY));
+    fs::create_dir(&own)?;
     fs::create_dir(&whole)?;
     let write = |member: &TraceProcess| {
         let guid = member.process.facts.guid.as_deref().unwrap_or_default();
         let setup = by_guid.get(guid).with_context(|| format!("no process has the guid {guid}"))?;
-        write_one(arguments, setup, member, &described, &whole)
+        write_one(arguments, setup, member, &described, &own)
     };
     // Not in a shared pool: what writes a process works in parallel itself, and a worker that waits would begin another
     // process on the same stack.
@@ -50,9 +51,8 @@ pub fn write(arguments: &Arguments) -> Result<u64> {
     let jobs = Jobs { count: cores, ..Jobs::default() };
     let parts: Vec<(StoredProcess, Written)> = jobs.run(described.members(), |_| 0, write)?;
     let rows = parts.iter().map(|(_, written)| written.rows).sum();
-    let processes = parts.into_iter().map(|(process, _)| process).collect();
-    let manifest = Manifest::new(described.categories(), Vec::new(), Vec::new(), processes);
-    fs::write(whole.join(MANIFEST), serde_json::to_string_pretty(&manifest)? + "\n")?;
+    let processes: Vec<StoredProcess> = parts.into_iter().map(|(process, _)| process).collect();
+    write_dataset(&described, &own, &whole, &processes)?;
     fs::rename(&whole, &target).with_context(|| format!("cannot create {}", target.display()))?;
     Ok(rows)
 }

@@ -40,6 +40,7 @@ mod parsed;
         pub(crate) use applicable::{applicable, recorded, source_rows, subject};
         pub(crate) use catalog::catalog;
         pub(crate) use dialect::{Kind, calls};
+        pub(crate) use numbers::{NUMBERS, numbers};
         pub(crate) use query_rows::by_rows;
         pub(crate) use referenced_columns::referenced_columns;
         pub(crate) use registry::{Query, Registry};

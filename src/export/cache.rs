@@ -114,12 +114,11 @@ fn write_entry(
         // Anomalies depend on the other inputs too: they are made again from the tables and what was heard.
         let rank = (stored.rank, stored.process);
         stored.rows.remove(ANOMALIES);
-        fs::remove_file(temporary.path().join(part_path(ANOMALIES, rank.0, rank.1)))?;
-        for table in stored.rows.keys() {
-            let path = part_path(table, rank.0, rank.1);
-            let bytes = fs::metadata(temporary.path().join(&path))?.len();
-            entry.parts.insert(path, bytes);
+        if stored.bytes.remove(ANOMALIES).is_some_and(|bytes| bytes > 0) {
+            fs::remove_file(temporary.path().join(part_path(ANOMALIES, rank.0, rank.1)))?;
         }
+        let files = stored.bytes.iter().filter(|(_, bytes)| **bytes > 0);
+        entry.parts.extend(files.map(|(table, bytes)| (part_path(table, rank.0, rank.1), *bytes)));
         let stored_anomalies = |anomalies: Vec<_>| anomalies.into_iter().map(Into::into).collect();
         let anomalies =
             heard.anomalies.into_iter().map(|(table, of)| (table.to_owned(), stored_anomalies(of))).collect();

@@ -66,6 +66,11 @@ pub fn write_process(
     Ok((process, written))
 }
 
+/// The tables that a conversion writes: all but those that are made on demand, and of those the ones in `with`.
+pub(crate) fn kept_tables(with: &[&'static Table]) -> impl Iterator<Item = &'static Table> {
+    tables().iter().copied().filter(|table| table.origin != Origin::OnDemand || with.contains(table))
+}
+
 /// What was written of one table.
 struct Part {
     table: &'static Table,
@@ -88,7 +93,7 @@ struct ProcessWriter<'a> {
 impl ProcessWriter<'_> {
     /// The tables that are written.
     fn tables(&self) -> impl Iterator<Item = &'static Table> {
-        tables().iter().copied().filter(|table| table.origin != Origin::OnDemand || self.with.contains(table))
+        kept_tables(self.with)
     }
 
     /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
@@ -164,6 +169,10 @@ impl ProcessWriter<'_> {
         let path = path.with_extension(self.format.extension());
         let rows = frame.height();
         let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
+        if rows == 0 && self.format == TableFormat::Parquet {
+            self.observer.written(self.member, table, rows);
+            return Ok(Part { table, written: Written::default(), gpu_times, sums: None });
+        }
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
         let sums = (self.format == TableFormat::Parquet)
             .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))

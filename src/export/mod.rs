@@ -11,6 +11,7 @@ pub(crate) mod columnar;
 pub(crate) mod conversion;
 pub(crate) mod convert;
 pub(crate) mod convert_process;
+pub(crate) mod dataset;
 pub(crate) mod delimited;
 pub(crate) mod documentation;
 pub(crate) mod html_table;

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::dataset::{DatasetSource, StoredProcess};
+use super::dataset::{DatasetSource, OwnFiles, StoredProcess};
 use super::files::FileIdentity;
 use super::recognition::format::{Opened, ProcessInput};
 use crate::analysis::categories::Categories;
@@ -109,7 +109,7 @@ pub(crate) fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn Pro
         .into_iter()
         .map(|(table, anomalies)| (table, anomalies.into_iter().map(Anomaly::from).collect()))
         .collect();
-    Arc::new(CachedSource { tables: DatasetSource::new(entry, process.stored, true), anomalies })
+    Arc::new(CachedSource { tables: DatasetSource::new(Box::new(OwnFiles::new(entry, process.stored)), true), anomalies })
 }
 
 /// Writes the description of an entry, which completes it.

@@ -31,7 +31,10 @@ cfg_if::cfg_if! {
         pub use common::sqlite::Reader;
         pub(crate) use common::sqlite::{quoted, read_only_uri};
         pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
-        pub(crate) use dataset::{BlockSums, is_dataset, part_path};
+        pub(crate) use dataset::{
+            AnyManifest, BlockSums, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, Part, SCHEMAS, SUMS,
+            SharedFiles, StoredPart, StoredTable, hash, is_dataset, part_name, part_path,
+        };
         pub use dataset::{MANIFEST, Manifest, StoredProcess};
         pub(crate) use error::InputError;
         pub(crate) use files::FileIdentity;

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::error::Error;
 use super::trace::Trace;
 use crate::export::conversion::{Plan, check_output, convert, on_demand_name, on_demand_tables};
+use crate::export::dataset::PACK_BYTES;
 use crate::export::convert::{Observer, TableFormat};
 use crate::schema::Table;
 use crate::trace::TraceProcess;
@@ -69,7 +70,7 @@ impl Trace {
             on_demand_name(name).map_err(Error::Invalid)?;
         }
         check_output(output, overwrite)?;
-        let plan = Plan { output, format, with: on_demand_tables(with), overwrite };
+        let plan = Plan { output, format, with: on_demand_tables(with), overwrite, pack_bytes: PACK_BYTES };
         let outcome = convert(self.filtered()?, &plan, &Silent)?;
         Ok(Converted {
             rows: outcome.written.rows,

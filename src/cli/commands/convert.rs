@@ -18,6 +18,7 @@ use crate::export::conversion::{
     Outcome, Plan, Refused, check_output, convert, finished_of, on_demand_name, on_demand_tables,
 };
 use crate::export::convert::TableFormat;
+use crate::export::dataset::PACK_BYTES;
 use crate::export::rocprofv3::{self, Flavor};
 use crate::input::AtInterruption;
 
@@ -54,6 +55,9 @@ pub(crate) struct ConvertArguments {
     /// Convert everything again and replace the existing dataset
     #[arg(long)]
     overwrite: bool,
+    /// Size of a Parquet file, which ranks share; one that is larger has a single row group
+    #[arg(long, value_name = "MIB", default_value_t = PACK_BYTES >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pack: u64,
 }
 
 /// What traces are converted to.
@@ -150,7 +154,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     messages::warn(&trace, global);
     let with = on_demand_tables(&arguments.with);
     let progress = Progress::new(trace.members().len(), with.len(), global);
-    let plan = Plan { output, format, with, overwrite: arguments.overwrite };
+    let plan = Plan { output, format, with, overwrite: arguments.overwrite, pack_bytes: arguments.pack << 20 };
     let said = at_interruption(output, &progress);
     let outcome = convert(&trace, &plan, &progress);
     drop(said);

@@ -77,9 +77,20 @@ impl Partial {
         &self.root
     }
 
-    /// Where the tables are written.
+    /// Where the tables of processes are written.
     pub(crate) fn tables(&self) -> PathBuf {
         self.root.join("tables")
+    }
+
+    /// Where a dataset is put together of them, empty.
+    ///
+    /// # Errors
+    /// When what was there cannot be removed.
+    pub(crate) fn dataset(&self) -> Result<PathBuf> {
+        let dataset = self.root.join("dataset");
+        remove(&dataset)?;
+        fs::create_dir_all(&dataset).with_context(|| format!("cannot create {}", dataset.display()))?;
+        Ok(dataset)
     }
 
     fn done(&self) -> PathBuf {
@@ -140,23 +151,23 @@ impl Partial {
         Ok(())
     }
 
-    /// Lets the tables take the place of the output and removes the rest.
+    /// Lets what was written take the place of the output and removes the rest.
     ///
     /// # Errors
     /// When the output cannot be replaced.
-    pub(crate) fn publish(mut self) -> Result<()> {
+    pub(crate) fn publish(mut self, written: &Path) -> Result<()> {
         drop(self.removed.take());
-        let (tables, output) = (self.tables(), &self.output);
-        // From here on `tables/` may be what was there before, which the notes do not cover.
+        let output = &self.output;
+        // From here on it may be what was there before, which the notes do not cover.
         remove(&self.done())?;
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
         if occupied {
-            exchange(&tables, output, &self.root.join("replaced"))?;
+            exchange(written, output, &self.root.join("replaced"))?;
         } else {
             if output.exists() {
                 fs::remove_dir(output).with_context(|| format!("cannot replace {}", output.display()))?;
             }
-            fs::rename(&tables, output).with_context(|| format!("cannot write {}", output.display()))?;
+            fs::rename(written, output).with_context(|| format!("cannot write {}", output.display()))?;
         }
         remove(&self.root)
     }

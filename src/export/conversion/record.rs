@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::export::convert::{TableFormat, selection};
-use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
-use crate::schema::Table;
+use crate::input::{AnyManifest, FileIdentity, MANIFEST, Manifest, Part, SharedFiles, StoredProcess};
+use crate::schema::{Table, tables};
 use crate::trace::{Trace, TraceProcess};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
@@ -56,7 +56,11 @@ pub(crate) struct Record {
     pub identity: String,
     /// The files it was read from, as they were before.
     pub inputs: Vec<FileIdentity>,
-    /// Bytes of its files by their paths below the directory.
+    /// Its number.
+    #[serde(default)]
+    pub number: i64,
+    /// Bytes of its own files by their paths below the directory; empty where processes share files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, u64>,
     /// Rows over all tables.
     pub rows: u64,
@@ -90,31 +94,77 @@ pub(crate) struct Conversion {
     pub processes: Vec<Record>,
 }
 
+/// What is in a directory that `convert` wrote, and its dataset where it is one that can be taken over.
+pub(crate) struct Earlier {
+    pub conversion: Conversion,
+    /// The manifest, and the files that it lists.
+    pub dataset: Option<(Box<Manifest>, SharedFiles)>,
+}
+
+impl Earlier {
+    /// What `directory` holds; `None` if it cannot be determined.
+    pub(crate) fn read(directory: &Path) -> Option<Self> {
+        let mut conversion = Conversion::read(directory)?;
+        if conversion.key.format != TableFormat::Parquet {
+            conversion.processes.retain(|record| record.process.is_some());
+            return Some(Self { conversion, dataset: None });
+        }
+        let dataset = match AnyManifest::read(directory).ok()? {
+            AnyManifest::OwnFiles(_) => None,
+            AnyManifest::SharedFiles(manifest, processes) => {
+                let files = SharedFiles::new(directory, &manifest, processes).ok()?;
+                Some((manifest, files))
+            }
+        };
+        // What lies in the files of an older layout is converted again.
+        let stored = dataset.iter().flat_map(|(_, files)| files.processes());
+        let stored: BTreeMap<i64, StoredProcess> =
+            stored.map(|process| (process.process, StoredProcess::clone(process))).collect();
+        for record in &mut conversion.processes {
+            record.process = stored.get(&record.number).cloned();
+        }
+        conversion.processes.retain(|record| record.process.is_some());
+        Some(Self { conversion, dataset })
+    }
+
+    /// Whether all files that hold rows of a process are there with their sizes.
+    pub(crate) fn is_whole(&self, directory: &Path, record: &Record) -> bool {
+        let Some((_, files)) = &self.dataset else { return record.is_whole(directory) };
+        let Some(place) = self.place(record.number) else { return false };
+        let parts = tables().iter().flat_map(|table| files.groups_of(table, place));
+        let is_there = |part: &Part| {
+            let found = fs::metadata(part.path());
+            found.is_ok_and(|found| found.is_file() && found.len() == part.listed().bytes)
+        };
+        let mut parts = parts.map(|(part, _)| part);
+        parts.all(is_there)
+    }
+
+    /// The place of a process in the dataset.
+    pub(crate) fn place(&self, number: i64) -> Option<usize> {
+        let (_, files) = self.dataset.as_ref()?;
+        files.processes().iter().position(|process| process.process == number)
+    }
+}
+
 impl Conversion {
     /// What `directory` holds; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
         let text = fs::read_to_string(directory.join(CONVERSION)).ok()?;
-        let mut conversion: Self = serde_json::from_str(&text).ok()?;
-        if conversion.key.format == TableFormat::Parquet {
-            let text = fs::read_to_string(directory.join(MANIFEST)).ok()?;
-            let manifest: Manifest = serde_json::from_str(&text).ok()?;
-            let mut stored: BTreeMap<i64, StoredProcess> =
-                manifest.processes.into_iter().map(|process| (process.process, process)).collect();
-            let numbers: Vec<Option<i64>> = conversion.processes.iter().map(Record::number).collect();
-            for (record, number) in conversion.processes.iter_mut().zip(numbers) {
-                record.process = number.and_then(|number| stored.remove(&number));
-            }
-        }
-        conversion.processes.retain(|record| record.process.is_some());
-        Some(conversion)
+        let conversion: Self = serde_json::from_str(&text).ok()?;
+        let is_dataset = conversion.key.format == TableFormat::Parquet;
+        (!is_dataset || directory.join(MANIFEST).is_file()).then_some(conversion)
     }
 
     /// Writes what [`Conversion::read`] reads.
     pub(crate) fn text(&self) -> Result<String> {
         let mut written = self.clone();
         if written.key.format == TableFormat::Parquet {
-            // The manifest has them.
-            written.processes.iter_mut().for_each(|record| record.process = None);
+            // The manifest has them, and their rows are in files that they share.
+            for record in &mut written.processes {
+                record.process = None;
+                record.parts.clear();
+            }
         }
         Ok(serde_json::to_string(&written)? + "\n")
     }
@@ -128,14 +178,6 @@ impl Conversion {
             .iter()
             .flat_map(|record| &record.inputs)
             .any(|file| paths.contains(file.path.as_str()) || contents.contains(&(file.bytes, file.ends_hash.as_str())))
-    }
-}
-
-impl Record {
-    /// Process number, which ends the name of every file.
-    fn number(&self) -> Option<i64> {
-        let (path, _) = self.parts.first_key_value()?;
-        PathBuf::from(path).file_stem()?.to_str()?.strip_prefix("process-")?.parse().ok()
     }
 }
 

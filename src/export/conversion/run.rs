@@ -4,19 +4,23 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::partial::Partial;
-use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
+use super::record::{CONVERSION, Conversion, Earlier, Key, Record, identity, inputs};
 use super::recording_source::RecordingSource;
 use crate::derive;
-use crate::export::convert::{Observer, TableFormat, Written, selection};
-use crate::export::convert_process::write_process;
-use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
+use crate::export::convert::{Observer, TableFormat, Written};
+use crate::export::convert_process::{kept_tables, write_process};
+use crate::export::dataset::{self, Kept, Layout, Place, companions, manifest, write_files};
+use crate::input::{FileIdentity, MANIFEST, StoredProcess, StoredTable, part_path};
 use crate::schema::Table;
 use crate::trace::{Trace, TraceProcess};
+
+/// The tables of a dataset by name.
+type Tables = BTreeMap<String, StoredTable>;
 
 /// Where to write, and what of an earlier conversion may be used.
 pub(crate) struct Plan<'a> {
@@ -28,6 +32,8 @@ pub(crate) struct Plan<'a> {
     pub with: Vec<&'static Table>,
     /// Convert everything and replace whatever conversion is there.
     pub overwrite: bool,
+    /// Bytes of a file that processes share.
+    pub pack_bytes: u64,
 }
 
 /// What was done.
@@ -126,26 +132,29 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
         let number = candidate.number();
         if let Some(record) = finished.get(&number).filter(|record| candidate.is_as_in(record)) {
             here.insert(number, record.clone());
-        } else if let Some(record) = earlier.as_ref().and_then(|earlier| earlier.get(&number))
+        } else if let Some((earlier, records)) = &earlier
+            && let Some(record) = records.get(&number)
             && candidate.is_as_in(record)
-            && record.is_whole(plan.output)
+            && earlier.is_whole(plan.output, record)
         {
             taken.insert(number, record.clone());
         }
     }
+    let earlier = earlier.map(|(earlier, _)| earlier);
     let unchanged = taken.len() == candidates.len();
-    if unchanged && is_up_to_date(trace, plan, &key, &taken)? {
+    if unchanged && is_up_to_date(trace, plan, &key, &taken, earlier.as_ref())? {
+        let files = earlier.and_then(|earlier| earlier.dataset);
+        let files = files.map(|(manifest, _)| manifest.tables);
         partial.discard()?;
-        return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values()) });
+        return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values(), files.as_ref()) });
     }
     partial.keep_only(&here)?;
-    for record in taken.values() {
-        partial.take(record, plan.output)?;
-    }
-    here.append(&mut taken);
-    let missing: Vec<&Candidate<'_>> =
-        candidates.iter().filter(|candidate| !here.contains_key(&candidate.number())).collect();
-    for candidate in candidates.iter().filter(|candidate| here.contains_key(&candidate.number())) {
+    let reused = here.len() + taken.len();
+    let is_missing = |candidate: &&Candidate<'_>| {
+        !here.contains_key(&candidate.number()) && !taken.contains_key(&candidate.number())
+    };
+    let missing: Vec<&Candidate<'_>> = candidates.iter().filter(is_missing).collect();
+    for candidate in candidates.iter().filter(|candidate| !is_missing(candidate)) {
         observer.reused(candidate.member);
     }
     let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan, observer);
@@ -154,39 +163,80 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
         Ok(written) => written,
         Err(error) => return Err(interrupted(error, partial)),
     };
-    let reused = here.len();
     let converted = written.len();
     let mut damaged: BTreeMap<i64, Record> = BTreeMap::new();
     for (candidate, (record, is_damaged)) in missing.iter().zip(written) {
         if is_damaged { &mut damaged } else { &mut here }.insert(candidate.number(), record);
     }
-    let total = outcome(here.values().chain(damaged.values()));
-    let conversion = Conversion { key, processes: here.values().cloned().collect() };
-    here.append(&mut damaged);
-    let tables = partial.tables();
-    for (name, text) in closing(trace, plan, &conversion, here.into_values())? {
-        let path = tables.join(name);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    partial.publish()?;
+    let whole = here.values().chain(taken.values()).map(|record| (record.number, record.clone()));
+    let whole: BTreeMap<i64, Record> = whole.collect();
+    let conversion = Conversion { key, processes: whole.into_values().collect() };
+    let (place, tables) = match plan.format {
+        TableFormat::Parquet => {
+            let own = here.values().chain(damaged.values());
+            put_together(plan, &partial, earlier.as_ref(), own, taken.values())?
+        }
+        _ => {
+            for record in taken.values() {
+                partial.take(record, plan.output)?;
+            }
+            (partial.tables(), None)
+        }
+    };
+    let all: BTreeMap<i64, &Record> =
+        here.values().chain(taken.values()).chain(damaged.values()).map(|record| (record.number, record)).collect();
+    let total = outcome(all.values().copied(), tables.as_ref());
+    write_files(&place, &closing(trace, plan, &conversion, all.values().copied(), tables)?)?;
+    partial.publish(&place)?;
     Ok(Outcome { reused, converted, ..total })
 }
 
+/// Puts the row groups of all processes into the files of a dataset; returns where it is, and its tables.
+fn put_together<'a>(
+    plan: &Plan<'_>,
+    partial: &Partial,
+    earlier: Option<&Earlier>,
+    own: impl Iterator<Item = &'a Record>,
+    taken: impl Iterator<Item = &'a Record>,
+) -> Result<(PathBuf, Option<Tables>)> {
+    let place = partial.dataset()?;
+    let own = own.map(|record| (record, Place::Own));
+    let taken = taken.map(|record| {
+        let kept = earlier.and_then(|earlier| earlier.place(record.number));
+        (record, kept.map_or(Place::Own, Place::Kept))
+    });
+    let mut processes: Vec<Kept<'_>> = own
+        .chain(taken)
+        .filter_map(|(record, place)| Some(Kept { stored: record.process.as_ref()?, place }))
+        .collect();
+    processes.sort_by_key(|kept| kept.stored.process);
+    let files = earlier.and_then(|earlier| earlier.dataset.as_ref()).map(|(_, files)| files);
+    let layout = Layout { processes: &partial.tables(), earlier: files, pack_bytes: plan.pack_bytes };
+    let kept: Vec<&'static Table> = kept_tables(&plan.with).collect();
+    let tables = dataset::write(&place, &layout, &kept, &processes)?;
+    Ok((place, Some(tables)))
+}
+
 /// The processes of the conversion that is there, if it can be brought up to date.
-fn earlier(plan: &Plan<'_>, key: &Key, candidates: &[Candidate<'_>]) -> Result<Option<BTreeMap<i64, Record>>> {
-    let Some(earlier) = Conversion::read(plan.output) else { return Ok(None) };
-    let shown = || plan.output.display().to_string();
-    if (earlier.key.format, &earlier.key.selection) != (key.format, &key.selection) {
+fn earlier(
+    plan: &Plan<'_>,
+    key: &Key,
+    candidates: &[Candidate<'_>],
+) -> Result<Option<(Earlier, BTreeMap<i64, Record>)>> {
+    let Some(earlier) = Earlier::read(plan.output) else { return Ok(None) };
+    let (conversion, shown) = (&earlier.conversion, || plan.output.display().to_string());
+    if (conversion.key.format, &conversion.key.selection) != (key.format, &key.selection) {
         return Err(Refused::OtherKind(shown()).into());
     }
     let inputs: Vec<Vec<FileIdentity>> = candidates.iter().map(|candidate| candidate.inputs.clone()).collect();
-    if !earlier.shares_input(&inputs) {
+    if !conversion.shares_input(&inputs) {
         return Err(Refused::OtherInputs(shown()).into());
     }
     // What another version or other rules made is converted again as a whole.
-    let usable = earlier.key == *key;
-    let records = earlier.processes.into_iter().filter(|_| usable);
-    Ok(Some(records.filter_map(|record| Some((record.process.as_ref()?.process, record))).collect()))
+    let usable = conversion.key == *key;
+    let records = conversion.processes.iter().filter(|_| usable);
+    let records = records.map(|record| (record.number, record.clone())).collect();
+    Ok(Some((earlier, records)))
 }
 
 /// Writes the tables of a process, and whether it was damaged.
@@ -209,14 +259,13 @@ fn write_one(
         written => written?,
     };
     let mut parts = BTreeMap::new();
-    for table in process.rows.keys() {
+    for (table, bytes) in process.bytes.iter().filter(|(_, bytes)| **bytes > 0) {
         let path = part_path(table, process.rank, process.process).with_extension(plan.format.extension());
-        let bytes = fs::metadata(directory.join(&path)).with_context(|| format!("{} vanished", path.display()))?.len();
-        parts.insert(path.to_string_lossy().into_owned(), bytes);
+        parts.insert(path.to_string_lossy().into_owned(), *bytes);
     }
     let (identity, inputs) = (candidate.identity.clone(), candidate.inputs.clone());
-    let (rows, events) = (written.rows, written.events);
-    let record = Record { identity, inputs, parts, rows, events, process: Some(process) };
+    let (rows, events, number) = (written.rows, written.events, candidate.number());
+    let record = Record { identity, inputs, number, parts, rows, events, process: Some(process) };
     let damaged = candidate.damaged || recording.report().damaged;
     if !damaged {
         partial.finish(candidate.number(), &record)?;
@@ -240,34 +289,52 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     }
 }
 
-fn outcome<'a>(records: impl Iterator<Item = &'a Record>) -> Outcome {
+fn outcome<'a>(records: impl Iterator<Item = &'a Record>, tables: Option<&Tables>) -> Outcome {
     let mut written = Written::default();
     for record in records {
         let (rows, bytes, events) = (record.rows, record.bytes(), record.events);
         written.add(&Written { rows, bytes, files: record.parts.len() as u64, events });
     }
+    if let Some(tables) = tables {
+        let parts = || tables.values().flat_map(|table| &table.parts);
+        (written.files, written.bytes) = (parts().count() as u64, parts().map(|part| part.bytes).sum());
+    }
     Outcome { written, ..Outcome::default() }
 }
 
 /// The files that close a conversion: they name all of its processes.
-fn closing(
+fn closing<'a>(
     trace: &Trace,
     plan: &Plan<'_>,
     conversion: &Conversion,
-    processes: impl Iterator<Item = Record>,
-) -> Result<Vec<(&'static str, String)>> {
-    let mut files = vec![(CONVERSION, conversion.text()?)];
-    if plan.format == TableFormat::Parquet {
-        let processes: Vec<StoredProcess> = processes.filter_map(|record| record.process).collect();
-        let manifest = Manifest::new(trace.categories(), trace.damage(), selection(trace), processes);
-        files.push((MANIFEST, serde_json::to_string_pretty(&manifest)? + "\n"));
+    processes: impl Iterator<Item = &'a Record>,
+    tables: Option<Tables>,
+) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let mut files = vec![(CONVERSION.into(), conversion.text()?.into_bytes())];
+    if let Some(tables) = tables {
+        let processes: Vec<StoredProcess> = processes.filter_map(|record| record.process.clone()).collect();
+        files.extend(companions(&tables)?);
+        files.extend(manifest(trace, plan.pack_bytes, tables, &processes)?);
     }
     Ok(files)
 }
 
 /// Whether the output is to the byte what would be written, all of its processes being as they were.
-fn is_up_to_date(trace: &Trace, plan: &Plan<'_>, key: &Key, records: &BTreeMap<i64, Record>) -> Result<bool> {
+fn is_up_to_date(
+    trace: &Trace,
+    plan: &Plan<'_>,
+    key: &Key,
+    records: &BTreeMap<i64, Record>,
+    earlier: Option<&Earlier>,
+) -> Result<bool> {
+    let dataset = earlier.and_then(|earlier| earlier.dataset.as_ref());
+    let count = dataset.map(|(_, files)| files.processes().len());
+    let is_laid_out = dataset.is_none_or(|(manifest, _)| manifest.pack_bytes == plan.pack_bytes);
+    if count.is_some_and(|count| count != records.len()) || !is_laid_out {
+        return Ok(false);
+    }
     let conversion = Conversion { key: key.clone(), processes: records.values().cloned().collect() };
-    let files = closing(trace, plan, &conversion, records.values().cloned())?;
-    Ok(files.iter().all(|(name, text)| fs::read_to_string(plan.output.join(name)).is_ok_and(|there| there == *text)))
+    let tables = dataset.map(|(manifest, _)| manifest.tables.clone());
+    let files = closing(trace, plan, &conversion, records.values(), tables)?;
+    Ok(files.iter().all(|(name, text)| fs::read(plan.output.join(name)).is_ok_and(|there| there == *text)))
 }

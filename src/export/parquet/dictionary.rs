@@ -4,6 +4,7 @@
 //! have their texts numbered by polars, and most integers that repeat lie close together, so that an array finds the
 //! place of a value in the dictionary.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -16,7 +17,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::page_encoding_stats::PageEncodingStats;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
-use parquet::format::{OffsetIndex, PageLocation};
+use parquet::format::{BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation};
 use parquet::schema::types::ColumnDescPtr;
 use polars::prelude::{ChunkAgg as _, Column, DataType, Int64Chunked, UInt32Chunked};
 use polars_arrow::bitmap::Bitmap;
@@ -174,6 +175,30 @@ impl Values {
         }
     }
 
+    /// The place of each value among all in their order.
+    fn places_in_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        match self {
+            Self::I64Values(integers) => order.sort_by_key(|index| integers.get(*index as usize)),
+            Self::Texts(texts) => order.sort_by_key(|index| texts.get(*index as usize)),
+        }
+        let mut places = vec![0; order.len()];
+        for (place, index) in (0..).zip(order) {
+            if let Some(slot) = places.get_mut(index as usize) {
+                *slot = place;
+            }
+        }
+        places
+    }
+
+    /// A value in the encoding `PLAIN`, if it is short enough for an index.
+    fn plain_value(&self, place: usize) -> Option<Vec<u8>> {
+        match self {
+            Self::I64Values(integers) => Some(integers.get(place)?.to_le_bytes().to_vec()),
+            Self::Texts(texts) => texts.get(place).filter(|text| text.len() <= STATISTICS_BYTES).map(|text| text.clone().into_bytes()),
+        }
+    }
+
     fn statistics(&self, nulls: u64) -> Statistics {
         match self {
             Self::I64Values(integers) => {
@@ -190,6 +215,13 @@ impl Values {
             }
         }
     }
+}
+
+/// What the index has to know of a page.
+struct PageBounds {
+    /// The places in the dictionary of its least and its greatest value.
+    values: Option<(usize, usize)>,
+    nulls: usize,
 }
 
 /// What is needed to write the pages of a chunk.
@@ -216,10 +248,14 @@ impl Pages<'_> {
         };
         let mut specs: Vec<PageWriteSpec> = vec![writer.write_page(CompressedPage::new(page, dictionary.len()))?];
         let mut locations = Vec::new();
+        let mut bounds = Vec::new();
+        let places = self.values.places_in_order();
         let mut taken = 0;
         for first in (0..self.rows).step_by(PAGE_ROWS) {
             let rows = PAGE_ROWS.min(self.rows - first);
+            let before = taken;
             let plain = self.data_page(first, rows, &mut taken);
+            bounds.push(PageBounds { values: self.bounds(before..taken, &places), nulls: rows - (taken - before) });
             let page = Page::DataPage {
                 buf: compress(&plain)?,
                 num_values: rows as u32,
@@ -234,8 +270,39 @@ impl Pages<'_> {
         }
         writer.close()?;
         let bytes = Bytes::from(sink.into_inner()?);
-        let close = self.close(&specs, locations)?;
+        let index = self.column_index(&bounds);
+        let close = self.close(&specs, locations, index)?;
         Ok(Chunk { bytes, close })
+    }
+
+    /// The places in the dictionary of the least and the greatest of some values.
+    fn bounds(&self, taken: Range<usize>, places: &[u32]) -> Option<(usize, usize)> {
+        let indices = match &self.indices {
+            Indices::Constant if taken.is_empty() => &[],
+            Indices::Constant => &[0][..],
+            Indices::Each(indices) => indices.get(taken).unwrap_or_default(),
+        };
+        let key = |index: &u32| (places.get(*index as usize).copied().unwrap_or(u32::MAX), *index as usize);
+        let (mut least, mut greatest) = (key(indices.first()?), key(indices.first()?));
+        for found in indices.iter().map(key) {
+            least = least.min(found);
+            greatest = greatest.max(found);
+        }
+        Some((least.1, greatest.1))
+    }
+
+    /// The bounds of the values of each page; `None` where one is a text that is too long.
+    fn column_index(&self, bounds: &[PageBounds]) -> Option<ColumnIndex> {
+        let value = |place: Option<usize>| match place {
+            None => Some(Vec::new()),
+            Some(place) => self.values.plain_value(place),
+        };
+        let least = bounds.iter().map(|page| value(page.values.map(|(least, _)| least)));
+        let greatest = bounds.iter().map(|page| value(page.values.map(|(_, greatest)| greatest)));
+        let (least, greatest) = (least.collect::<Option<_>>()?, greatest.collect::<Option<_>>()?);
+        let without = bounds.iter().map(|page| page.values.is_none()).collect();
+        let nulls: Vec<i64> = bounds.iter().map(|page| page.nulls as i64).collect();
+        Some(ColumnIndex::new(without, least, greatest, BoundaryOrder::UNORDERED, nulls, None, None))
     }
 
     /// The levels and indices of some rows; `taken` counts the rows before that have a value.
@@ -266,7 +333,12 @@ impl Pages<'_> {
         plain
     }
 
-    fn close(&self, specs: &[PageWriteSpec], locations: Vec<PageLocation>) -> Result<ColumnCloseResult> {
+    fn close(
+        &self,
+        specs: &[PageWriteSpec],
+        locations: Vec<PageLocation>,
+        column_index: Option<ColumnIndex>,
+    ) -> Result<ColumnCloseResult> {
         let sum = |bytes: fn(&PageWriteSpec) -> usize| specs.iter().map(bytes).sum::<usize>() as i64;
         let nulls = self.valid.as_ref().map_or(0, Bitmap::unset_bits) as u64;
         let first_data = locations.first().map_or(0, |location| location.offset);
@@ -290,7 +362,7 @@ impl Pages<'_> {
             rows_written: self.rows as u64,
             metadata,
             bloom_filter: None,
-            column_index: None,
+            column_index,
             offset_index: Some(OffsetIndex::new(locations, None)),
         })
     }

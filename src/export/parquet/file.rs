@@ -5,23 +5,27 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
-use arrow::datatypes::{Field, FieldRef, Schema};
+use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::format::SortingColumn;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath};
 use polars::prelude::{Column, DataFrame, IdxCa};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use super::dictionary;
 use crate::columns::arrow_bridge::{array_from_column, record_batch};
+use crate::columns::frames::{empty_frame, is_identity};
 use crate::schema::facts::ProcessFacts;
-use crate::schema::{ColumnType, Table, Unit};
+use crate::schema::{Column as Declaration, ColumnType, Table, Unit};
 
 /// Rows of a row group: small enough to be read in parallel, large enough to compress.
-const ROW_GROUP_ROWS: usize = 1_048_576;
+pub(crate) const ROW_GROUP_ROWS: usize = 1_048_576;
 /// Maximum number of rows sampled to decide whether the values of a column repeat.
 const SAMPLE_ROWS: usize = 4_096;
 
@@ -37,10 +41,10 @@ pub(crate) fn write_table(
     facts: &ProcessFacts,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
-    let schema = with_metadata(&record_batch(&frame.head(Some(0)))?.schema(), frame, table);
+    let schema = schema(table)?;
     let hardly_repeating = hardly_repeating(frame, table)?;
-    let properties = properties(&hardly_repeating, table, facts)?;
-    let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
+    let properties = properties(&hardly_repeating, table)?.set_key_value_metadata(Some(provenance(table, facts)?));
+    let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties.build()))?;
     let (mut writer, columns) = writer.into_serialized_writer()?;
     let descriptors = writer.schema_descr().columns().to_vec();
     for (group, first) in (0..frame.height()).step_by(ROW_GROUP_ROWS).enumerate() {
@@ -103,22 +107,47 @@ pub(crate) fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Re
     Ok(())
 }
 
-/// The same fields with unit and documentation, nullable where that is declared or, against the declaration, true.
-fn with_metadata(schema: &Schema, frame: &DataFrame, table: &'static Table) -> Arc<Schema> {
-    let fields: Vec<Field> = schema
-        .fields()
-        .iter()
-        .map(|field| {
-            let Some(column) = table.column(field.name()) else { return field.as_ref().clone() };
-            let doc = [("doc".to_owned(), column.doc.to_owned())];
-            let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
-            let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
-            let metadata = doc.into_iter().chain(unit).collect();
-            let has_nulls = frame.column(field.name()).is_ok_and(|column| column.null_count() > 0);
-            Field::new(field.name(), field.data_type().clone(), column.nullable || has_nulls).with_metadata(metadata)
-        })
-        .collect();
-    Arc::new(Schema::new(fields))
+/// A writer of row groups that are encoded already.
+///
+/// # Errors
+/// When nothing can be written.
+pub(crate) fn part_writer<W: Write + Send>(table: &'static Table, out: W) -> Result<SerializedFileWriter<W>> {
+    let properties = properties(&BTreeSet::new(), table)?.set_key_value_metadata(Some(about(table)?));
+    let writer = ArrowWriter::try_new(out, schema(table)?, Some(properties.build()))?;
+    Ok(writer.into_serialized_writer()?.0)
+}
+
+/// Writes a frame of a column of rising integers, which differ little from one row to the next.
+///
+/// # Errors
+/// When writing fails.
+pub(crate) fn write_rising(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
+    let batch = record_batch(frame)?;
+    let properties = base_properties()?.set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
+    let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties.build()))?;
+    writer.write(&batch)?;
+    writer.close()?;
+    Ok(())
+}
+
+/// The columns of a table as Arrow has them, with unit and documentation. It depends on the declaration alone, because processes share
+/// files: so that only what is the same of all rows is never missing.
+fn schema(table: &'static Table) -> Result<Arc<Schema>> {
+    let all: Vec<&'static Declaration> = table.columns.iter().collect();
+    let natural = record_batch(&empty_frame(&all))?.schema();
+    let fields = natural.fields().iter().zip(table.columns).map(|(field, column)| {
+        let doc = [("doc".to_owned(), column.doc.to_owned())];
+        let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
+        let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
+        let data_type = match field.data_type() {
+            // Not every library has codes without a sign.
+            DataType::Dictionary(_, _) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            other => other.clone(),
+        };
+        let metadata = doc.into_iter().chain(unit).collect();
+        Field::new(column.name, data_type, !is_identity(column.name)).with_metadata(metadata)
+    });
+    Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
 }
 
 fn base_properties() -> Result<WriterPropertiesBuilder> {
@@ -133,9 +162,12 @@ fn base_properties() -> Result<WriterPropertiesBuilder> {
 fn properties(
     hardly_repeating: &BTreeSet<&'static str>,
     table: &'static Table,
-    facts: &ProcessFacts,
-) -> Result<WriterProperties> {
-    let mut properties = base_properties()?.set_key_value_metadata(Some(provenance(table, facts)?));
+) -> Result<WriterPropertiesBuilder> {
+    let place = |name: &&str| table.column_names().position(|column| column == *name);
+    let sorted = table.sort.iter().filter_map(place).map(|place| SortingColumn::new(place as i32, false, true));
+    let mut properties = base_properties()?
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_sorting_columns(Some(sorted.collect()));
     for name in hardly_repeating {
         // Such values differ little from one row to the next, and a dictionary of them would be as long as they are.
         let path = ColumnPath::from(*name);
@@ -143,7 +175,7 @@ fn properties(
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
-    Ok(properties.build())
+    Ok(properties)
 }
 
 fn hardly_repeating(frame: &DataFrame, table: &'static Table) -> Result<BTreeSet<&'static str>> {
@@ -165,28 +197,48 @@ fn hardly_repeats(column: &Column) -> Result<bool> {
     Ok(different.len() > sample.len() / 2 && sample.len() > 1)
 }
 
-fn provenance(table: &'static Table, facts: &ProcessFacts) -> Result<Vec<KeyValue>> {
+/// What a file reports about its table.
+fn about(table: &'static Table) -> Result<Vec<KeyValue>> {
     let units: BTreeMap<&str, &str> = table
         .columns
         .iter()
         .filter(|column| column.unit != Unit::None)
         .map(|column| (column.name, column.unit.name()))
         .collect();
-    let optional = |value: &Option<String>| value.clone().unwrap_or_default();
-    Ok([
+    Ok(pairs([
         ("wavesieve.version", env!("CARGO_PKG_VERSION").to_owned()),
         ("wavesieve.table", table.name.to_owned()),
         ("wavesieve.about", table.about.to_owned()),
         ("wavesieve.key", table.key.join(",")),
         ("wavesieve.sorted_by", table.sort.join(",")),
         ("wavesieve.units", serde_json::to_string(&units)?),
+        ("wavesieve.columns", serde_json::to_string(&described_columns(table))?),
         ("wavesieve.clock", "boot time of the node".to_owned()),
+    ]))
+}
+
+/// What a file of one process reports.
+fn provenance(table: &'static Table, facts: &ProcessFacts) -> Result<Vec<KeyValue>> {
+    let optional = |value: &Option<String>| value.clone().unwrap_or_default();
+    let mut all = about(table)?;
+    all.extend(pairs([
         ("wavesieve.source", facts.source.clone()),
         ("wavesieve.source_format", facts.format.clone()),
         ("wavesieve.source_schema_version", optional(&facts.schema_version)),
         ("wavesieve.guid", optional(&facts.guid)),
-    ]
-    .into_iter()
-    .map(|(key, value)| KeyValue::new(key.to_owned(), value))
-    .collect())
+    ]));
+    Ok(all)
+}
+
+fn pairs(pairs: impl IntoIterator<Item = (&'static str, String)>) -> Vec<KeyValue> {
+    pairs.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect()
+}
+
+/// The columns of a table as JSON: name, type, unit, whether values may be missing, documentation.
+pub(crate) fn described_columns(table: &'static Table) -> Vec<Value> {
+    let describe = |column: &Declaration| {
+        let (name, kind, unit) = (column.name, column.column_type.name(), column.unit.name());
+        json!({"name": name, "type": kind, "unit": unit, "nullable": column.nullable, "doc": column.doc})
+    };
+    table.columns.iter().map(describe).collect()
 }

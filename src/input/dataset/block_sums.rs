@@ -16,10 +16,16 @@ const BLOCK_BYTES: u64 = 1 << 18;
 /// Hexadecimal digits of a sum.
 const DIGITS: usize = 16;
 
-/// The sums of all blocks of a file, in their order; as a text, digits without anything between.
+/// The sums of all blocks or column chunks of a file, in their order; as a text, digits without anything between.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BlockSums(Vec<u64>);
+
+impl From<Vec<u64>> for BlockSums {
+    fn from(sums: Vec<u64>) -> Self {
+        Self(sums)
+    }
+}
 
 impl From<BlockSums> for String {
     fn from(sums: BlockSums) -> Self {
@@ -50,6 +56,13 @@ impl BlockSums {
             sums.push(xxh3_64(&block));
         }
         Ok(Self(sums))
+    }
+}
+
+impl BlockSums {
+    /// The sum of a block or chunk.
+    pub(crate) fn get(&self, number: usize) -> Option<u64> {
+        self.0.get(number).copied()
     }
 }
 

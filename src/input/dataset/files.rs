@@ -6,13 +6,20 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::source::{Manifest, part_path};
+use super::manifest::{AnyManifest, NUMBERS_FILE, PROCESSES, SCHEMAS, part_name};
+use super::own_files::part_path;
+use super::stored::StoredProcess;
 use crate::input::recognition::discover::is_unfinished;
 use crate::input::recognition::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.
-pub(crate) fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly> {
+pub(crate) fn notes(
+    directory: &Path,
+    shown: &str,
+    selection: &[String],
+    listed: &BTreeSet<PathBuf>,
+) -> Vec<Anomaly> {
     let note = |check_id, path: String, detail: String| Anomaly {
         check_id,
         severity: Severity::Warning,
@@ -21,24 +28,41 @@ pub(crate) fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<A
         first_key: Some(path),
         detail,
     };
-    let selection = Some(&manifest.selection).filter(|selection| !selection.is_empty()).map(|selection| {
+    let selection = Some(selection).filter(|selection| !selection.is_empty()).map(|selection| {
         let detail = format!("the dataset is filtered by {} and not the whole trace", selection.join(" "));
         note("selected_dataset", shown.to_owned(), detail)
     });
-    let foreign = foreign_files(directory, manifest).into_iter().map(|path| {
+    let foreign = foreign_files(directory, listed).into_iter().map(|path| {
         let detail = "not in the manifest of its dataset, so it is ignored; move it elsewhere";
         note("unlisted_file", path.display().to_string(), detail.to_owned())
     });
     selection.into_iter().chain(foreign).collect()
 }
 
+/// The files that hold rows by the manifest, and those that every dataset has.
+pub(crate) fn listed_parts(directory: &Path, manifest: &AnyManifest) -> BTreeSet<PathBuf> {
+    match manifest {
+        AnyManifest::OwnFiles(manifest) => {
+            let of = |process: &StoredProcess| {
+                let part = |table: &String| directory.join(part_path(table, process.rank, process.process));
+                process.rows.keys().map(part).collect::<Vec<_>>()
+            };
+            manifest.processes.iter().flat_map(of).collect()
+        }
+        AnyManifest::SharedFiles(manifest, _) => {
+            let parts = manifest.tables.iter().flat_map(|(name, table)| {
+                let folder = directory.join(name);
+                (0..table.parts.len()).map(move |number| folder.join(part_name(number)))
+            });
+            let schema = |name: &String| directory.join(SCHEMAS).join(format!("{name}.parquet"));
+            let schemas = manifest.tables.keys().map(schema);
+            parts.chain(schemas).chain([NUMBERS_FILE, PROCESSES].map(|name| directory.join(name))).collect()
+        }
+    }
+}
+
 /// Files in the folder of a dataset that could be taken for parts of it or for traces, and are not listed; in order.
-fn foreign_files(directory: &Path, manifest: &Manifest) -> Vec<PathBuf> {
-    let parts = manifest.processes.iter().flat_map(|process| {
-        let part = |table: &String| directory.join(part_path(table, process.rank, process.process));
-        process.rows.keys().map(part)
-    });
-    let listed: BTreeSet<PathBuf> = parts.collect();
+fn foreign_files(directory: &Path, listed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut foreign = files_below(directory);
     foreign.retain(|path| !listed.contains(path) && is_of_traces(path));
     foreign.sort();

@@ -1,13 +1,23 @@
-//! Datasets written by `convert`: hive-partitioned Parquet with a manifest.
+//! Datasets written by `convert`: Parquet with a manifest. In layout 2 the processes share the files of a table, in layout 1 each has
+//! its own.
 
 mod block_sums;
 mod files;
-mod parts;
+mod manifest;
+mod own_files;
 mod row_groups;
+mod shared_files;
 mod source;
+mod store;
+mod stored;
 
 pub(crate) use block_sums::BlockSums;
-#[cfg(test)]
-pub(crate) use source::DATASET_FORMAT;
-pub(crate) use source::{Dataset, DatasetSource, is_dataset, part_path, without_manifest};
-pub use source::{MANIFEST, Manifest, StoredProcess};
+pub(crate) use manifest::{
+    AnyManifest, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, SCHEMAS, StoredPart, StoredTable, hash,
+    is_dataset, part_name, without_manifest,
+};
+pub use manifest::{MANIFEST, Manifest};
+pub(crate) use own_files::{OwnFiles, part_path};
+pub(crate) use shared_files::{Part, SUMS, SharedFiles};
+pub(crate) use source::{Dataset, DatasetSource};
+pub use stored::StoredProcess;

@@ -1,17 +1,18 @@
 //! The row groups of a Parquet file, each read by itself: dictionaries stay dictionaries.
 
 use std::fs::File;
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use arrow::array::{Array, AsArray, DictionaryArray};
-use arrow::datatypes::UInt32Type;
+use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, Int32Type, UInt32Type};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use polars::prelude::{
-    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IntoColumn, NewChunkedArray,
-    UInt32Chunked,
+    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IdxSize, IntoColumn, LazyFrame,
+    NewChunkedArray, PlRefPath, ScanArgsParquet, UInt32Chunked, UnionArgs, concat,
 };
 use rayon::prelude::*;
 
@@ -25,25 +26,82 @@ const FRAME_ROWS: usize = 1 << 16;
 /// Maximum rows of a frame that should be as large as possible: a row group that claims more rows is not trusted.
 const MAX_ROWS: usize = 1 << 21;
 
-/// Columns of every row group of a file.
+/// A file that was opened, to read row groups of it.
+#[derive(Clone)]
+pub(crate) struct RowGroups {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+}
+
+impl RowGroups {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Self::new(path, metadata))
+    }
+
+    /// A file whose footer was read.
+    pub(crate) fn new(path: &Path, metadata: ArrowReaderMetadata) -> Self {
+        Self { path: path.to_owned(), metadata }
+    }
+
+    /// How many it has.
+    pub(crate) fn count(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Columns of some row groups.
+    ///
+    /// # Errors
+    /// When the file lacks a column.
+    pub(crate) fn pieces(
+        &self,
+        numbers: Range<usize>,
+        columns: &[&'static Declaration],
+    ) -> Result<Vec<Box<dyn Piece>>> {
+        let schema = self.metadata.metadata().file_metadata().schema_descr();
+        for column in columns {
+            let known = schema.columns().iter().any(|stored| stored.name() == column.name);
+            anyhow::ensure!(known, "{} lacks the column {}; convert again", self.path.display(), column.name);
+        }
+        let mask = ProjectionMask::columns(schema, columns.iter().map(|column| column.name));
+        let group = |number| {
+            let (path, metadata, mask) = (self.path.clone(), self.metadata.clone(), mask.clone());
+            Box::new(RowGroup { path, metadata, mask, number, columns: columns.to_vec() }) as Box<dyn Piece>
+        };
+        Ok(numbers.map(group).collect())
+    }
+}
+
+/// Rows of a file that polars reads when they are wanted.
+pub(crate) struct Scan {
+    /// The file.
+    pub path: PathBuf,
+    /// Position of the first row and number of rows; all where there is none.
+    pub rows: Option<(u64, u64)>,
+}
+
+/// Rows of files, read when they are wanted.
 ///
 /// # Errors
-/// When the file cannot be opened, or lacks a column.
-pub(crate) fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let schema = metadata.metadata().file_metadata().schema_descr();
-    for column in columns {
-        let known = schema.columns().iter().any(|stored| stored.name() == column.name);
-        anyhow::ensure!(known, "{} lacks the column {}; convert again", path.display(), column.name);
-    }
-    let mask = ProjectionMask::columns(schema, columns.iter().map(|column| column.name));
-    let group = |number| {
-        let (path, columns) = (path.to_owned(), columns.to_vec());
-        Box::new(RowGroup { path, metadata: metadata.clone(), mask: mask.clone(), number, columns }) as Box<dyn Piece>
+/// When a file cannot be opened.
+pub(crate) fn scan(parts: impl IntoIterator<Item = Scan>) -> Result<LazyFrame> {
+    let open = |part: Scan| {
+        let path = part.path;
+        let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
+        let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+        let frame = LazyFrame::scan_parquet(PlRefPath::new(text), options)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        let Some((first, rows)) = part.rows else { return Ok(frame) };
+        Ok(frame.slice(i64::try_from(first)?, IdxSize::try_from(rows)?))
     };
-    Ok((0..metadata.metadata().num_row_groups()).map(group).collect())
+    let frames = parts.into_iter().map(open).collect::<Result<Vec<LazyFrame>>>()?;
+    Ok(concat(frames, UnionArgs::default())?)
 }
 
 /// The rows of all pieces in their order, or those to keep, every column in one part. Takes less time than polars for dictionaries, whose
@@ -133,16 +191,21 @@ impl RowGroup {
 
 fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {
     let data_type = data_type(declared.column_type);
-    if let (DataType::Categorical(_, _), Some(words)) = (&data_type, array.as_any_dictionary_opt())
-        && let Some(column) = words.as_any().downcast_ref::<DictionaryArray<UInt32Type>>()
-    {
-        return shared(declared.name, column, data_type);
+    if let (DataType::Categorical(_, _), Some(words)) = (&data_type, array.as_any_dictionary_opt()) {
+        let words = words.as_any();
+        // Older versions wrote codes without a sign.
+        if let Some(column) = words.downcast_ref::<DictionaryArray<Int32Type>>() {
+            return shared(declared.name, column, data_type);
+        }
+        if let Some(column) = words.downcast_ref::<DictionaryArray<UInt32Type>>() {
+            return shared(declared.name, column, data_type);
+        }
     }
     Ok(series_from_array(declared.name, array)?.cast(&data_type)?.into_column())
 }
 
 /// A dictionary column in the codes of the shared dictionary. polars would look up the text of every row for that.
-fn shared(name: &str, column: &DictionaryArray<UInt32Type>, data_type: DataType) -> Result<Column> {
+fn shared<K: ArrowDictionaryKeyType>(name: &str, column: &DictionaryArray<K>, data_type: DataType) -> Result<Column> {
     let DataType::Categorical(_, mapping) = &data_type else { anyhow::bail!("internal: {name} has no dictionary") };
     let code = |text: Option<&str>| text.map(|text| mapping.insert_cat(text)).transpose();
     let values = column.values();
@@ -155,15 +218,15 @@ fn shared(name: &str, column: &DictionaryArray<UInt32Type>, data_type: DataType)
     };
     let keys = column.keys();
     let known: Option<Vec<CatSize>> = codes.iter().copied().collect();
-    let in_range = keys.values().iter().max().is_none_or(|key| (*key as usize) < codes.len());
+    let in_range = keys.values().iter().all(|key| key.as_usize() < codes.len());
     let codes = match known.filter(|_| keys.null_count() == 0 && in_range) {
         Some(known) => {
             // Every key is in range: the default stands for nothing.
-            let codes = keys.values().iter().map(|key| known.get(*key as usize).copied().unwrap_or_default());
+            let codes = keys.values().iter().map(|key| known.get(key.as_usize()).copied().unwrap_or_default());
             UInt32Chunked::from_vec(name.into(), codes.collect())
         }
         None => {
-            let codes = keys.iter().map(|key| codes.get(key? as usize).copied().flatten());
+            let codes = keys.iter().map(|key| codes.get(key?.as_usize()).copied().flatten());
             UInt32Chunked::from_iter_options(name.into(), codes)
         }
     };

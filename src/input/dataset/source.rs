@@ -1,24 +1,23 @@
-//! The manifest of a dataset, and how the tables of its processes are read.
+//! How the tables of the processes of a dataset are read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use parking_lot::{Mutex, MutexGuard};
 use polars::prelude::{
-    DataType, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NULL, NewChunkedArray, PlRefPath, ScanArgsParquet,
-    StringChunked, col, lit, when,
+    DataType, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NULL, NewChunkedArray, StringChunked, col, lit, when,
 };
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::block_sums::BlockSums;
-use super::files::notes;
-use super::parts::{damage_of, damaged_parts, problem, problem_of_content};
-use super::row_groups::{joined, row_groups};
+use super::files::{listed_parts, notes};
+use super::manifest::AnyManifest;
+use super::own_files::OwnFiles;
+use super::row_groups::joined;
+use super::shared_files::{SharedFiles, SharedProcess};
+use super::store::Store;
+use super::stored::StoredProcess;
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::columns::frames::{data_type, empty_frame, is_identity};
 use crate::columns::reading::Piece;
@@ -27,150 +26,54 @@ use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::input::recognition::content::Content;
 use crate::input::recognition::format::{Format, Opened, ProcessInput, Recognized};
 use crate::schema::anomaly::Damage;
-use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::facts::ProcessFacts;
 use crate::schema::process::{Gpu, Process};
 use crate::schema::{Column as Declaration, Table, table};
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
-/// Name of the manifest in a dataset directory.
-pub const MANIFEST: &str = "manifest.json";
-/// Value of the manifest's `format`.
-pub(crate) const DATASET_FORMAT: &str = "wavesieve-dataset";
-/// Layout version this program writes and reads.
-const LAYOUT_VERSION: u32 = 1;
-/// The derived table whose sums are in the manifest.
+/// The derived table whose sums are kept.
 const GPU_SEGMENTS: &str = "gpu_segments";
 /// Memory that a row takes while all columns of its table are read, sorted and written.
 const MEMORY_BYTES_OF_ROW: u64 = 400;
-
 /// Memory that a value takes with what is built from it: twice its own.
 const MEMORY_BYTES_OF_VALUE: u64 = 16;
 
-/// What a dataset is made of.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Manifest {
-    /// `DATASET_FORMAT`.
-    pub format: String,
-    pub layout_version: u32,
-    /// Version of the program that wrote it.
-    pub tool_version: String,
-    /// Hash of the category rules in force.
-    pub categories_hash: String,
-    /// Parts of the sources that could not be read, and sources that could not be read at all.
-    pub damage: Vec<Damage>,
-    /// The filters that chose what is in it, as options; without any it is the whole trace.
-    #[serde(default)]
-    pub selection: Vec<String>,
-    /// The processes in order.
-    pub processes: Vec<StoredProcess>,
-}
-
-/// A process in a dataset.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct StoredProcess {
-    /// Number in the dataset; part of the file names.
-    pub process: i64,
-    /// Rank in the dataset; part of the paths.
-    pub rank: i64,
-    /// Role in the dataset.
-    pub role: Role,
-    /// Counter pass in the dataset.
-    pub pass: i64,
-    /// Number of rows by table.
-    pub rows: BTreeMap<String, u64>,
-    /// Bytes of the parts by table; unknown in datasets of older versions.
-    #[serde(default)]
-    pub bytes: BTreeMap<String, u64>,
-    /// Sums over the content of the parts by table; unknown in datasets of older versions.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub sums: BTreeMap<String, BlockSums>,
-    /// Device number in the dataset by GPU index.
-    pub devices: BTreeMap<i64, i64>,
-    /// Sums of `gpu_segments`; unknown in datasets of older versions.
-    #[serde(default)]
-    pub gpu_times: Option<Vec<GpuTime>>,
-    /// What the source reported about it.
-    pub facts: ProcessFacts,
-}
-
-impl Manifest {
-    /// A manifest of this layout version.
-    pub fn new(
-        categories: &CategoryRules,
-        damage: Vec<Damage>,
-        selection: Vec<String>,
-        processes: Vec<StoredProcess>,
-    ) -> Self {
-        Self {
-            format: DATASET_FORMAT.to_owned(),
-            layout_version: LAYOUT_VERSION,
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            categories_hash: categories.hash(),
-            damage,
-            selection,
-            processes,
-        }
-    }
-
-    fn read(directory: &Path) -> Result<Self> {
-        let path = directory.join(MANIFEST);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let manifest: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not a manifest of this version; convert again", path.display()))?;
-        if manifest.layout_version != LAYOUT_VERSION {
-            bail!(
-                "{} has layout version {}, this program reads {LAYOUT_VERSION}; convert again",
-                path.display(),
-                manifest.layout_version
-            );
-        }
-        Ok(manifest)
-    }
-}
-
-/// Whether a directory is a dataset: its manifest names the format.
-pub(crate) fn is_dataset(directory: &Path) -> bool {
-    fs::read_to_string(directory.join(MANIFEST)).is_ok_and(|text| text.contains(DATASET_FORMAT))
-}
-
-/// What is wrong with a directory that holds the parts of a dataset, but no manifest that can be read.
-pub(crate) fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
-    let below = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_part = |path: PathBuf| path.extension().is_some_and(|extension| extension == "parquet");
-    let is_of_rank = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rank="));
-    let is_table = |path: &&PathBuf| path.file_name().and_then(|name| table(name.to_str()?)).is_some();
-    let holds_parts = |path: &PathBuf| below(path).filter(is_of_rank).any(|rank| below(&rank).any(is_part));
-    if !entries.iter().filter(is_table).any(holds_parts) {
-        return None;
-    }
-    let advice = "copy it again or convert again";
-    Some(match fs::read(directory.join(MANIFEST)) {
-        Ok(_) => format!("a dataset whose {MANIFEST} is damaged; {advice}"),
-        Err(error) if error.kind() == ErrorKind::NotFound => format!("a dataset without its {MANIFEST}; {advice}"),
-        Err(error) => format!("a dataset whose {MANIFEST} cannot be read: {error}"),
-    })
-}
-
-/// Path of the file that holds a table of a process, below the dataset directory.
-pub(crate) fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
-    PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
-}
+/// Tables that are damaged.
+type Damaged = BTreeMap<&'static str, Damage>;
 
 /// The processes of a dataset, and what could not be read when it was written or is missing now.
 ///
 /// # Errors
 /// When the manifest cannot be read.
 fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Opened> {
-    let manifest = Manifest::read(directory)?;
-    let notes = notes(directory, shown, &manifest);
-    let same_categories = manifest.categories_hash == categories.hash();
-    let processes = manifest.processes;
-    let damaged: Vec<_> = processes.par_iter().map(|stored| damaged_parts(directory, stored)).collect();
-    let damage = manifest.damage.into_iter().chain(damaged.iter().flat_map(|parts| parts.values().cloned())).collect();
-    let found = processes.into_iter().zip(damaged).map(|(stored, damaged)| {
+    let manifest = AnyManifest::read(directory)?;
+    let listed = listed_parts(directory, &manifest);
+    let (hash, selection, lost, stores) = match manifest {
+        AnyManifest::OwnFiles(manifest) => {
+            let processes = manifest.processes.into_par_iter();
+            let stores = processes.map(|stored| {
+                let files = OwnFiles::new(directory, stored);
+                let damaged = files.damaged();
+                (Box::new(files) as Box<dyn Store>, damaged)
+            });
+            (manifest.categories_hash, manifest.selection, manifest.damage, stores.collect::<Vec<_>>())
+        }
+        AnyManifest::SharedFiles(manifest, processes) => {
+            let files = Arc::new(SharedFiles::new(directory, &manifest, processes)?);
+            let stores = SharedProcess::all(&files).map(|process| Box::new(process) as Box<dyn Store>);
+            let stores = stores.zip(files.damaged()).collect();
+            (manifest.categories_hash, manifest.selection, manifest.damage, stores)
+        }
+    };
+    let notes = notes(directory, shown, &selection, &listed);
+    let same_categories = hash == categories.hash();
+    let now = stores.iter().flat_map(|(_, damaged)| damaged.values().cloned()).collect::<BTreeSet<Damage>>();
+    let damage = lost.into_iter().chain(now).collect();
+    let found = stores.into_iter().map(|(store, damaged)| {
+        let stored = store.process();
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
-        let source = DatasetSource::new(directory, stored, same_categories).without(damaged);
+        let source = DatasetSource::new(store, same_categories).without(damaged);
         ProcessInput { facts, source: Arc::new(source) }
     });
     Ok(Opened { processes: found.collect(), notes, damage })
@@ -188,11 +91,10 @@ impl Format for Dataset {
 
 /// Reads the tables of a process that was written.
 pub(crate) struct DatasetSource {
-    directory: PathBuf,
-    stored: StoredProcess,
+    store: Box<dyn Store>,
     same_categories: bool,
     /// What was damaged when it was opened.
-    opened_with: BTreeMap<&'static str, Damage>,
+    opened_with: Damaged,
     /// What is known of the parts that were looked at since.
     inspected: Mutex<BTreeMap<&'static str, PartState>>,
     /// Whether the content of any part turned out to be damaged.
@@ -208,14 +110,23 @@ struct PartState {
 }
 
 impl DatasetSource {
-    /// Reads from below `directory`; `same_categories` is true if the effective rules are those of the writing.
-    pub(crate) fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
-        let (directory, inspected, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
-        Self { directory, stored, same_categories, opened_with: BTreeMap::new(), inspected, content }
+    /// Reads what is stored; `same_categories` is true if the effective rules are those of the writing.
+    pub(crate) fn new(store: Box<dyn Store>, same_categories: bool) -> Self {
+        let (inspected, content) = (Mutex::default(), OnceLock::new());
+        Self { store, same_categories, opened_with: BTreeMap::new(), inspected, content }
+    }
+
+    fn stored(&self) -> &StoredProcess {
+        self.store.process()
+    }
+
+    /// Rows of a table, as they were written.
+    fn rows(&self, table: &Table) -> u64 {
+        self.stored().rows.get(table.name).copied().unwrap_or(0)
     }
 
     /// The same without the parts of tables that are damaged.
-    fn without(self, damaged: BTreeMap<&'static str, Damage>) -> Self {
+    fn without(self, damaged: Damaged) -> Self {
         damaged.iter().for_each(|(table, damage)| self.leave_out(table, damage.clone()));
         Self { opened_with: damaged, ..self }
     }
@@ -242,7 +153,7 @@ impl DatasetSource {
         if let Some(known) = known.filter(|known| known.damage.is_some() || unknown.is_empty()) {
             return known.damage;
         }
-        let found = problem(&self.directory, &self.stored, table, &unknown);
+        let found = self.store.problem(table, &unknown);
         let mut inspected = self.looked_at_now();
         let inspected = inspected.entry(table.name).or_default();
         inspected.columns.extend(unknown);
@@ -257,20 +168,20 @@ impl DatasetSource {
     }
 
     fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
-        let path = self.path(table.name);
-        let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
-        let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
-        let frame = LazyFrame::scan_parquet(PlRefPath::new(text), options)
-            .with_context(|| format!("cannot open {}", path.display()))?;
-        let same_devices = devices(process) == self.stored.devices;
+        let same_devices = devices(process) == self.stored().devices;
+        let renumbers = !same_devices && columns.iter().any(|column| column.name == "device");
+        let keys = ["gpu", "agent_id"].into_iter().filter(|_| renumbers).filter_map(|name| table.column(name));
+        let mut read = columns.to_vec();
+        read.extend(keys.filter(|key| !columns.contains(key)));
+        let frame = self.store.frame(table, &read)?;
         let selection: Vec<Expr> = columns
             .iter()
             .map(|column| match column.name {
                 "device" if !same_devices && table.column("gpu").is_some() => renumbered(process),
                 "device" if !same_devices && table.column("agent_id").is_some() => renumbered_by_agent(process),
                 // Replays have passes of their own after the first.
-                "pass" if process.pass != self.stored.pass => {
-                    col("pass") + lit(process.pass.saturating_sub(self.stored.pass))
+                "pass" if process.pass != self.stored().pass => {
+                    col("pass") + lit(process.pass.saturating_sub(self.stored().pass))
                 }
                 name => col(name).cast(data_type(column.column_type)),
             })
@@ -280,14 +191,10 @@ impl DatasetSource {
 
     /// Whether a derived table is there and is what would be derived. One that was deleted or is damaged is derived again.
     fn holds(&self, table: &'static Table) -> bool {
-        self.stored.rows.contains_key(table.name)
+        self.stored().rows.contains_key(table.name)
             && (self.same_categories || table.name != GPU_SEGMENTS)
-            && self.path(table.name).exists()
+            && self.store.is_kept(table)
             && self.damage_of_part(table).is_none()
-    }
-
-    fn path(&self, table: &str) -> PathBuf {
-        self.directory.join(part_path(table, self.stored.rank, self.stored.process))
     }
 
     /// Puts the category that the rules in force give in place of the stored one.
@@ -349,7 +256,7 @@ impl ProcessReader for DatasetSource {
             return Ok(match joined(&pieces, context.keep) {
                 Ok(frame) => Rows::clean(frame.lazy()),
                 Err(error) => {
-                    let damage = damage_of(&self.path(table.name), &self.stored, table, &error);
+                    let damage = self.store.damage_of(table, &error);
                     self.leave_out(table.name, damage.clone());
                     Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) }
                 }
@@ -375,8 +282,8 @@ impl ProcessReader for DatasetSource {
         // A column that is not taken as it is stored.
         let changed = |name: &str| match name {
             "category" => !self.same_categories,
-            "device" => devices(context.process) != self.stored.devices,
-            "pass" => context.process.pass != self.stored.pass,
+            "device" => devices(context.process) != self.stored().devices,
+            "pass" => context.process.pass != self.stored().pass,
             _ => false,
         };
         if columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
@@ -387,7 +294,7 @@ impl ProcessReader for DatasetSource {
         if is_missing {
             return Ok(None);
         }
-        let pieces = row_groups(&self.path(table.name), columns)?;
+        let pieces = self.store.pieces(table, columns)?;
         Ok((!pieces.is_empty()).then_some(pieces))
     }
 
@@ -398,7 +305,7 @@ impl ProcessReader for DatasetSource {
         wanted: &BTreeSet<&'static str>,
     ) -> Result<Stored> {
         if !self.holds(table) {
-            let damage = if self.stored.rows.contains_key(table.name) { self.known_damage(table) } else { None };
+            let damage = if self.stored().rows.contains_key(table.name) { self.known_damage(table) } else { None };
             return Ok(Stored { frame: None, damage });
         }
         let columns: Vec<&'static Declaration> =
@@ -411,17 +318,16 @@ impl ProcessReader for DatasetSource {
     }
 
     fn gpu_times(&self) -> Option<&[GpuTime]> {
-        self.stored.gpu_times.as_deref().filter(|_| table(GPU_SEGMENTS).is_some_and(|table| self.holds(table)))
+        self.stored().gpu_times.as_deref().filter(|_| table(GPU_SEGMENTS).is_some_and(|table| self.holds(table)))
     }
 
     fn damage_of_content(&self) -> &[Damage] {
         self.content.get_or_init(|| {
-            let tables = self.stored.rows.keys().filter_map(|name| table(name));
-            let there =
-                tables.filter(|table| !self.opened_with.contains_key(table.name) && self.path(table.name).exists());
+            let tables = self.stored().rows.keys().filter_map(|name| table(name));
+            let there = tables.filter(|table| !self.opened_with.contains_key(table.name) && self.store.is_kept(table));
             let damage = there.filter_map(|table| {
                 let of_part = self.damage_of_part(table);
-                let damage = of_part.or_else(|| problem_of_content(&self.directory, &self.stored, table))?;
+                let damage = of_part.or_else(|| self.store.problem_of_content(table))?;
                 self.leave_out(table.name, damage.clone());
                 Some(damage)
             });
@@ -438,16 +344,16 @@ impl ProcessReader for DatasetSource {
         if let Some(damage) = self.known_damage(table) {
             return Ok(RowCount { rows: 0, damage: vec![damage] });
         }
-        Ok(RowCount::whole(self.stored.rows.get(table.name).copied().unwrap_or(0)))
+        Ok(RowCount::whole(self.rows(table)))
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        Some(self.stored.rows.values().sum::<u64>().saturating_mul(MEMORY_BYTES_OF_ROW))
+        Some(self.stored().rows.values().sum::<u64>().saturating_mul(MEMORY_BYTES_OF_ROW))
     }
 
     fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
         let values = request.iter().map(|(name, columns)| {
-            let rows = self.stored.rows.get(*name).copied().unwrap_or(0);
+            let rows = self.stored().rows.get(*name).copied().unwrap_or(0);
             rows.saturating_mul(columns.len() as u64)
         });
         Some(values.sum::<u64>().saturating_mul(MEMORY_BYTES_OF_VALUE))

@@ -1,0 +1,11 @@
+//! A dataset: the row groups of all processes put into the files that they share, and what describes them.
+
+mod companions;
+mod groups;
+mod pack;
+mod part;
+mod write;
+
+pub(crate) use pack::PACK_BYTES;
+pub(crate) use write::{Kept, Layout, Place, companions, manifest, write, write_files};
+pub use write::write_dataset;

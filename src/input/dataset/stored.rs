@@ -1,0 +1,38 @@
+//! What is kept of a process whose tables are stored.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::block_sums::BlockSums;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::schema::facts::{ProcessFacts, Role};
+
+/// A process whose tables are stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoredProcess {
+    /// Number among those that are stored together.
+    pub process: i64,
+    /// Rank it was stored with.
+    pub rank: i64,
+    /// Role it was stored with.
+    pub role: Role,
+    /// Counter pass it was stored with.
+    pub pass: i64,
+    /// Number of rows by table.
+    pub rows: BTreeMap<String, u64>,
+    /// Bytes of its own files by table, 0 where a table has no rows and no file; unknown in datasets of older versions, and where
+    /// processes share files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bytes: BTreeMap<String, u64>,
+    /// Sums over the content of its own files by table; unknown in datasets of older versions, and where processes share files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sums: BTreeMap<String, BlockSums>,
+    /// Device number by GPU index.
+    pub devices: BTreeMap<i64, i64>,
+    /// Sums of `gpu_segments`; unknown in datasets of older versions.
+    #[serde(default)]
+    pub gpu_times: Option<Vec<GpuTime>>,
+    /// What the source reported about it.
+    pub facts: ProcessFacts,
+}
