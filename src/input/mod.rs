@@ -35,7 +35,8 @@ cfg_if::cfg_if! {
             AnyManifest, BlockSums, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, Part, SCHEMAS, SUMS,
             SharedFiles, StoredPart, StoredTable, hash, is_dataset, part_name, part_path,
         };
-        pub use dataset::{MANIFEST, Manifest, StoredProcess};
+        pub(crate) use dataset::{MANIFEST, Manifest};
+        pub use dataset::StoredProcess;
         pub(crate) use error::InputError;
         pub(crate) use files::FileIdentity;
         pub(crate) use load::{load_candidates, load_with_cache};

@@ -46,6 +46,17 @@ impl Place {
         place
     }
 
+    /// With rank 3 as a dataset of layout 1.
+    pub fn of_layout_1() -> Self {
+        let place = Self::empty();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/layout_1");
+        for (path, _) in listing(&fixture) {
+            let name = path.strip_prefix(&fixture).unwrap();
+            place.write(&format!("dataset/{}", name.display()), fs::read(&path).unwrap());
+        }
+        place
+    }
+
     pub fn at(&self, name: &str) -> PathBuf {
         self.directory.path().join("in").join(name)
     }
@@ -278,9 +289,9 @@ fn every_verb_reports_a_damaged_file() {
     insta::assert_snapshot!(table);
 }
 
-/// Path of a part of rank 1 below a dataset.
+/// Path of the part of a table below a dataset; it holds rows of all ranks.
 pub fn part(table: &str) -> String {
-    format!("dataset/{table}/rank=1/process-1.parquet")
+    format!("dataset/{table}/part-00000.parquet")
 }
 
 fn cut(path: &Path) {
@@ -292,7 +303,7 @@ fn cut(path: &Path) {
 fn every_verb_reports_a_damaged_dataset() {
     let mut text = String::new();
     let part_of_kernels = part("kernels");
-    let named = [part_of_kernels.as_str(), "rank 1"];
+    let named = [part_of_kernels.as_str(), "ranks 0-3"];
     let mut add = |what: &str, place: &Place, named: &[&str]| {
         writeln!(text, "{what}:{}", place.codes(&VERBS, named, run)).unwrap();
     };
@@ -302,36 +313,55 @@ fn every_verb_reports_a_damaged_dataset() {
         ("empty part", |path| fs::write(path, "").unwrap()),
         ("missing part", |path| fs::remove_file(path).unwrap()),
         ("part of another format", |path| fs::write(path, "process,rank\n1,1\n").unwrap()),
-        ("part of another rank", |path| _ = fs::copy(other(path, "kernels", 0), path).unwrap()),
-        ("part of another table", |path| _ = fs::copy(other(path, "regions", 1), path).unwrap()),
+        ("part of another dataset", part_of_another_dataset),
+        ("part of another table", |path| _ = fs::copy(other(path, "regions"), path).unwrap()),
     ];
     for (what, damage) in cases {
         let place = Place::dataset();
         damage(&place.at(&part("kernels")));
         add(what, &place, &named);
-        // The others are whole: 72 dispatches of each.
-        assert_eq!(run(&["sql", KERNELS, &place.input(), "-f", "csv"]).stdout, "n\n216\n", "{what}");
+        // Other tables are whole: 130 regions of each rank.
+        let regions = "SELECT COUNT(*) AS n FROM regions";
+        assert_eq!(run(&["sql", regions, &place.input(), "-f", "csv"]).stdout, "n\n520\n", "{what}");
     }
     let place = Place::dataset();
     let path = place.at(&part("kernels"));
     let mut content = fs::read(&path).unwrap();
-    let at = content.len() / 3;
-    content[4..at].fill(0xff);
+    content[4..2000].fill(0xff);
     fs::write(&path, content).unwrap();
     // What is there is only known when it is read, which `info` does not do.
     let reading = ["check", "table", "sql", "analyze", "report", "convert"];
-    writeln!(text, "damaged content of a part:{}", place.codes(&reading, &named, run)).unwrap();
+    let of_rank = [part_of_kernels.as_str(), "the part of rank 0 "];
+    writeln!(text, "damaged content of a rank:{}", place.codes(&reading, &of_rank, run)).unwrap();
+    // The other ranks are whole: 72 dispatches of each.
+    assert_eq!(run(&["sql", KERNELS, &place.input(), "-f", "csv"]).stdout, "n\n216\n");
     let mut add = |what: &str, place: &Place, named: &[&str]| {
         writeln!(text, "{what}:{}", place.codes(&VERBS, named, run)).unwrap();
     };
     let place = Place::dataset();
     cut(&place.at(&part("gpu_segments")));
-    add("truncated part of a derived table", &place, &[&part("gpu_segments"), "rank 1"]);
+    add("truncated part of a derived table", &place, &[&part("gpu_segments"), "ranks 0-3"]);
     let place = Place::dataset();
+    fs::remove_dir_all(place.at("dataset/kernels")).unwrap();
+    add("folder of a table missing", &place, &named);
+    let place = Place::dataset();
+    fs::write(place.at("dataset/_processes.json.zst"), "").unwrap();
+    add("damaged facts about processes", &place, &["_processes.json.zst differs from what the manifest lists"]);
+    let place = Place::of_layout_1();
+    fs::remove_file(place.at("dataset/kernels/rank=3/process-0.parquet")).unwrap();
+    add("layout 1, missing part", &place, &["kernels/rank=3/process-0.parquet", "rank 3"]);
+    let place = Place::of_layout_1();
+    cut(&place.at("dataset/regions/rank=3/process-0.parquet"));
+    writeln!(text, "layout 1, truncated part:{}", place.codes(&["check", "info", "analyze", "convert"], &["regions/rank=3"], run))
+        .unwrap();
+    let mut add = |what: &str, place: &Place, named: &[&str]| {
+        writeln!(text, "{what}:{}", place.codes(&VERBS, named, run)).unwrap();
+    };
+    let place = Place::of_layout_1();
     for table in fs::read_dir(place.at("dataset")).unwrap() {
-        let _ = fs::remove_dir_all(table.unwrap().path().join("rank=1"));
+        let _ = fs::remove_dir_all(table.unwrap().path().join("rank=3"));
     }
-    add("all parts of a rank missing", &place, &["all parts of rank 1 are missing"]);
+    add("layout 1, all parts of a rank missing", &place, &["all parts of rank 3 are missing"]);
     let place = Place::dataset();
     cut(&place.at("dataset/manifest.json"));
     add("truncated manifest", &place, &["dataset/manifest.json"]);
@@ -350,17 +380,31 @@ fn every_verb_reports_a_damaged_dataset() {
     insta::assert_snapshot!(text);
 }
 
-/// The part of another table or rank beside one of the kernels of rank 1.
-fn other(path: &Path, table: &str, rank: i64) -> PathBuf {
-    path.ancestors().nth(3).unwrap().join(format!("{table}/rank={rank}/process-{rank}.parquet"))
+/// The part of another table beside one of the kernels.
+fn other(path: &Path, table: &str) -> PathBuf {
+    path.ancestors().nth(2).unwrap().join(table).join("part-00000.parquet")
+}
+
+/// Puts a part in the place of another that is as long, of the same table with other rows.
+fn part_of_another_dataset(path: &Path) {
+    let place = Place::empty();
+    let dataset = place.at("dataset");
+    succeed(&["convert", "-q", "fixtures/merged", "-o", dataset.to_str().unwrap()]);
+    let mut content = fs::read(dataset.join("kernels/part-00000.parquet")).unwrap();
+    let length = fs::metadata(path).unwrap().len() as usize;
+    // Parquet is read from its end.
+    let missing = length.saturating_sub(content.len());
+    content.splice(4..4, vec![0; missing]);
+    content.truncate(length);
+    fs::write(path, content).unwrap();
 }
 
 #[test]
-fn a_rewritten_part_is_as_good() {
-    let place = Place::dataset();
+fn a_rewritten_part_of_layout_1_is_as_good() {
+    let place = Place::of_layout_1();
     let manifest = place.at("dataset/manifest.json");
     let mut stored: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
-    assert!(stored["processes"][1]["bytes"]["kernels"].as_u64().unwrap() > 0);
+    assert!(stored["processes"][0]["bytes"]["kernels"].as_u64().unwrap() > 0);
     // Datasets of older versions do not tell the sizes of their parts: their parts are looked at instead.
     for process in stored["processes"].as_array_mut().unwrap() {
         process.as_object_mut().unwrap().remove("bytes");
@@ -368,7 +412,7 @@ fn a_rewritten_part_is_as_good() {
     fs::write(&manifest, stored.to_string()).unwrap();
     let info = run(&["info", &place.input()]);
     assert_eq!((info.code, info.stderr.as_str()), (0, ""));
-    cut(&place.at(&part("kernels")));
+    cut(&place.at("dataset/kernels/rank=3/process-0.parquet"));
     assert_eq!(run(&["info", &place.input()]).code, 5);
 }
 

@@ -73,11 +73,33 @@ fn a_derived_table_that_was_deleted_is_derived_again() {
     assert_eq!(shown, succeed(&["info", dataset, "-f", "json"]));
 }
 
+/// A dataset of layout 1, as older versions wrote it.
+const LAYOUT_1: &str = "fixtures/layout_1";
+
 #[test]
-fn a_manifest_without_sums_is_read_too() {
+fn a_dataset_of_layout_1_is_read_too() {
+    let source = "fixtures/two_nodes/node1/4140_results.db";
+    assert_eq!(answers(&[source], &[]), answers(&[LAYOUT_1], &[]));
+    let directory = tempfile::tempdir().unwrap();
+    let converted = |name: &str, input: &str| {
+        let output = directory.path().join(name);
+        succeed(&["convert", input, "-o", output.to_str().unwrap()]);
+        let parts = listing(&output).into_iter().map(|(path, _)| path);
+        let parts = parts.filter(|path| path.extension().is_some_and(|extension| extension == "parquet"));
+        parts.map(|path| fs::read(path).unwrap()).collect::<Vec<_>>()
+    };
+    assert!(converted("from_1", LAYOUT_1) == converted("from_traces", source), "the same rows give the same parts");
+}
+
+#[test]
+fn a_manifest_of_layout_1_without_sums_is_read_too() {
     let directory = tempfile::tempdir().unwrap();
     let dataset = directory.path().join("dataset");
-    succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap()]);
+    for (path, _) in listing(Path::new(LAYOUT_1)) {
+        let target = dataset.join(path.strip_prefix(LAYOUT_1).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(path, target).unwrap();
+    }
     let manifest = dataset.join("manifest.json");
     let mut stored: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
     for process in stored["processes"].as_array_mut().unwrap() {

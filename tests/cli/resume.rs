@@ -84,10 +84,10 @@ fn what_did_not_change_is_left_as_it_is() {
     let work = Work::ranks();
     assert_eq!(work.convert("dataset", &[]).code, 0);
     let written = |file: &str| fs::metadata(work.path("dataset").join(file)).unwrap().modified().unwrap();
-    let before = (written("manifest.json"), written("kernels/rank=0/process-0.parquet"));
+    let before = (written("manifest.json"), written("kernels/part-00000.parquet"));
     let again = work.convert("dataset", &[]);
     assert!(again.stderr.contains("is up to date: 4 processes"), "{}", again.stderr);
-    assert_eq!(before, (written("manifest.json"), written("kernels/rank=0/process-0.parquet")));
+    assert_eq!(before, (written("manifest.json"), written("kernels/part-00000.parquet")));
     work.expect_nothing_left();
     let overwritten = work.convert("dataset", &["--overwrite"]);
     assert!(overwritten.stderr.starts_with("wrote ") && !overwritten.stderr.contains("taken over"));
@@ -119,8 +119,52 @@ fn ranks_that_change_come_or_go() {
 fn a_part_that_is_damaged_is_made_again() {
     let work = Work::ranks();
     assert_eq!(work.convert("dataset", &[]).code, 0);
-    fs::write(work.path("dataset/regions/rank=2/process-2.parquet"), "short").unwrap();
-    work.expect_as_new("; 3 unchanged (reused), 1 converted", &[]);
+    fs::write(work.path("dataset/regions/part-00000.parquet"), "short").unwrap();
+    work.expect_as_new("wrote ", &[]);
+}
+
+/// What a part holds may be another selection of ranks, and the part may have another size: row groups are copied as they are encoded.
+#[test]
+fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
+    let directory = tempfile::tempdir().unwrap();
+    let databases = generated(directory.path(), &["--ranks", "3", "--dispatches", "50000", "--regions", "100000"]);
+    let convert = |name: &str, more: &[&str]| {
+        let output = directory.path().join(name);
+        let said = succeed_with_notes(&[&["convert", &databases, "-o", output.to_str().unwrap()], more].concat());
+        (content(&output), said)
+    };
+    let (one, _) = convert("dataset", &[]);
+    let (many, said) = convert("dataset", &["--pack", "1"]);
+    assert!(said.contains("; 3 unchanged (reused), 0 converted"), "{said}");
+    assert!(many.len() > one.len(), "there are more parts");
+    assert!(many == convert("new", &["--pack", "1"]).0, "as converted anew");
+    let (again, said) = convert("dataset", &[]);
+    assert!(said.contains("; 3 unchanged (reused), 0 converted"), "{said}");
+    assert!(again == one, "and back");
+    // One of the ranks changes: the parts before are what they were.
+    let changed = fs::read_dir(directory.path().join("databases/node0")).unwrap().map(|entry| entry.unwrap().path());
+    touch(&changed.max().unwrap());
+    convert("dataset", &["--pack", "1"]);
+    let (updated, said) = convert("dataset", &["--pack", "1"]);
+    assert!(said.contains("is up to date"), "{said}");
+    fs::remove_dir_all(directory.path().join("new")).unwrap();
+    assert!(updated == convert("new", &["--pack", "1"]).0, "as converted anew");
+}
+
+/// Databases of the generator below a folder; returns a pattern of them.
+fn generated(folder: &Path, options: &[&str]) -> String {
+    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
+    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
+    let folder = folder.join("databases");
+    let written = std::process::Command::new(generator).args(options).arg("-o").arg(&folder).status().unwrap();
+    assert!(written.success());
+    folder.display().to_string()
+}
+
+fn succeed_with_notes(arguments: &[&str]) -> String {
+    let run = run(arguments);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    run.stderr
 }
 
 #[test]

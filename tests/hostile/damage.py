@@ -303,8 +303,8 @@ def remove(random, path):
 
 
 def other_part(random, path):
-    """The part of another rank or table in the place of this one."""
-    others = [other for other in sorted(path.parent.parent.parent.glob("*/rank=*/*.parquet")) if other.parent != path.parent]
+    """Another part in the place of this one."""
+    others = [other for other in sorted(path.parent.parent.glob("*/part-*.parquet")) if other != path]
     shutil.copy(random.choice(others), path)
 
 

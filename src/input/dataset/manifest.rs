@@ -16,7 +16,7 @@ use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::table;
 
 /// Name of the manifest in a dataset directory.
-pub const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 /// Name of the file with the facts about processes. Programs that read whole directories of tables leave out names that start so.
 pub(crate) const PROCESSES: &str = "_processes.json.zst";
 /// Folder of the files without rows, which have the columns of every table.
@@ -36,7 +36,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// What a dataset is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// `DATASET_FORMAT`.
     pub format: String,
     pub layout_version: u32,
@@ -63,7 +63,7 @@ pub struct Manifest {
 
 /// A table of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredTable {
+pub(crate) struct StoredTable {
     /// Rows of each process, in the order of the processes.
     pub rows: Vec<u64>,
     /// Its files in order.
@@ -72,7 +72,7 @@ pub struct StoredTable {
 
 /// A file with row groups of a table. They come in the order of the processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredPart {
+pub(crate) struct StoredPart {
     /// Size of the file.
     pub bytes: u64,
     /// Number of row groups.
@@ -85,7 +85,7 @@ pub struct StoredPart {
 
 /// A process of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListedProcess {
+pub(crate) struct ListedProcess {
     /// Number in the dataset.
     pub process: i64,
     /// Rank in the dataset.

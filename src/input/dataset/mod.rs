@@ -16,7 +16,7 @@ pub(crate) use manifest::{
     AnyManifest, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, SCHEMAS, StoredPart, StoredTable, hash,
     is_dataset, part_name, without_manifest,
 };
-pub use manifest::{MANIFEST, Manifest};
+pub(crate) use manifest::{MANIFEST, Manifest};
 pub(crate) use own_files::{OwnFiles, part_path};
 pub(crate) use shared_files::{Part, SUMS, SharedFiles};
 pub(crate) use source::{Dataset, DatasetSource};

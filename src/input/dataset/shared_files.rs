@@ -25,6 +25,8 @@ use crate::schema::{Column as Declaration, Table, table};
 
 /// Key of the sums of all column chunks in the metadata of a part, those of a row group together.
 pub(crate) const SUMS: &str = "wavesieve.sums";
+/// How each Parquet file starts.
+const MAGIC: [u8; 4] = *b"PAR1";
 /// Fewer rows are read as a whole: for each scan polars parses the footer, which grows with the processes that share the file.
 const SCANNED_ROWS: u64 = 65_536;
 
@@ -189,7 +191,9 @@ impl Part {
         let length = file.metadata().context("cannot be read")?.len();
         let expected = self.listed.bytes;
         ensure!(length == expected, "it has {length} bytes instead of the {expected} that the manifest lists");
-        let mut rest = Vec::new();
+        let (mut start, mut rest) = ([0; MAGIC.len()], Vec::new());
+        file.read_exact(&mut start).context("cannot be read")?;
+        ensure!(start == MAGIC, "not a whole Parquet file");
         file.seek(SeekFrom::Start(self.listed.data_bytes)).context("cannot be read")?;
         file.read_to_end(&mut rest).context("cannot be read")?;
         ensure!(hash(&rest) == self.listed.footer, "it is not the file that the manifest lists");
