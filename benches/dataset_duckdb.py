@@ -12,8 +12,7 @@ dataset, statement, threads, name, times = sys.argv[1:]
 connection = duckdb.connect()
 connection.execute(f"SET threads = {int(threads)}")
 for table in sorted(path.name for path in pathlib.Path(dataset).iterdir() if path.is_dir()):
-    files = f"{dataset}/{table}/*/*.parquet"
-    connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{files}', hive_partitioning = false)")
+    connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{dataset}/{table}/*.parquet')")
 sql = pathlib.Path(statement).read_text()
 began = time.monotonic()
 rows = connection.execute(sql).fetchall()

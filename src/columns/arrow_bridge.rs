@@ -1,10 +1,10 @@
 //! Arrays between polars and the arrow crate, through the Arrow C data interface: no copy, no conversion.
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow::array::{Array, ArrayRef, NullArray, RecordBatch, make_array};
 use arrow::datatypes::{Field, Schema};
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use polars::prelude::{Column, CompatLevel, DataFrame, PlSmallStr, Series};
+use polars::prelude::{Column, CompatLevel, DataFrame, DataType, PlSmallStr, Series};
 use polars_arrow::ffi as polars_ffi;
 use std::sync::Arc;
 
@@ -56,6 +56,10 @@ pub(crate) fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
 /// # Errors
 /// When the column cannot be expressed in arrow.
 pub(crate) fn array_from_column(column: &Column) -> Result<ArrayRef> {
+    // polars exports a buffer for it, which the arrow crate refuses.
+    if *column.dtype() == DataType::Null {
+        return Ok(Arc::new(NullArray::new(column.len())));
+    }
     let series = column.as_materialized_series().rechunk();
     let field = series.dtype().to_arrow_field(series.name().clone(), CompatLevel::oldest());
     let array = series.to_arrow(0, CompatLevel::oldest());

@@ -4,6 +4,7 @@ pub(crate) mod calls;
 mod columns;
 pub(crate) mod counters;
 mod declaration;
+pub(crate) mod features;
 pub(crate) mod gpu_work;
 pub(crate) mod hardware;
 pub(crate) mod health;

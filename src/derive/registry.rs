@@ -9,6 +9,7 @@ use crate::columns::requests::Request;
 use crate::derive::Frames;
 use crate::derive::calls::{api_calls, profiler_pauses, region_self_times, region_times};
 use crate::derive::counters::{kernel_bottlenecks, metric_sums};
+use crate::derive::features::{dispatch_features, iteration_kernels};
 use crate::derive::gpu_work::{gpu_segments, kernel_clocks, kernel_overlaps};
 use crate::derive::hardware::{att_waits, device_constants, kernel_resources};
 use crate::derive::health::anomalies;
@@ -32,6 +33,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &collective_kernels::DECLARATION,
     &critical_path::DECLARATION,
     &device_constants::DECLARATION,
+    &dispatch_features::DECLARATION,
     &dispatch_groups::DECLARATION,
     &dispatch_launches::DECLARATION,
     &dispatch_slack::DECLARATION,
@@ -39,6 +41,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &gpu_segments::DECLARATION,
     &graph_work::DECLARATION,
     &idle_gaps::DECLARATION,
+    &iteration_kernels::DECLARATION,
     &iterations::DECLARATION,
     &kernel_bottlenecks::DECLARATION,
     &kernel_clocks::DECLARATION,

@@ -59,6 +59,14 @@ impl Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
+    run_query_in_codes(trace, query, options)?.with_texts()
+}
+
+/// As [`run_query`], with dictionaries as they are.
+///
+/// # Errors
+/// As [`run_query`].
+pub(crate) fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let exec = ExecOptions {
         engine: engine_for(query),
         columns: options.columns.as_deref(),
@@ -69,7 +77,7 @@ pub(crate) fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) ->
         windows: &[],
     };
     let answer = run_statement(trace, &render(query, options)?, &exec)?;
-    described(answer.with_texts()?, query, options)
+    described(answer, query, options)
 }
 
 /// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there,
@@ -199,10 +207,14 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// # Errors
 /// When the statement cannot be run.
 pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    run_translated(trace, sql)?.with_texts()
+    run_sql_in_codes(trace, sql)?.with_texts()
 }
 
-fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
+/// As [`run_sql`], with dictionaries as they are.
+///
+/// # Errors
+/// As [`run_sql`].
+pub(crate) fn run_sql_in_codes(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
     let translated = translate(sql, &mut scalar)?;

@@ -260,7 +260,7 @@ fn a_changed_bit_of_a_part_is_noticed_where_it_is_read() {
     // Of a derived table the rows are built again, and the file is named.
     fs::write(&path, content).unwrap();
     let path = place.at(&part("gpu_segments"));
-    let breakdown = ["table", "time_breakdown", &place.input(), "-f", "csv"];
+    let breakdown = ["table", "gpu_concurrency", &place.input(), "-f", "csv"];
     let whole = run(&breakdown);
     let mut changed = fs::read(&path).unwrap();
     changed[100..3000].iter_mut().for_each(|byte| *byte ^= 1);

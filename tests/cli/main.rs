@@ -26,6 +26,7 @@ mod documentation;
 mod embedding;
 mod examples;
 mod facts;
+mod features;
 mod filters;
 mod findings;
 mod following_kernels;

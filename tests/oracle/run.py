@@ -111,13 +111,6 @@ def option_sets(query):
     return sets
 
 
-def table_files(dataset):
-    """Parquet files by table."""
-    folders = sorted(path for path in Path(dataset).iterdir() if path.is_dir())
-    files = {folder.name: sorted(folder.rglob("*.parquet")) for folder in folders}
-    return {table: paths for table, paths in files.items() if paths}
-
-
 NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesieve convert INPUT -o DATASET(?: --with ([a-z_,]+))?`")
 
 
@@ -133,16 +126,14 @@ def what_is_missing(sql, default_tables):
 
 
 class DuckDb:
-    """A dataset in DuckDB, loaded as the statements' first lines assume: a view for each folder."""
+    """A dataset in DuckDB, as it is on disk: its own views and nothing else."""
 
     name = "duckdb"
 
     def __init__(self, dataset):
         self.connection = duckdb.connect()
-        for table, paths in table_files(dataset).items():
-            listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-            source = f"read_parquet([{listed}], hive_partitioning = false)"
-            self.connection.execute(f'CREATE VIEW "{table}" AS SELECT * FROM {source}')
+        self.connection.execute(f"SET file_search_path = '{dataset}'")
+        self.connection.execute((Path(dataset) / "views.sql").read_text())
 
     def records(self, sql):
         result = self.connection.execute(sql)
@@ -151,17 +142,15 @@ class DuckDb:
 
 
 class DataFusion:
-    """A dataset in DataFusion: a Parquet table for each folder."""
+    """A dataset in DataFusion, as it is on disk. It has no folder to look for relative paths in, so the paths are made whole."""
 
     name = "datafusion"
 
     def __init__(self, dataset):
-        configuration = datafusion.SessionConfig().set(
-            "datafusion.execution.listing_table_ignore_subdirectory", "false"
-        )
-        self.context = datafusion.SessionContext(configuration)
-        for table in table_files(dataset):
-            self.context.register_parquet(table, str(Path(dataset) / table))
+        self.context = datafusion.SessionContext()
+        views = (Path(dataset) / "views.datafusion.sql").read_text().replace("LOCATION '", f"LOCATION '{dataset}/")
+        for statement in filter(str.strip, re.sub("^--.*$", "", views, flags=re.MULTILINE).split(";")):
+            self.context.sql(statement)
 
     def records(self, sql):
         return self.context.sql(sql).to_arrow_table().to_pylist()
@@ -242,7 +231,7 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
         # Without --with a dataset has the other tables.
         plain = Path(f"{dataset}-plain")
         run_binary(binary, ["convert", source, "-o", plain])
-        default_tables = {path.name for path in plain.iterdir() if path.is_dir()}
+        default_tables = {table["name"] for table in json.loads((plain / "tables.json").read_text())}
         engines = [DuckDb(dataset), DataFusion(dataset)]
     except Exception as error:
         tally.check(f"{source} convert", error)

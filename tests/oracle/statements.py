@@ -46,9 +46,8 @@ def functions():
 def connect(dataset):
     """The dataset as a user would load it into DuckDB."""
     connection = duckdb.connect()
-    for folder in sorted(path for path in Path(dataset).iterdir() if path.is_dir()):
-        files = f"'{folder}/*/*.parquet'"
-        connection.execute(f'CREATE VIEW "{folder.name}" AS SELECT * FROM read_parquet({files}, hive_partitioning = false)')
+    connection.execute(f"SET file_search_path = '{dataset}'")
+    connection.execute((Path(dataset) / "views.sql").read_text())
     return connection
 
 

@@ -49,7 +49,7 @@ pub(crate) struct ConvertArguments {
     /// Whose files rocprofv3-csv writes
     #[arg(long, value_enum, default_value_t, value_name = "PROGRAM")]
     csv_flavor: Flavor,
-    /// Also write these derived tables, which queries otherwise compute when needed; `all` for all of them
+    /// Also write these derived tables, which queries otherwise compute when needed; `analysis` for those that make joins unnecessary, `all` for all
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand_name)]
     with: Vec<String>,
     /// Convert everything again and replace the existing dataset

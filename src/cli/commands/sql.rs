@@ -15,10 +15,10 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
 use crate::cli::options::source_text::SourceArguments;
-use crate::cli::output::answer::check_output;
+use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
-use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql, with_rocpd_names};
+use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
 use crate::schema;
 
 /// Run your own SQL
@@ -84,8 +84,8 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     messages::warn(&trace, global);
     let trace = arguments.alignment.apply(trace, &request, global)?;
     note_untouched(&trace, request.keys().copied(), global);
-    let result = run_sql(&trace, &query).map_err(|error| explain(error, &query))?;
-    let result = source.add_to(result)?;
+    let result = run_sql_in_codes(&trace, &query).map_err(|error| explain(error, &query))?;
+    let result = source.add_to(in_texts(result, &arguments.output)?)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
     // Source tables keep all rows and flag invalid ones in a column, so only derived tables leave rows out.

@@ -16,12 +16,12 @@ use crate::cli::options::output::OutputArguments;
 use crate::cli::options::plot::{Pictures, with_plot_options};
 use crate::cli::options::query::QueryArguments;
 use crate::cli::options::source_text::{SourceArguments, with_source_option};
-use crate::cli::output::answer::check_output;
+use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::reference::help::{flag, query_notes};
 use crate::derive::WhyEmpty;
 use crate::engine::{
-    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render, run_query,
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render, run_query_in_codes,
     shown,
 };
 use crate::trace::Trace;
@@ -141,7 +141,8 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
-    let result = source.add_to(run_query(&trace, query, &options)?)?;
+    let result = run_query_in_codes(&trace, query, &options)?;
+    let result = source.add_to(in_texts(result, &output)?)?;
     let empty = result.frame.height() == 0;
     let picture = pictures.draw(query, &result, global)?;
     answer::write(result, &output, global)?;

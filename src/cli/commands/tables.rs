@@ -17,7 +17,7 @@ use crate::cli::options::plot::{Pictures, with_plot_options};
 use crate::cli::options::query::QueryArguments;
 use crate::cli::options::source_text::{SourceArguments, SourceLines, with_source_option};
 use crate::cli::output::answer;
-use crate::cli::output::answer::extension;
+use crate::cli::output::answer::{extension, in_texts};
 use crate::cli::output::delivery::to_stdout;
 use crate::cli::output::messages;
 use crate::columns::requests::united;
@@ -249,7 +249,7 @@ fn write_files(
         let written = run_queries(trace, asked, |query, answer| {
             let is_empty = answer.frame.height() == 0;
             let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
-            let answer = if is_of_lines { answer } else { answer.with_texts()? };
+            let answer = if is_of_lines { answer } else { in_texts(answer, output)? };
             let answer = source.add_to(answer)?;
             let picture = draw(query, &answer)?;
             let path = directory.join(file_name(query, output.format()));

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::{extension_of, unknown_extension};
+use crate::export::columnar::Times;
 use crate::export::unit::TimeUnit;
 
 /// Format of an answer.
@@ -72,6 +73,9 @@ pub(crate) struct OutputArguments {
     /// Time unit; files keep nanoseconds by default
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub unit: TimeUnit,
+    /// Write times of Arrow and Parquet as durations in place of integers
+    #[arg(long, help_heading = "Output")]
+    pub arrow_times: bool,
     /// Rows to show in a terminal table, 0 for all; files always hold all rows
     #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
     pub rows: usize,
@@ -86,17 +90,30 @@ impl OutputArguments {
         self.format.or_else(|| AnswerFormat::of_extension(self.path()?)).unwrap_or_default()
     }
 
-    /// Refuses a file whose extension is of something else than an answer.
+    /// Refuses a file whose extension is of something else than an answer, and options of another format.
     ///
     /// # Errors
-    /// [`Failure::Usage`] with the formats.
+    /// [`Failure::Usage`] with what fits.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.arrow_times && !self.keeps_dictionaries() {
+            return Err(Failure::Usage("--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet".to_owned()));
+        }
         let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
         if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {
             return Ok(());
         }
         let known: Vec<&str> = AnswerFormat::EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
         Err(unknown_extension(path, "answers", &known))
+    }
+
+    /// How times are written.
+    pub(crate) fn times(&self) -> Times {
+        if self.arrow_times { Times::Durations } else { Times::Integers }
+    }
+
+    /// Whether the format has dictionaries.
+    pub(crate) fn keeps_dictionaries(&self) -> bool {
+        matches!(self.format(), AnswerFormat::Arrow | AnswerFormat::Parquet)
     }
 
     /// The file to write; `None` for standard output.

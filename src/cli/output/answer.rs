@@ -10,7 +10,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
-use crate::engine::Answer;
+use crate::engine::{Answer, QueryError};
 use crate::export::atomic::write_file;
 use crate::export::parquet::file as parquet_file;
 use crate::export::terminal::Style;
@@ -29,6 +29,14 @@ pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> 
         return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
     }
     check_file(path).map(drop)
+}
+
+/// The answer with the texts of its dictionaries, unless the format has dictionaries.
+///
+/// # Errors
+/// When a dictionary cannot be expanded.
+pub(crate) fn in_texts(answer: Answer, output: &OutputArguments) -> Result<Answer, QueryError> {
+    if output.keeps_dictionaries() { Ok(answer) } else { answer.with_texts() }
 }
 
 /// Writes the answer.
@@ -141,14 +149,17 @@ fn write_as(
         AnswerFormat::Html => html_table::write(frame, out),
         AnswerFormat::Pdf => Ok(out.write_all(&pdf::from_page(html_table::page(frame)?.as_bytes())?)?),
         AnswerFormat::Parquet | AnswerFormat::Arrow => {
-            // The writers of these formats need a target that can move between threads.
-            let mut bytes = Vec::new();
-            if format == AnswerFormat::Parquet {
-                parquet_file::write_frame(frame, &mut bytes)?;
-            } else {
-                columnar::write_arrow(frame, &mut bytes)?;
+            let batch = columnar::described(frame, &answer.columns, output.times())?;
+            match (format, output.path()) {
+                (AnswerFormat::Arrow, Some(_)) => columnar::write_file(&batch, out),
+                (AnswerFormat::Arrow, None) => columnar::write_stream(&batch, out),
+                _ => {
+                    // The writer needs a target that can move between threads.
+                    let mut bytes = Vec::new();
+                    parquet_file::write_batch(&batch, &mut bytes)?;
+                    Ok(out.write_all(&bytes)?)
+                }
             }
-            Ok(out.write_all(&bytes)?)
         }
     }
 }

@@ -39,7 +39,8 @@ const TAKEN: [&str; 10] = [
 /// Those of them that nothing else depends on: without one the table is built without it.
 const PASSTHROUGH: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
-fn needs() -> Needs {
+/// The source columns that it is built from.
+pub(crate) fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
     let copies = vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"];
     vec![
@@ -52,10 +53,14 @@ fn needs() -> Needs {
 
 /// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    of_tables(tables)
+    of_tables(tables, tables.wants(DECLARATION.table.name, API_NAME))
 }
 
-fn of_tables(tables: &Frames) -> Result<DataFrame> {
+/// The rows of valid dispatches in the order of their starts, with or without the names of calls.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub(crate) fn of_tables(tables: &Frames, names_calls: bool) -> Result<DataFrame> {
     let calls = LaunchingCalls::from_frames(tables)?;
     let (kernels, order) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
     let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
@@ -93,7 +98,6 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
         columns.push(&dispatch, launch);
     }
     columns.judge();
-    let names_calls = tables.wants(DECLARATION.table.name, API_NAME);
     columns.into_frame(&kernels, &calls, names_calls)
 }
 
@@ -252,7 +256,7 @@ mod tests {
             ("regions", with_texts(regions.unwrap(), 4)),
             ("marks", with_texts(marks.unwrap(), 0)),
         ]);
-        let frame = of_tables(&tables).unwrap();
+        let frame = of_tables(&tables, true).unwrap();
         let integers = |name: &str| I64Values::new(frame.column(name).unwrap().i64().unwrap());
         let (ids, prequeued, exposed) = (integers("dispatch_id"), integers("prequeued"), integers("exposed_launch_ns"));
         (0..frame.height()).map(|row| (ids.get(row).unwrap(), (prequeued.get(row), exposed.get(row)))).collect()

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
+use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves};
@@ -42,6 +43,7 @@ pub(crate) fn write_table(
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let schema = schema(table)?;
+    let frame = &frame.select(table.column_names())?;
     let hardly_repeating = hardly_repeating(frame, table)?;
     let properties = properties(&hardly_repeating, table)?.set_key_value_metadata(Some(provenance(table, facts)?));
     let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties.build()))?;
@@ -99,10 +101,17 @@ enum Encoded {
 /// # Errors
 /// When a column cannot be expressed in Parquet, or writing fails.
 pub(crate) fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
-    let batch = record_batch(frame)?;
+    write_batch(&record_batch(frame)?, out)
+}
+
+/// Writes a batch with the metadata of its fields.
+///
+/// # Errors
+/// When a column cannot be expressed in Parquet, or writing fails.
+pub(crate) fn write_batch(batch: &RecordBatch, out: &mut (dyn Write + Send)) -> Result<()> {
     let properties = base_properties()?.build();
     let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
+    writer.write(batch)?;
     writer.close()?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod activity;
 pub(crate) mod derived;
 pub(crate) mod devices;
+pub(crate) mod features;
 pub(crate) mod hardware;
 pub(crate) mod idling;
 pub(crate) mod instructions;
@@ -80,4 +81,6 @@ pub(super) static TABLES: &[&Table] = &[
     &hardware::KERNEL_BOTTLENECKS,
     &devices::DEVICE_CONSTANTS,
     &devices::KERNEL_RESOURCES,
+    &features::DISPATCH_FEATURES,
+    &features::ITERATION_KERNELS,
 ];

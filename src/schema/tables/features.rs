@@ -1,0 +1,71 @@
+//! Tables that are ready for statistics: what other tables say of a dispatch or a repetition, without joins.
+
+use crate::schema::tables::{PROCESS, RANK};
+use crate::schema::{Origin, Table, Unit, cat, id, int};
+
+pub(crate) static DISPATCH_FEATURES: Table = Table {
+    name: "dispatch_features",
+    key: &["dispatch_id"],
+    sort: &["dispatch_id"],
+    origin: Origin::OnDemand,
+    about: "One row per valid kernel dispatch, with its iteration, its ROCTx range and the call that launched it.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("dispatch_id", "Dispatch, see `kernels`"),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "Short name, see `kernels`"),
+        cat("category", "Kernel category"),
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("queue_id", "Hardware queue, see `queues`").null(),
+        id("stream_id", "Stream, see `streams`").null(),
+        id("tid", "Thread that launched it").null(),
+        int("workgroup_x", Unit::WorkItems, "Workgroup size in x"),
+        int("workgroup_y", Unit::WorkItems, "Workgroup size in y"),
+        int("workgroup_z", Unit::WorkItems, "Workgroup size in z"),
+        int("grid_x", Unit::WorkItems, "Grid size in x, in work-items"),
+        int("grid_y", Unit::WorkItems, "Grid size in y, in work-items"),
+        int("grid_z", Unit::WorkItems, "Grid size in z, in work-items"),
+        int("lds_bytes", Unit::Bytes, "LDS of a workgroup").null(),
+        int("scratch_bytes", Unit::Bytes, "Scratch memory of a work-item").null(),
+        id("iteration", "Repetition that it starts in, see `iterations`; null outside of all").null(),
+        cat("phase", "Phase of that repetition, see `iterations`").null(),
+        id("range_id", "Innermost ROCTx range of the launching thread, see `ranges`; null outside of all").null(),
+        cat("range_path", "Path of that range, see `ranges`").null(),
+        cat("api_name", "The call that launched it; null if none was recorded").null(),
+        int("launch_delay_ns", Unit::Nanoseconds, "Start on the GPU minus the end of that call").null(),
+        int(
+            "since_start_ns",
+            Unit::Nanoseconds,
+            "Start minus the first start of a valid dispatch of its process, so that processes can be laid over one another",
+        ),
+        int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
+        int("duration_ns", Unit::Nanoseconds, "Time it ran on the GPU"),
+    ],
+};
+
+pub(crate) static ITERATION_KERNELS: Table = Table {
+    name: "iteration_kernels",
+    key: &["iteration", "kernel_name"],
+    sort: &["iteration", "kernel_name"],
+    origin: Origin::OnDemand,
+    about: "One row per repetition and kernel that starts in it: a matrix of features in long form. Kernels outside of all repetitions are in no row.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("iteration", "Repetition, see `iterations`"),
+        cat("phase", "Phase of the repetition, see `iterations`"),
+        cat("kernel_name", "Full display name"),
+        cat("category", "Kernel category"),
+        int("calls", Unit::Count, "Dispatches"),
+        int("total_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("min_ns", Unit::Nanoseconds, "Shortest"),
+        int("max_ns", Unit::Nanoseconds, "Longest"),
+        int("first_ns", Unit::Nanoseconds, "Start of the first, from the start of the repetition"),
+        int("start_ns", Unit::Nanoseconds, "Start of the repetition"),
+        int("end_ns", Unit::Nanoseconds, "End of the repetition"),
+        int("duration_ns", Unit::Nanoseconds, "Length of the repetition"),
+    ],
+};

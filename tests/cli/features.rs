@@ -1,0 +1,76 @@
+//! Tables that are ready for statistics: what joins of other tables give.
+
+use crate::common::{records, succeed};
+
+const INPUTS: [&str; 4] = ["fixtures/two_nodes", "fixtures/planted", "fixtures/hostile", "fixtures/merged"];
+
+/// The same by joins.
+const JOINED: &str = "
+    SELECT
+        k.process, k.dispatch_id, k.kernel_name, k.category, k.gpu, k.grid_x, k.start_ns, k.duration_ns,
+        i.iteration, i.phase, w.range_id, r.path AS range_path, d.api_name, d.queue_delay_ns AS launch_delay_ns,
+        k.start_ns - f.first_ns AS since_start_ns
+    FROM kernels AS k
+    JOIN dispatch_launches AS d ON d.process = k.process AND d.dispatch_id = k.dispatch_id
+    JOIN (SELECT process, MIN(start_ns) AS first_ns FROM kernels WHERE valid GROUP BY process) AS f
+        ON f.process = k.process
+    LEFT JOIN (
+        SELECT k.process, k.dispatch_id, i.iteration, i.phase
+        FROM kernels AS k JOIN iterations AS i ON i.process = k.process
+        WHERE k.start_ns >= i.start_ns AND k.start_ns < i.end_ns
+    ) AS i ON i.process = k.process AND i.dispatch_id = k.dispatch_id
+    LEFT JOIN (SELECT process, target_id, range_id FROM range_work WHERE kind = 'kernel') AS w
+        ON w.process = k.process AND w.target_id = k.dispatch_id
+    LEFT JOIN ranges AS r ON r.process = k.process AND r.range_id = w.range_id
+    WHERE k.valid
+    ORDER BY k.process, k.dispatch_id";
+
+#[test]
+fn features_of_dispatches_are_what_joins_give() {
+    let statement = "SELECT process, dispatch_id, kernel_name, category, gpu, grid_x, start_ns, duration_ns, iteration, phase,
+        range_id, range_path, api_name, launch_delay_ns, since_start_ns FROM dispatch_features ORDER BY process, dispatch_id";
+    for input in INPUTS {
+        let ask = |sql: &str| records(&["sql", sql, input]);
+        let found = ask(statement);
+        assert!(!found.is_empty(), "{input}");
+        assert_eq!(found, ask(JOINED), "{input}");
+    }
+    let with = |column: &str| {
+        let sql = format!("SELECT COUNT({column}) AS n FROM dispatch_features");
+        records(&["sql", &sql, "fixtures/planted"])[0]["n"].as_i64().unwrap()
+    };
+    assert!(with("iteration") > 100 && with("range_path") > 100 && with("api_name") > 100, "something is there");
+}
+
+#[test]
+fn features_of_repetitions_add_up() {
+    let totals = "SELECT process, iteration, SUM(calls) AS calls, SUM(total_ns) AS total_ns FROM iteration_kernels
+        GROUP BY process, iteration ORDER BY process, iteration";
+    let repetitions = "SELECT process, iteration, kernels AS calls, kernel_ns AS total_ns FROM iterations ORDER BY process, iteration";
+    let by_kernel = "SELECT process, iteration, phase, kernel_name, calls, total_ns, min_ns, max_ns FROM iteration_kernels
+        ORDER BY process, iteration, kernel_name";
+    let grouped = "SELECT process, iteration, MIN(phase) AS phase, kernel_name, COUNT(*) AS calls, SUM(duration_ns) AS total_ns,
+        MIN(duration_ns) AS min_ns, MAX(duration_ns) AS max_ns FROM dispatch_features WHERE iteration IS NOT NULL
+        GROUP BY process, iteration, kernel_name ORDER BY process, iteration, kernel_name";
+    for input in INPUTS {
+        let ask = |sql: &str| succeed(&["sql", sql, input, "-f", "csv"]);
+        assert_eq!(ask(totals), ask(repetitions), "{input}");
+        assert_eq!(ask(by_kernel), ask(grouped), "{input}");
+    }
+}
+
+#[test]
+fn datasets_keep_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    succeed(&["convert", "fixtures/planted", "-o", dataset.to_str().unwrap(), "--with", "analysis"]);
+    for table in ["dispatch_features", "iteration_kernels", "iterations", "ranges"] {
+        assert!(dataset.join(table).join("part-00000.parquet").is_file(), "{table}");
+        let ask = |input: &str| {
+            let mut rows = records(&["sql", &format!("SELECT * FROM {table}"), input]);
+            rows.sort_by_key(ToString::to_string);
+            rows
+        };
+        assert_eq!(ask(dataset.to_str().unwrap()), ask("fixtures/planted"), "{table}");
+    }
+}

@@ -1,0 +1,190 @@
+"""Opens datasets with the libraries of data science, with no option, and compares every table with what the binary reads.
+
+Prints a line for each reader: what it opened, and what it cannot do.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import datafusion
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pyarrow.dataset
+import pyarrow.parquet
+
+from common import REPOSITORY, Tally, run_binary
+
+INPUTS = [REPOSITORY / "fixtures" / name for name in ("two_nodes", "hostile", "counters", "planted")]
+
+
+def of_pandas(folder):
+    frame = pandas.read_parquet(folder)
+    return arrow_rows(pyarrow.Table.from_pandas(frame, preserve_index=False)), {}
+
+
+def of_pandas_nullable(folder):
+    frame = pandas.read_parquet(folder, dtype_backend="numpy_nullable")
+    kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
+    return arrow_rows(pyarrow.Table.from_pandas(frame, preserve_index=False)), kinds
+
+
+def arrow_rows(table):
+    return table.to_pylist()
+
+
+def arrow_kinds(table):
+    return {field.name: str(field.type) for field in table.schema}
+
+
+def of_read_table(folder):
+    table = pyarrow.parquet.read_table(folder)
+    return arrow_rows(table), arrow_kinds(table)
+
+
+def of_dataset(folder):
+    table = pyarrow.dataset.dataset(folder).to_table()
+    return arrow_rows(table), arrow_kinds(table)
+
+
+def of_hive_dataset(folder):
+    table = pyarrow.dataset.dataset(folder, partitioning="hive").to_table()
+    return arrow_rows(table), arrow_kinds(table)
+
+
+def of_polars(folder):
+    frame = polars.scan_parquet(folder).collect()
+    return frame.to_dicts(), {name: str(kind) for name, kind in frame.schema.items()}
+
+
+def of_duckdb(folder):
+    table = duckdb.connect().sql(f"SELECT * FROM '{folder}/*.parquet'").to_arrow_table()
+    return arrow_rows(table), arrow_kinds(table)
+
+
+def of_datafusion(folder):
+    context = datafusion.SessionContext()
+    context.sql(f"CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{folder}/'")
+    table = context.sql("SELECT * FROM t").to_arrow_table()
+    return arrow_rows(table), arrow_kinds(table)
+
+
+READERS = {
+    "pandas.read_parquet": of_pandas,
+    "pandas.read_parquet (nullable)": of_pandas_nullable,
+    "pyarrow.parquet.read_table": of_read_table,
+    "pyarrow.dataset": of_dataset,
+    "pyarrow.dataset (hive)": of_hive_dataset,
+    "polars.scan_parquet": of_polars,
+    "DuckDB": of_duckdb,
+    "DataFusion": of_datafusion,
+}
+# Integers with gaps become floats in numpy, so pandas alone has no integers left unless it is asked for its own types.
+WITHOUT_INTEGERS = {"pandas.read_parquet"}
+
+
+def plain(value):
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def of_binary(binary, table, dataset):
+    return json.loads(run_binary(binary, ["sql", f"SELECT * FROM {table}", dataset, "-f", "json"]) or "[]")
+
+
+def key(row):
+    return [(value is not None, str(value)) for value in row.values()]
+
+
+def differs(found, expected):
+    """How rows differ, whatever their order."""
+    if len(found) != len(expected):
+        return f"{len(found)} rows, expected {len(expected)}"
+    if expected and list(found[0]) != list(expected[0]):
+        return f"columns {list(found[0])}, expected {list(expected[0])}"
+    # Identity comes first, so that an order by it is nearly total.
+    for one, other in zip(sorted(map(normal, found), key=key), sorted(map(normal, expected), key=key)):
+        for name, value in other.items():
+            if value != one[name] and not close(value, one[name]):
+                return f"{name}: {one[name]!r}, expected {value!r}"
+    return None
+
+
+def normal(row):
+    values = {name: plain(value) for name, value in row.items()}
+    return {name: float(v) if isinstance(v, int) and not isinstance(v, bool) else v for name, v in values.items()}
+
+
+def close(one, other):
+    return isinstance(one, float) and isinstance(other, float) and math.isclose(one, other, rel_tol=1e-9)
+
+
+def wrong_kinds(kinds, described):
+    """Integer columns that a reader has as something else."""
+    integers = [column["name"] for column in described["columns"] if column["type"] == "i64"]
+    wrong = [name for name in integers if kinds and "int" not in kinds[name].lower()]
+    return f"no integers any more: {wrong}" if wrong else None
+
+
+def spark(binary, datasets, tally, python):
+    """The same in Spark, in a process of its own."""
+    script = Path(__file__).with_name("open_in_spark.py")
+    for dataset in datasets:
+        tables = [table["name"] for table in json.loads((dataset / "tables.json").read_text()) if table["files"]]
+        ended = subprocess.run([python, script, dataset, *tables], capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
+            tally.check(f"Spark {dataset}", ended.stderr.strip().splitlines()[-1])
+            continue
+        for table, rows in json.loads(ended.stdout).items():
+            tally.check(f"Spark {table}", differs(rows, of_binary(binary, table, dataset)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--spark", help="a Python that has pyspark")
+    arguments = parser.parse_args()
+    tally = Tally()
+    checked = dict.fromkeys(READERS, 0)
+    with tempfile.TemporaryDirectory() as work:
+        datasets = []
+        for source in INPUTS:
+            dataset = Path(work) / source.name
+            run_binary(arguments.binary, ["convert", source, "-o", dataset, "--with", "all", "-q"])
+            datasets.append(dataset)
+            for described in json.loads((dataset / "tables.json").read_text()):
+                table = described["name"]
+                empty = not described["files"]
+                expected = [] if empty else of_binary(arguments.binary, table, dataset)
+                folder = dataset / "_schema" / f"{table}.parquet" if empty else dataset / table
+                for reader, read in READERS.items():
+                    if empty and reader in ("DuckDB", "DataFusion"):
+                        continue  # their views name the file; the statements of the engines are checked over them
+                    try:
+                        rows, kinds = read(str(folder))
+                    except Exception as error:  # each library has its own kinds
+                        tally.check(f"{reader} {source.name} {table}", str(error).splitlines()[0])
+                        continue
+                    tally.check(f"{reader} {source.name} {table}", differs(rows, expected))
+                    if reader not in WITHOUT_INTEGERS:
+                        tally.check(f"{reader} {source.name} {table} types", wrong_kinds(kinds, described))
+                    checked[reader] += 1
+        if arguments.spark:
+            spark(arguments.binary, datasets[:1], tally, arguments.spark)
+        else:
+            print("skipped: Spark (name a Python with pyspark by --spark)")
+    for reader, tables in checked.items():
+        print(f"{reader}: {tables} tables opened and compared")
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
