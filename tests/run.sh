@@ -169,13 +169,18 @@ peers() {
 filters() { build && python tests/oracle/filters.py --binary "$binary" --inputs "${filter_inputs[@]}"; }
 
 readers() {
+  # Datasets opened by the libraries of data science; Spark in an environment of its own, where it can be installed.
+  local place="$cache/spark-$(sha256sum tests/oracle/requirements-spark.txt | cut -c1-12)" spark=()
   build
-  datasets="$(mktemp -d)"
-  trap 'rm -rf "$datasets"' EXIT
-  for input in "${database_inputs[@]}" "${other_inputs[@]}"; do
-    "$binary" convert "$input" -o "$datasets/$(basename "$input")" --quiet
-  done
-  python tests/oracle/readers.py "$datasets"/*
+  if [ ! -e "$place/ready" ]; then
+    rm -rf "$place"
+    if need "java -version" default-jre-headless && python3 -m venv "$place" \
+      && "$place/bin/pip" install --quiet --disable-pip-version-check -r tests/oracle/requirements-spark.txt; then
+      touch "$place/ready"
+    fi
+  fi
+  if [ -e "$place/ready" ]; then spark=(--spark "$place/bin/python"); fi
+  python tests/oracle/open_anywhere.py --binary "$binary" "${spark[@]}"
 }
 
 need 'cc --version' gcc

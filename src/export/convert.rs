@@ -1,4 +1,4 @@
-//! The whole trace as a dataset: one file per table and process, hive-partitioned by rank.
+//! What a conversion writes: formats of tables, and what is counted.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,6 @@ Prints a line for each reader: what it opened, and what it cannot do.
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -134,6 +133,42 @@ def wrong_kinds(kinds, described):
     return f"no integers any more: {wrong}" if wrong else None
 
 
+def is_promised(kind):
+    """Whether a column is of one of the types that the canonical tables have."""
+    if pyarrow.types.is_dictionary(kind):
+        return kind.index_type == pyarrow.int32() and pyarrow.types.is_string(kind.value_type)
+    texts = (pyarrow.types.is_string, pyarrow.types.is_large_string)
+    return any(test(kind) for test in (pyarrow.types.is_int64, pyarrow.types.is_float64, pyarrow.types.is_boolean, *texts))
+
+
+def wrong_layout(path, described):
+    """What a file promises and does not keep: types, units, order, one process in a row group, bounds and page indexes."""
+    file = pyarrow.parquet.ParquetFile(path)
+    schema, metadata = file.schema_arrow, file.metadata
+    wrong = [f"{field.name} is {field.type}" for field in schema if not is_promised(field.type)]
+    for column in described["columns"]:
+        told = {key.decode(): value.decode() for key, value in (schema.field(column["name"]).metadata or {}).items()}
+        if told.get("unit", "") != column["unit"] or told["doc"] != column["doc"]:
+            wrong.append(f"{column['name']} has the metadata {told}")
+    told = json.loads(metadata.metadata[b"wavesieve.columns"])
+    if schema.names[:2] != ["process", "rank"] or told != described["columns"]:
+        wrong.append("the columns are not those of tables.json")
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in (0, 1):
+            bounds = group.column(place).statistics
+            if not bounds.has_min_max or bounds.min != bounds.max:
+                wrong.append(f"row group {number} holds several of {schema.names[place]}")
+        order = [schema.names[column.column_index] for column in group.sorting_columns]
+        if order != described["sorted_by"]:
+            wrong.append(f"row group {number} declares the order {order}")
+        indexed = [group.column(place).has_offset_index for place in range(group.num_columns)]
+        bounded = [group.column(place).has_column_index for place in (0, 1)]
+        if not all(indexed) or not all(bounded):
+            wrong.append(f"row group {number} has no page index")
+    return "; ".join(wrong) or None
+
+
 def spark(binary, datasets, tally, python):
     """The same in Spark, in a process of its own."""
     script = Path(__file__).with_name("open_in_spark.py")
@@ -163,6 +198,8 @@ def main():
             for described in json.loads((dataset / "tables.json").read_text()):
                 table = described["name"]
                 empty = not described["files"]
+                for path in sorted((dataset / table).glob("*.parquet")):
+                    tally.check(f"{source.name} {table}/{path.name}", wrong_layout(path, described))
                 expected = [] if empty else of_binary(arguments.binary, table, dataset)
                 folder = dataset / "_schema" / f"{table}.parquet" if empty else dataset / table
                 for reader, read in READERS.items():
