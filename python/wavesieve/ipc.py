@@ -6,13 +6,14 @@ This is what shows results where neither pyarrow nor polars is installed. Conver
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .flatbuffer import FlatTable
 
 _CONTINUATION = b"\xff\xff\xff\xff"
+_END = _CONTINUATION + b"\0\0\0\0"
 _FILE_MAGIC = b"ARROW1"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 _INT, _FLOAT, _UTF8, _BOOL, _LARGE_UTF8 = 2, 3, 5, 6, 20
@@ -143,6 +144,51 @@ def _messages(data: memoryview) -> Iterator[tuple[int, FlatTable, memoryview]]:
         if header is not None:
             yield message.number(1, "B"), header, data[at : at + length]
         at += length
+
+
+def batches(read: Callable[[int], bytes | bytearray]) -> Iterator[bytes]:
+    """A stream with one batch for each batch of a stream or file, while it is read; at least one, which can be empty.
+
+    `read` gives so many bytes, and fewer at the end only.
+    """
+    schema, dictionaries = b"", dict[int, list[bytes]]()
+    has_batches = False
+    for kind, header, message in _read_messages(read):
+        if kind == _SCHEMA:
+            schema = message
+        elif kind == _DICTIONARY:
+            number, is_delta = header.number(0, "q"), header.number(2, "b")
+            dictionaries[number] = [*(dictionaries.get(number, []) if is_delta else []), message]
+        elif kind == _BATCH:
+            has_batches = True
+            yield b"".join([schema, *(part for parts in dictionaries.values() for part in parts), message, _END])
+    if schema and not has_batches:
+        yield schema + _END
+
+
+def _read_messages(read: Callable[[int], bytes | bytearray]) -> Iterator[tuple[int, FlatTable, bytes]]:
+    """Kind, header and bytes of each message. A stream that breaks off is an error."""
+    mark = read(8)
+    if mark.startswith(_FILE_MAGIC):
+        mark = read(8)
+        while len(mark) == 8 and not mark.startswith(_CONTINUATION):
+            mark = mark[4:] + read(4)
+    while mark:
+        size = struct.unpack_from("<i", mark, 4)[0] if len(mark) == 8 and mark.startswith(_CONTINUATION) else -1
+        if size == 0:
+            return
+        head = read(size) if size > 0 else b""
+        if not head or len(head) < size:
+            raise EOFError("the stream breaks off")
+        message = FlatTable.root(memoryview(head))
+        header, length = message.table(2), message.number(3, "q")
+        body = read(length)
+        if len(body) < length:
+            raise EOFError("the stream breaks off")
+        if header is not None:
+            yield message.number(1, "B"), header, b"".join([mark, head, body])
+        mark = read(8)
+    raise EOFError("the stream breaks off")
 
 
 def _field(table: FlatTable, dictionaries: dict[int, Field]) -> Field:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from .catalog import table_columns
@@ -57,10 +57,12 @@ def _statement(table: str, names: list[str], wanted: Condition, rows: int | None
     return f"SELECT {listed} FROM {table}{where}{limit}"
 
 
-def scan_files(table: str, files: list[str]) -> polars.LazyFrame:
+def scan_files(table: str, files: list[str], ranks: Set[int] | None = None) -> polars.LazyFrame:
     """A lazy frame over the Parquet files of a dataset, with the types that `scan_program` gives."""
     pl = require("polars", "polars", "scan()")
-    frame: polars.LazyFrame = pl.scan_parquet(files, hive_partitioning=False)
+    frame: polars.LazyFrame = pl.scan_parquet(files, hive_partitioning=False, glob=False)
+    if ranks is not None:
+        frame = frame.filter(pl.col("rank").is_in(sorted(ranks)))
     texts = [column.name for column in table_columns(table).values() if column.type == "string"]
     return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
 
