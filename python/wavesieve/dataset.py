@@ -72,7 +72,10 @@ class Dataset(ABC):
 
     @abstractmethod
     def files(self, table: str, ranks: Set[int] | None = None) -> list[str]:
-        """Files with all rows of a table, or of some ranks, in the order of processes; none if it is not there."""
+        """Files with all rows of a table, in the order of processes; none if it is not there.
+
+        With ranks the files with their rows; none if they have no rows, of which the program makes an error.
+        """
 
     @abstractmethod
     def _parts(self, table: str) -> dict[str, int | None]:
@@ -133,8 +136,9 @@ class _PackedFiles(Dataset):
         names = list(self._parts(table))
         if ranks is not None:
             names = self._holding(table, names, ranks)
-        paths = [str(self.directory / table / name) for name in names]
-        return paths or [str(self.directory / "_schema" / f"{table}.parquet")]
+        elif not names:
+            return [str(self.directory / "_schema" / f"{table}.parquet")]
+        return [str(self.directory / table / name) for name in names]
 
     def _holding(self, table: str, names: list[str], ranks: Set[int]) -> list[str]:
         """The parts that hold these ranks: a row group holds rows of one process, and all but its last one are full."""
