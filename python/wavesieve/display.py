@@ -10,7 +10,7 @@ _STYLE = (
     "<style>.wavesieve{border-collapse:collapse;font-size:90%}.wavesieve th{text-align:left;vertical-align:bottom}"
     ".wavesieve td,.wavesieve th{padding:.15em .7em .15em 0;white-space:nowrap}"
     ".wavesieve .n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".wavesieve .t{max-width:36em;overflow:hidden;text-overflow:ellipsis}"
+    "table.wavesieve tbody td.t{text-align:left;max-width:36em;overflow:hidden;text-overflow:ellipsis}"
     ".wavesieve small{opacity:.6;font-weight:normal}</style>"
 )
 

@@ -196,7 +196,12 @@ class Trace(Inputs):
         """Draws a named query."""
         wanted = options({"by": by, **parameters})
         with tempfile.TemporaryDirectory(prefix="wavesieve-") as folder:
-            data, _ = self._run_query(query, [*wanted, f"--charts={folder}/charts", "--chart-format=svg"])
+            try:
+                data, _ = self._run_query(query, [*wanted, f"--charts={folder}/charts", "--chart-format=svg"])
+            except UsageError as error:
+                if "'--charts'" not in str(error):
+                    raise
+                raise UsageError(f"{query} gives no chart; table() shows its rows", error.code) from None
             svg = Path(folder, "charts", f"{query}.svg")
             if not svg.is_file():
                 raise NoDataError(f"{query} gives no chart; table() shows its rows")
