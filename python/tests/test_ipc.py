@@ -73,6 +73,14 @@ def test_metadata_of_columns_is_used_before_what_the_program_says_of_queries() -
     assert columns["n"].about == "a number" and asked == ["schema"]
 
 
+def test_durations_are_whole_numbers() -> None:
+    for unit in ("s", "ms", "us", "ns"):
+        durations = pa.array([1500, None, -1], pa.duration(unit))
+        answer = Answer(_stream(pa.table({"wait": durations})))
+        assert answer["wait"] == [1500, None, -1] and answer.columns["wait"].type == f"duration[{unit}]"
+        assert answer.to_arrow().column("wait").combine_chunks().equals(durations)
+
+
 def test_other_types_and_compressed_streams_need_a_library() -> None:
     lists = pa.table({"n": pa.array([1, 2]), "list": pa.array([[1], [2, 3]])})
     with pytest.raises(UnsupportedTypeError, match="column list"):

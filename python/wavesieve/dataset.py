@@ -112,6 +112,8 @@ class _FilesOfProcesses(Dataset):
         if table not in self.tables:
             return []
         wanted = [process for process in self._processes if ranks is None or process["rank"] in ranks]
+        if ranks is not None and not any(process["rows"].get(table) for process in wanted):
+            return []
         return [str(self.directory / table / _name(process)) for process in wanted]
 
     def _parts(self, table: str) -> dict[str, int | None]:

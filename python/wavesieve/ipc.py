@@ -16,7 +16,8 @@ _CONTINUATION = b"\xff\xff\xff\xff"
 _END = _CONTINUATION + b"\0\0\0\0"
 _FILE_MAGIC = b"ARROW1"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
-_INT, _FLOAT, _UTF8, _BOOL, _LARGE_UTF8 = 2, 3, 5, 6, 20
+_INT, _FLOAT, _UTF8, _BOOL, _DURATION, _LARGE_UTF8 = 2, 3, 5, 6, 18, 20
+_DURATION_UNITS = ("s", "ms", "us", "ns")
 _INTEGERS = {
     (8, 1): "b",
     (16, 1): "h",
@@ -214,6 +215,9 @@ def _type(kind: int, form: FlatTable | None) -> tuple[str, str]:
     if kind == _FLOAT and form is not None:
         precision = form.number(0, "h")
         return f"float{16 << precision}", {1: "f", 2: "d"}.get(precision, "")
+    if kind == _DURATION and form is not None:
+        # Values are whole numbers: durations of Python have no nanoseconds.
+        return f"duration[{_DURATION_UNITS[form.number(0, 'h', 1)]}]", "q"
     known = {_UTF8: ("string", "text"), _LARGE_UTF8: ("string", "large_text"), _BOOL: ("bool", "bool")}
     return known.get(kind, (f"type {kind}", ""))
 

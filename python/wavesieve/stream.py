@@ -77,22 +77,9 @@ class TableStream:
         >>> import wavesieve
         >>> kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
         >>> sum(frame["duration_ns"].sum() for frame in kernels.frames())
-        40269268
+        34047216
         """
-        pl = require("polars", "polars", "frames()")
-        running = Run(self._arguments)
-        try:
-            for batch in batches(lambda size: _exactly(running.output, size)):
-                yield pl.read_ipc_stream(batch)
-            running.read()
-            running.finish()
-        except EOFError as error:
-            # The report of the program is clearer.
-            running.read()
-            running.finish()
-            raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
-        finally:
-            running.stop()
+        return read_frames(self._arguments)
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a data frame of polars."""
@@ -113,6 +100,24 @@ class TableStream:
 
     def __repr__(self) -> str:
         return f"table {self.name}\n{self.columns!r}"
+
+
+def read_frames(arguments: list[str]) -> Iterator[polars.DataFrame]:
+    """The result of a command in Arrow as data frames of polars, while the program writes it; at least one."""
+    pl = require("polars", "polars", "this")
+    running = Run(arguments)
+    try:
+        for batch in batches(lambda size: _exactly(running.output, size)):
+            yield pl.read_ipc_stream(batch)
+        running.read()
+        running.finish()
+    except EOFError as error:
+        # The report of the program is clearer.
+        running.read()
+        running.finish()
+        raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
+    finally:
+        running.stop()
 
 
 def _until_end(source: Any, running: Run) -> Iterator[Any]:
