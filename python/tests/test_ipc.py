@@ -60,7 +60,10 @@ def test_metadata_of_columns_gives_units() -> None:
 
 
 def test_metadata_of_columns_is_used_before_what_the_program_says_of_queries() -> None:
-    fields = [pa.field("wait", pa.int64(), metadata={"unit": "us", "doc": "time of waiting"}), pa.field("n", pa.int64())]
+    fields = [
+        pa.field("wait", pa.int64(), metadata={"unit": "us", "doc": "time of waiting"}),
+        pa.field("n", pa.int64()),
+    ]
     data = _stream(pa.table([pa.array([1]), pa.array([2])], schema=pa.schema(fields)))
     asked: list[str] = []
 
@@ -114,7 +117,9 @@ def test_batches_are_streams_of_their_own(data: bytes) -> None:
 
 def test_dictionaries_that_grow_or_change() -> None:
     words = [["x", "y"], ["x", "y", "z"], ["other"]]
-    chunks = [pa.DictionaryArray.from_arrays(pa.array([0, len(word) - 1], pa.int32()), pa.array(word)) for word in words]
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, len(word) - 1], pa.int32()), pa.array(word)) for word in words
+    ]
     for deltas in (True, False):
         sink = io.BytesIO()
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=deltas)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def connection(dataset: Dataset, folder: tempfile.TemporaryDirectory[str] | None) -> duckdb.DuckDBPyConnection:
-    """Views over the files of a dataset, and the numbers that some queries count with. A temporary folder is removed with the connection."""
+    """Views over the files of a dataset, and the numbers that some queries count with.
+
+    A temporary folder is removed with the connection.
+    """
     connected: duckdb.DuckDBPyConnection = require("duckdb", "duckdb", "duckdb()").connect()
     connected.execute("CREATE VIEW numbers AS SELECT range AS n FROM range(65536)")
     for table in dataset.tables:
