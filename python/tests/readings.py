@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from collections.abc import Sequence
@@ -16,10 +17,19 @@ FIXTURES = ("two_nodes", "merged", "counters", "planted")
 
 def parquet(dataset: Path, table: str) -> pl.DataFrame:
     """A table of a dataset with texts as texts, in the order of processes."""
+    frames = [pl.read_parquet(path, hive_partitioning=False) for path in parts(dataset, table)]
+    return pl.concat([frame.with_columns(pl.col(pl.Categorical).cast(pl.String)) for frame in frames])
+
+
+def parts(dataset: Path, table: str) -> list[Path]:
+    """The files of a table in the order of processes, in both layouts; of an empty table one without rows."""
     files = sorted(dataset.glob(f"{table}/rank=*/*.parquet"), key=lambda path: int(path.stem.partition("-")[2]))
-    frames = [pl.read_parquet(path, hive_partitioning=False) for path in files]
-    frame = pl.concat([frame.with_columns(pl.col(pl.Categorical).cast(pl.String)) for frame in frames])
-    return frame
+    return files or sorted(dataset.glob(f"{table}/*.parquet")) or [dataset / "_schema" / f"{table}.parquet"]
+
+
+def is_packed(dataset: Path) -> bool:
+    """Whether a dataset has layout 2."""
+    return bool(json.loads((dataset / "manifest.json").read_text())["layout_version"] == 2)
 
 
 def sqlite_rows(path: str, statement: str) -> list[tuple[Any, ...]]:

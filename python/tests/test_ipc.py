@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pytest
 
 from wavesieve.answer import Answer
-from wavesieve.ipc import Stream, UnsupportedTypeError, as_stream
+from wavesieve.ipc import Stream, UnsupportedTypeError, as_stream, batches
 
 
 def _stream(table: Any, **options: Any) -> bytes:
@@ -52,9 +54,34 @@ def test_values_are_those_of_pyarrow(data: bytes) -> None:
 
 
 def test_metadata_of_columns_gives_units() -> None:
-    field = pa.field("wait", pa.int64(), metadata={"unit": "us", "about": "time of waiting"})
+    field = pa.field("wait", pa.int64(), metadata={"unit": "us", "doc": "time of waiting"})
     answer = Answer(_stream(pa.table([pa.array([1, 2])], schema=pa.schema([field]))))
     assert (answer.columns["wait"].unit, answer.columns["wait"].about) == ("us", "time of waiting")
+
+
+def test_metadata_of_columns_is_used_before_what_the_program_says_of_queries() -> None:
+    fields = [
+        pa.field("wait", pa.int64(), metadata={"unit": "us", "doc": "time of waiting"}),
+        pa.field("n", pa.int64()),
+    ]
+    data = _stream(pa.table([pa.array([1]), pa.array([2])], schema=pa.schema(fields)))
+    asked: list[str] = []
+
+    def meanings() -> dict[str, str]:
+        asked.append("schema")
+        return {"wait": "something else", "n": "a number"}
+
+    columns = Answer(data, meanings=meanings).columns
+    assert columns["wait"].about == "time of waiting" and asked == []
+    assert columns["n"].about == "a number" and asked == ["schema"]
+
+
+def test_durations_are_whole_numbers() -> None:
+    for unit in ("s", "ms", "us", "ns"):
+        durations = pa.array([1500, None, -1], pa.duration(unit))
+        answer = Answer(_stream(pa.table({"wait": durations})))
+        assert answer["wait"] == [1500, None, -1] and answer.columns["wait"].type == f"duration[{unit}]"
+        assert answer.to_arrow().column("wait").combine_chunks().equals(durations)
 
 
 def test_other_types_and_compressed_streams_need_a_library() -> None:
@@ -73,3 +100,47 @@ def test_empty_results() -> None:
     stream = Stream(as_stream(_file(empty)))
     assert stream.rows == 0 and stream.column(5) == []
     assert list(Answer(_stream(empty))) == []
+
+
+def _unread(data: bytes) -> Callable[[int], bytes]:
+    return io.BytesIO(data).read
+
+
+@pytest.mark.parametrize("data", [_stream(TABLE), _file(TABLE)], ids=["stream", "file"])
+def test_batches_are_streams_of_their_own(data: bytes) -> None:
+    parts = list(batches(_unread(data)))
+    assert [Stream(memoryview(part)).rows for part in parts] == [3, 3, 3, 1]
+    assert pa.concat_tables([pa.ipc.open_stream(part).read_all() for part in parts]).to_pylist() == TABLE.to_pylist()
+    frames = [pl.read_ipc_stream(part) for part in parts]
+    assert pl.concat(frames).rows() == [tuple(row.values()) for row in TABLE.to_pylist()]
+
+
+def test_dictionaries_that_grow_or_change() -> None:
+    words = [["x", "y"], ["x", "y", "z"], ["other"]]
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, len(word) - 1], pa.int32()), pa.array(word)) for word in words
+    ]
+    for deltas in (True, False):
+        sink = io.BytesIO()
+        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=deltas)
+        schema = pa.schema([("word", chunks[0].type)])
+        with pa.ipc.new_stream(sink, schema, options=options) as writer:
+            for chunk in chunks:
+                writer.write_batch(pa.record_batch([chunk], schema=schema))
+        parts = list(batches(_unread(sink.getvalue())))
+        found = [pa.ipc.open_stream(part).read_all().column(0).to_pylist() for part in parts]
+        assert found == [["x", "y"], ["x", "z"], ["other", "other"]]
+
+
+def test_an_empty_stream_has_an_empty_batch() -> None:
+    (part,) = batches(_unread(_stream(TABLE.slice(0, 0))))
+    assert pl.read_ipc_stream(part).shape == (0, 8)
+
+
+def test_a_stream_that_breaks_off_is_an_error() -> None:
+    data = _stream(TABLE)
+    for length in [0, 3, 8, 100, len(data) // 2, len(data) - 8, len(data) - 1]:
+        with pytest.raises(EOFError):
+            list(batches(_unread(data[:length])))
+    with pytest.raises(EOFError):
+        list(batches(_unread(b"no stream at all")))

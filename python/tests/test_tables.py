@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +11,7 @@ import pyarrow
 import pytest
 
 import wavesieve
-from wavesieve import program, scan
+from wavesieve import scan, stream
 
 from .readings import FIXTURES, parquet, same_rows
 
@@ -113,11 +113,11 @@ def test_random_combinations_of_conditions(converted: Callable[[str], Path]) -> 
 def test_the_program_gets_columns_conditions_and_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     statements: list[str] = []
 
-    def listen(arguments: list[str]) -> tuple[bytes, int]:
+    def listen(arguments: list[str]) -> Iterator[pl.DataFrame]:
         statements.append(arguments[arguments.index("--") + 1])
-        return program.run(arguments)
+        return stream.read_frames(arguments)
 
-    monkeypatch.setattr(scan, "run", listen)
+    monkeypatch.setattr(scan, "read_frames", listen)
     lazy = wavesieve.open("fixtures/two_nodes").scan("kernels")
     lazy.filter(pl.col("rank") == 1, pl.col("duration_ns") % 2 == 0).select("gpu").collect()
     lazy.filter(pl.col("category") == "gemm").group_by("rank").agg(pl.col("duration_ns").sum()).collect()

@@ -130,6 +130,7 @@ class Answer:
 
 def _column(field: Field, described: Mapping[str, Column]) -> Column:
     known = described.get(field.name)
-    unit = field.metadata.get("unit") or (known.unit if known else unit_of(field.name))
-    about = field.metadata.get("about") or (known.about if known else "")
+    # A column that the program describes has no other unit than the one it states.
+    unit = field.metadata.get("unit") or (known.unit if known else None if field.metadata else unit_of(field.name))
+    about = field.metadata.get("doc") or (known.about if known else "")
     return Column(field.name, field.type, unit or None, about)

@@ -13,6 +13,8 @@ from .program import run
 if TYPE_CHECKING:
     from .trace import Trace
 
+# Notebooks give `pre` the font of their text, and break its lines.
+_STYLE = "font-family:monospace;font-size:90%;line-height:1.3;white-space:pre;overflow-x:auto"
 _GATES = {0: "passed", 5: "passed", 4: "failed", 7: "undecided"}
 
 
@@ -57,7 +59,7 @@ class Comparison:
         return self._render("text").rstrip()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        return f'<pre style="{_STYLE}">{html.escape(repr(self))}</pre>'
 
 
 def compare(base: Trace, new: Trace, **settings: Any) -> Comparison:

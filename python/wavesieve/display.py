@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 _WIDEST = 60
 _STYLE = (
-    "<style>.wavesieve{border-collapse:collapse;font-size:90%}.wavesieve th{text-align:left;vertical-align:bottom}"
+    "<style>.wavesieve{border-collapse:collapse;font-size:90%}"
+    ".wavesieve th{vertical-align:bottom}"
     ".wavesieve td,.wavesieve th{padding:.15em .7em .15em 0;white-space:nowrap}"
-    ".wavesieve .n{text-align:right;font-variant-numeric:tabular-nums}"
-    ".wavesieve .t{max-width:36em;overflow:hidden;text-overflow:ellipsis}"
+    "table.wavesieve tr .n{text-align:right;font-variant-numeric:tabular-nums}"
+    "table.wavesieve tr .t{text-align:left;max-width:36em;overflow:hidden;text-overflow:ellipsis}"
     ".wavesieve small{opacity:.6;font-weight:normal}</style>"
 )
 
@@ -77,7 +78,7 @@ def html_table(
     parts = [_STYLE, '<table class="wavesieve"><thead><tr>']
     for name, unit, is_number in zip(names, units, numeric):
         shown = f"<br><small>{html.escape(unit)}</small>" if unit not in (None, "id", "name", "text") else ""
-        kind = ' class="n"' if is_number else ""
+        kind = ' class="n"' if is_number else ' class="t"'
         parts.append(f"<th{kind}>{html.escape(name)}{shown}</th>")
     parts.append("</tr></thead><tbody>")
     for row in zip(*columns):

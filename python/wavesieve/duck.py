@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def connection(dataset: Dataset, folder: tempfile.TemporaryDirectory[str] | None) -> duckdb.DuckDBPyConnection:
-    """Views over the files of a dataset. A temporary folder is removed with the connection."""
+    """Views over the files of a dataset, and the numbers that some queries count with.
+
+    A temporary folder is removed with the connection.
+    """
     connected: duckdb.DuckDBPyConnection = require("duckdb", "duckdb", "duckdb()").connect()
-    for table in dataset.tables():
-        files = dataset.files(table)
-        if files:
-            listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-            connected.execute(
-                f'CREATE VIEW "{table}" AS SELECT * FROM read_parquet([{listed}], hive_partitioning = false)'
-            )
+    connected.execute("CREATE VIEW numbers AS SELECT range AS n FROM range(65536)")
+    for table in dataset.tables:
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in dataset.files(table))
+        connected.execute(f'CREATE VIEW "{table}" AS SELECT * FROM read_parquet([{listed}], hive_partitioning = false)')
     if folder is not None:
         weakref.finalize(connected, folder.cleanup)
     return connected

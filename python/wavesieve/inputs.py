@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 # Results keep nanoseconds whatever the user's settings are.
-_AS_FILES = ("--unit=ns", "--output=-")
-ARROW = ("--format=arrow", *_AS_FILES)
+ARROW = ("--format=arrow", "--unit=ns", "--output=-")
 
 
 class Inputs:
@@ -42,10 +41,9 @@ class Inputs:
         """The arguments of a command that reads the inputs."""
         return [*self.before, *words, *self.after, *output, "--", *self.inputs]
 
-    def sql_command(self, statement: str, form: str = "arrow") -> list[str]:
+    def sql_command(self, statement: str) -> list[str]:
         """The arguments that run a statement; it is the first of what is no option."""
-        output = [f"--format={form}", *_AS_FILES]
-        return [*self.before, "sql", *self.after, *output, "--", statement, *self.inputs]
+        return [*self.before, "sql", *self.after, *ARROW, "--", statement, *self.inputs]
 
     def __repr__(self) -> str:
         text = f"wavesieve.open({', '.join(map(repr, self.inputs))})"

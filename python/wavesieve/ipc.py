@@ -6,16 +6,18 @@ This is what shows results where neither pyarrow nor polars is installed. Conver
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .flatbuffer import FlatTable
 
 _CONTINUATION = b"\xff\xff\xff\xff"
+_END = _CONTINUATION + b"\0\0\0\0"
 _FILE_MAGIC = b"ARROW1"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
-_INT, _FLOAT, _UTF8, _BOOL, _LARGE_UTF8 = 2, 3, 5, 6, 20
+_INT, _FLOAT, _UTF8, _BOOL, _DURATION, _LARGE_UTF8 = 2, 3, 5, 6, 18, 20
+_DURATION_UNITS = ("s", "ms", "us", "ns")
 _INTEGERS = {
     (8, 1): "b",
     (16, 1): "h",
@@ -145,6 +147,51 @@ def _messages(data: memoryview) -> Iterator[tuple[int, FlatTable, memoryview]]:
         at += length
 
 
+def batches(read: Callable[[int], bytes | bytearray]) -> Iterator[bytes]:
+    """A stream with one batch for each batch of a stream or file, while it is read; at least one, which can be empty.
+
+    `read` gives so many bytes, and fewer at the end only.
+    """
+    schema, dictionaries = b"", dict[int, list[bytes]]()
+    has_batches = False
+    for kind, header, message in _read_messages(read):
+        if kind == _SCHEMA:
+            schema = message
+        elif kind == _DICTIONARY:
+            number, is_delta = header.number(0, "q"), header.number(2, "b")
+            dictionaries[number] = [*(dictionaries.get(number, []) if is_delta else []), message]
+        elif kind == _BATCH:
+            has_batches = True
+            yield b"".join([schema, *(part for parts in dictionaries.values() for part in parts), message, _END])
+    if schema and not has_batches:
+        yield schema + _END
+
+
+def _read_messages(read: Callable[[int], bytes | bytearray]) -> Iterator[tuple[int, FlatTable, bytes]]:
+    """Kind, header and bytes of each message. A stream that breaks off is an error."""
+    mark = read(8)
+    if mark.startswith(_FILE_MAGIC):
+        mark = read(8)
+        while len(mark) == 8 and not mark.startswith(_CONTINUATION):
+            mark = mark[4:] + read(4)
+    while mark:
+        size = struct.unpack_from("<i", mark, 4)[0] if len(mark) == 8 and mark.startswith(_CONTINUATION) else -1
+        if size == 0:
+            return
+        head = read(size) if size > 0 else b""
+        if not head or len(head) < size:
+            raise EOFError("the stream breaks off")
+        message = FlatTable.root(memoryview(head))
+        header, length = message.table(2), message.number(3, "q")
+        body = read(length)
+        if len(body) < length:
+            raise EOFError("the stream breaks off")
+        if header is not None:
+            yield message.number(1, "B"), header, b"".join([mark, head, body])
+        mark = read(8)
+    raise EOFError("the stream breaks off")
+
+
 def _field(table: FlatTable, dictionaries: dict[int, Field]) -> Field:
     kind, form = table.number(2, "B"), table.table(3)
     name, code = _type(kind, form)
@@ -168,6 +215,9 @@ def _type(kind: int, form: FlatTable | None) -> tuple[str, str]:
     if kind == _FLOAT and form is not None:
         precision = form.number(0, "h")
         return f"float{16 << precision}", {1: "f", 2: "d"}.get(precision, "")
+    if kind == _DURATION and form is not None:
+        # Values are whole numbers: durations of Python have no nanoseconds.
+        return f"duration[{_DURATION_UNITS[form.number(0, 'h', 1)]}]", "q"
     known = {_UTF8: ("string", "text"), _LARGE_UTF8: ("string", "large_text"), _BOOL: ("bool", "bool")}
     return known.get(kind, (f"type {kind}", ""))
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import TYPE_CHECKING
 
 from .catalog import table_columns
-from .extras import polars_frame, require
+from .extras import require
 from .predicates import Condition, condition
-from .program import run
+from .stream import read_frames
 
 if TYPE_CHECKING:
     import polars
 
 
-def scan_program(table: str, sql_arguments: Callable[[str, str], list[str]]) -> polars.LazyFrame:
-    """A lazy frame whose rows the program gives; `sql_arguments` is the command line of a statement and a format."""
+def scan_program(table: str, sql_arguments: Callable[[str], list[str]]) -> polars.LazyFrame:
+    """A lazy frame whose rows the program gives; `sql_arguments` is the command line of a statement."""
     pl = require("polars", "polars", "scan()")
     plugins = require("polars.io.plugins", "polars", "scan()")
     columns = table_columns(table)
@@ -28,15 +27,16 @@ def scan_program(table: str, sql_arguments: Callable[[str, str], list[str]]) -> 
     ) -> Iterator[polars.DataFrame]:
         wanted = Condition("", True) if predicate is None else condition(predicate, types)
         names = _read_columns(list(types), with_columns, predicate)
-        # Parquet writes each text once, and is the shorter way for texts that recur.
-        form = "parquet" if any(types[name] == "string" for name in names) else "arrow"
-        data, _ = run(sql_arguments(_statement(table, names, wanted, rows), form))
-        frame = pl.read_parquet(io.BytesIO(data)) if form == "parquet" else polars_frame(data)
-        if predicate is not None:
-            frame = frame.filter(predicate)
-        if rows is not None:
-            frame = frame.head(rows)
-        yield frame if with_columns is None else frame.select(with_columns)
+        left = rows
+        # All is read even if there are enough rows: the program reports damage at its end.
+        for frame in read_frames(sql_arguments(_statement(table, names, wanted, rows))):
+            frame = frame.with_columns(pl.col(name).cast(schema[name]) for name in frame.columns)
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            if left is not None:
+                frame = frame.head(left)
+                left -= frame.height
+            yield frame if with_columns is None else frame.select(with_columns)
 
     frame: polars.LazyFrame = plugins.register_io_source(source, schema=schema, is_pure=True)
     return frame
@@ -57,10 +57,12 @@ def _statement(table: str, names: list[str], wanted: Condition, rows: int | None
     return f"SELECT {listed} FROM {table}{where}{limit}"
 
 
-def scan_files(table: str, files: list[str]) -> polars.LazyFrame:
+def scan_files(table: str, files: list[str], ranks: Set[int] | None = None) -> polars.LazyFrame:
     """A lazy frame over the Parquet files of a dataset, with the types that `scan_program` gives."""
     pl = require("polars", "polars", "scan()")
-    frame: polars.LazyFrame = pl.scan_parquet(files, hive_partitioning=False)
+    frame: polars.LazyFrame = pl.scan_parquet(files, hive_partitioning=False, glob=False)
+    if ranks is not None:
+        frame = frame.filter(pl.col("rank").is_in(sorted(ranks)))
     texts = [column.name for column in table_columns(table).values() if column.type == "string"]
     return frame.with_columns(pl.col(texts).cast(pl.String)) if texts else frame
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .answer import Answer
 from .columns import Columns
-from .extras import ArrowStream, reader
-from .ipc import as_stream
+from .errors import WavesieveError
+from .extras import ArrowStream, reader, require
+from .ipc import as_stream, batches
 from .program import Run, run
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class TableStream:
     """A table of a trace, which is read each time it is used.
 
-    With pyarrow its batches are handed on while the program writes them; other libraries take it when it is complete.
+    pyarrow and polars take its batches while the program writes them; other libraries take it when it is complete.
 
     >>> import polars, wavesieve
     >>> kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
@@ -49,8 +50,11 @@ class TableStream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow C stream."""
-        if reader() == "pyarrow":
+        library = reader()
+        if library == "pyarrow":
             return cast(ArrowStream, self.batches()).__arrow_c_stream__(requested_schema)
+        if library == "polars":
+            return self.to_polars().__arrow_c_stream__(requested_schema)
         return self.read().__arrow_c_stream__(requested_schema)
 
     def batches(self) -> pyarrow.RecordBatchReader:
@@ -67,20 +71,53 @@ class TableStream:
         reader = pa.RecordBatchReader.from_batches(source.schema, _until_end(source, running))
         return cast("pyarrow.RecordBatchReader", reader)
 
+    def frames(self) -> Iterator[polars.DataFrame]:
+        """The table as data frames of polars, one after another while the program writes them; at least one.
+
+        >>> import wavesieve
+        >>> kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
+        >>> sum(frame["duration_ns"].sum() for frame in kernels.frames())
+        34047216
+        """
+        return read_frames(self._arguments)
+
     def to_polars(self) -> polars.DataFrame:
         """The table as a data frame of polars."""
-        return self.read().to_polars()
+        pl = require("polars", "polars", "to_polars()")
+        return cast("polars.DataFrame", pl.concat(list(self.frames()), rechunk=False))
 
     def to_arrow(self) -> pyarrow.Table:
         """The table as a table of pyarrow."""
-        return self.read().to_arrow()
+        require("pyarrow", "pyarrow", "to_arrow()")
+        return self.batches().read_all()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a data frame of pandas."""
-        return self.read().to_pandas()
+        require("pandas", "pandas", "to_pandas()")
+        require("pyarrow", "pandas", "to_pandas()")
+        frame: pandas.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def __repr__(self) -> str:
         return f"table {self.name}\n{self.columns!r}"
+
+
+def read_frames(arguments: list[str]) -> Iterator[polars.DataFrame]:
+    """The result of a command in Arrow as data frames of polars, while the program writes it; at least one."""
+    pl = require("polars", "polars", "this")
+    running = Run(arguments)
+    try:
+        for batch in batches(lambda size: _exactly(running.output, size)):
+            yield pl.read_ipc_stream(batch)
+        running.read()
+        running.finish()
+    except EOFError as error:
+        # The report of the program is clearer.
+        running.read()
+        running.finish()
+        raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
+    finally:
+        running.stop()
 
 
 def _until_end(source: Any, running: Run) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from .analysis import Analysis
 from .answer import Answer
 from .catalog import query_meanings, table_columns
 from .chart import Chart
-from .dataset import Dataset, settings_filter
+from .dataset import Dataset, rank_list, settings_filter
 from .errors import NoDataError, UsageError
 from .filters import FilterOptions, Names, PathLike, merged, options
 from .inputs import ARROW, Inputs
@@ -129,7 +129,7 @@ class Trace(Inputs):
         """One table as a lazy frame of polars.
 
         The program reads only the columns and, for simple conditions, the rows that are needed. The Parquet files of a
-        dataset are scanned in place.
+        dataset are scanned in place, with no filter or one of ranks, as long as they are those that were written.
 
         >>> import polars, wavesieve
         >>> kernels = wavesieve.open("fixtures/two_nodes").scan("kernels")
@@ -137,14 +137,18 @@ class Trace(Inputs):
         9792252
         """
         table_columns(table)
-        dataset = self._dataset()
-        files = dataset.files(table) if dataset else []
-        return scan_files(table, files) if files else scan_program(table, self.sql_command)
+        ranks = rank_list(str(self.filters["rank"])) if set(self.filters) == {"rank"} else None
+        dataset = self._dataset(ranks)
+        files = dataset.files(table, ranks) if dataset and dataset.is_as_written(table, ranks) else []
+        return scan_files(table, files, ranks) if files else scan_program(table, self.sql_command)
 
-    def _dataset(self) -> Dataset | None:
-        """The dataset that holds the tables just as the program would give them."""
-        dataset = Dataset.at(self.inputs[0]) if len(self.inputs) == 1 and not self.after else None
-        if dataset is None or not dataset.is_whole or settings_filter():
+    def _dataset(self, ranks: set[int] | None = None) -> Dataset | None:
+        """The dataset that holds the tables just as the program would give them, but for the choice of ranks."""
+        chosen = [] if ranks is None else options(self.filters)
+        dataset = Dataset.at(self.inputs[0]) if len(self.inputs) == 1 and self.after == chosen else None
+        if dataset is None or not dataset.is_whole or not dataset.is_intact() or settings_filter():
+            return None
+        if ranks is not None and not ranks <= dataset.ranks:
             return None
         if dataset.selection:
             note(f"{self.inputs[0]}: the dataset is filtered by {' '.join(dataset.selection)} and not the whole trace")
@@ -163,7 +167,8 @@ class Trace(Inputs):
         """
         names = [derived] if isinstance(derived, str) else list(derived)
         dataset = self._dataset()
-        if dataset is not None and set(names) <= set(dataset.tables()):
+        tables = dataset.tables if dataset else []
+        if dataset and set(names) <= set(tables) and all(map(dataset.is_as_written, tables)):
             return duck.connection(dataset, None)
         folder = tempfile.TemporaryDirectory(prefix="wavesieve-", ignore_cleanup_errors=True)
         path = os.path.join(folder.name, "dataset")
@@ -191,7 +196,12 @@ class Trace(Inputs):
         """Draws a named query."""
         wanted = options({"by": by, **parameters})
         with tempfile.TemporaryDirectory(prefix="wavesieve-") as folder:
-            data, _ = self._run_query(query, [*wanted, f"--charts={folder}/charts", "--chart-format=svg"])
+            try:
+                data, _ = self._run_query(query, [*wanted, f"--charts={folder}/charts", "--chart-format=svg"])
+            except UsageError as error:
+                if "'--charts'" not in str(error):
+                    raise
+                raise UsageError(f"{query} gives no chart; table() shows its rows", error.code) from None
             svg = Path(folder, "charts", f"{query}.svg")
             if not svg.is_file():
                 raise NoDataError(f"{query} gives no chart; table() shows its rows")
