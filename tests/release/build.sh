@@ -57,8 +57,8 @@ make_deb() {
 
 make_rpm() {
   cargo_tool cargo-generate-rpm 0.21.1
-  # Requirements are read from the program, whatever tools of rpm the machine has.
-  "$tool" --profile "$profile" --target-dir "$CARGO_TARGET_DIR" --auto-req builtin --source-date "$SOURCE_DATE_EPOCH" --output "$output/"
+  # Requirements are read from the program, whatever tools of rpm the machine has; rpm of RHEL 8 reads gzip in any case.
+  "$tool" --profile "$profile" --target-dir "$CARGO_TARGET_DIR" --auto-req builtin --payload-compress gzip --source-date "$SOURCE_DATE_EPOCH" --output "$output/"
 }
 
 make_wheel() {
