@@ -8,8 +8,10 @@ cd "$(dirname "$0")/../.."
 steps=(program tree archive deb rpm wheel sdist site sums)
 options "$@"
 [ "${#asked[@]}" -gt 0 ] || asked=("${steps[@]}")
-# The times of files in archives.
-export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
+# The times of files in archives. Compilers must not see it: build scripts of C code run again when it changes, and with
+# them all of polars is built again.
+epoch="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
+unset SOURCE_DATE_EPOCH
 if [ "$profile" = dist ]; then
   # Paths of this machine are neither wanted in the program nor equal elsewhere.
   export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD="
@@ -44,7 +46,7 @@ make_tree() {
 
 pack() {
   # pack DIRECTORY NAME FILE: the same files give the same bytes
-  tar --create --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w,a+X \
+  tar --create --sort=name --format=gnu --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w,a+X \
     --directory "$1" --transform "s,^\.,$2," . | gzip -9n > "$3"
 }
 
@@ -52,20 +54,20 @@ make_archive() { pack "$target/package" "$name" "$output/$name.tar.gz"; }
 
 make_deb() {
   cargo_tool cargo-deb 3.8.0
-  "$tool" --locked --no-build --no-strip --profile "$profile" --output "$output/"
+  SOURCE_DATE_EPOCH="$epoch" "$tool" --locked --no-build --no-strip --profile "$profile" --output "$output/"
 }
 
 make_rpm() {
   cargo_tool cargo-generate-rpm 0.21.1
   # Requirements are read from the program, whatever tools of rpm the machine has; rpm of RHEL 8 reads gzip in any case.
-  "$tool" --profile "$profile" --target-dir "$CARGO_TARGET_DIR" --auto-req builtin --payload-compress gzip --source-date "$SOURCE_DATE_EPOCH" --output "$output/"
+  "$tool" --profile "$profile" --target-dir "$CARGO_TARGET_DIR" --auto-req builtin --payload-compress gzip --source-date "$epoch" --output "$output/"
 }
 
 make_wheel() {
   (cd python && maturin build --profile "$profile" --compatibility "manylinux_${oldest_glibc/./_}" --out "$output" -- -C linker=wavesieve-cc)
 }
 
-make_sdist() { (cd python && maturin sdist --out "$output"); }
+make_sdist() { (cd python && SOURCE_DATE_EPOCH="$epoch" maturin sdist --out "$output"); }
 
 make_site() {
   local pages
