@@ -39,6 +39,8 @@ def wrong_links(page, root=ROOT):
         target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
         if not target.exists() or not target.is_relative_to(root):
             yield f"{page.relative_to(root)}: {link}: there is no such file"
+        elif target == book.SUMMARY:
+            yield f"{page.relative_to(root)}: {link}: the site has no such page"
         elif parts.fragment and target.suffix == ".md" and unquote(parts.fragment) not in slugs(target):
             yield f"{page.relative_to(root)}: {link}: there is no such heading"
 

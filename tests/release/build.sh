@@ -64,7 +64,7 @@ make_rpm() {
 }
 
 make_wheel() {
-  (cd python && maturin build --profile "$profile" --compatibility "manylinux_${oldest_glibc/./_}" --out "$output" -- -C linker=wavesieve-cc)
+  (cd python && maturin build --profile "$profile" --compatibility "manylinux_${oldest_glibc/./_}" --compression-level 9 --out "$output" -- -C linker=wavesieve-cc)
 }
 
 make_sdist() { (cd python && SOURCE_DATE_EPOCH="$epoch" maturin sdist --out "$output"); }

@@ -150,7 +150,7 @@ check_rpm() {
 check_wheel() {
   python3 -m venv "$work/venv"
   "$work/venv/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$(one '*.whl')"
-  (unset WAVESIEVE_BINARY; env PATH=/usr/bin:/bin "$work/venv/bin/python" -W error - fixtures/two_nodes <<'PYTHON'
+  (unset WAVESIEVE_BINARY; env PATH=/usr/bin:/bin "$work/venv/bin/python" - fixtures/two_nodes <<'PYTHON'
 import sys
 import wavesieve
 trace = wavesieve.open(sys.argv[1])
