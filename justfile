@@ -33,6 +33,11 @@ bench:
 picture:
     bash docs/images/make.sh
 
-# the program for others, without paths of this machine in it; other flags than usual build all dependencies again
+# all packages, without paths of this machine in them; the profile and the flags build all dependencies again
 release:
-    RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD=" cargo build --locked --profile dist
+    bash tests/release/build.sh
+    bash tests/release/check.sh
+
+# the documentation as a site in target/site; needs mdbook
+site:
+    docs/book.py --output target/site
