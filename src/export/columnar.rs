@@ -126,7 +126,8 @@ mod tests {
         let frame = df!("name" => names, "total_ns" => [1_i64, 2, 3, 4]).unwrap();
         let frame = frame.lazy().with_column(col("name").cast(categorical())).collect().unwrap();
         let column = |name: &str, unit, doc: &str| OutputColumn { name: name.to_owned(), unit, doc: doc.to_owned() };
-        let columns = vec![column("name", ColumnUnit::Name, ""), column("total_ns", ColumnUnit::Nanoseconds, "the sum")];
+        let columns =
+            vec![column("name", ColumnUnit::Name, ""), column("total_ns", ColumnUnit::Nanoseconds, "the sum")];
         (frame, columns)
     }
 

@@ -109,7 +109,10 @@ pub(crate) fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn Pro
         .into_iter()
         .map(|(table, anomalies)| (table, anomalies.into_iter().map(Anomaly::from).collect()))
         .collect();
-    Arc::new(CachedSource { tables: DatasetSource::new(Box::new(OwnFiles::new(entry, process.stored)), true), anomalies })
+    Arc::new(CachedSource {
+        tables: DatasetSource::new(Box::new(OwnFiles::new(entry, process.stored)), true),
+        anomalies,
+    })
 }
 
 /// Writes the description of an entry, which completes it.

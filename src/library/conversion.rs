@@ -5,8 +5,8 @@ use std::path::Path;
 use super::error::Error;
 use super::trace::Trace;
 use crate::export::conversion::{Plan, check_output, convert, on_demand_name, on_demand_tables};
-use crate::export::dataset::PACK_BYTES;
 use crate::export::convert::{Observer, TableFormat};
+use crate::export::dataset::PACK_BYTES;
 use crate::schema::Table;
 use crate::trace::TraceProcess;
 

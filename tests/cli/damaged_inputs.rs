@@ -352,8 +352,12 @@ fn every_verb_reports_a_damaged_dataset() {
     add("layout 1, missing part", &place, &["kernels/rank=3/process-0.parquet", "rank 3"]);
     let place = Place::of_layout_1();
     cut(&place.at("dataset/regions/rank=3/process-0.parquet"));
-    writeln!(text, "layout 1, truncated part:{}", place.codes(&["check", "info", "analyze", "convert"], &["regions/rank=3"], run))
-        .unwrap();
+    writeln!(
+        text,
+        "layout 1, truncated part:{}",
+        place.codes(&["check", "info", "analyze", "convert"], &["regions/rank=3"], run)
+    )
+    .unwrap();
     let mut add = |what: &str, place: &Place, named: &[&str]| {
         writeln!(text, "{what}:{}", place.codes(&VERBS, named, run)).unwrap();
     };

@@ -241,7 +241,8 @@ fn a_changed_bit_of_a_part_is_noticed_where_it_is_read() {
         let mut changed = content.clone();
         changed[content.len() * place_of_bit / 24] ^= 1 << (place_of_bit % 8);
         fs::write(&path, changed).unwrap();
-        let is_told = |ended: &Run| ended.stderr.contains(&part("kernels")) && ended.stderr.contains("the part of rank");
+        let is_told =
+            |ended: &Run| ended.stderr.contains(&part("kernels")) && ended.stderr.contains("the part of rank");
         let checked = run(&["check", &place.input()]);
         assert!(checked.code == 5 && is_told(&checked), "{place_of_bit}: {} {}", checked.code, checked.stderr);
         // Columns that are not read are not looked at.

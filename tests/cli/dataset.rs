@@ -198,10 +198,59 @@ fn categories_of_a_dataset_follow_the_rules_in_force() {
     fs::write(&rules, "[[rule]]\ncategory = \"mine\"\ndoc = \"all\"\nregex = [\".\"]\n").unwrap();
     let dataset = directory.path().join("dataset");
     let (rules, dataset) = (rules.to_str().unwrap(), dataset.to_str().unwrap());
-    succeed(&["convert", "fixtures/two_nodes", "-o", dataset]);
-    for query in ["kernel_by_category", "time_breakdown"] {
+    succeed(&["convert", "fixtures/two_nodes", "-o", dataset, "--with", "all"]);
+    for query in ["kernel_by_category", "time_breakdown", "kernel_overlap_matrix", "launch_summary"] {
         let ask = |input: &str| succeed(&["table", query, input, "--categories", rules, "-f", "csv"]);
         assert_eq!(ask("fixtures/two_nodes"), ask(dataset), "{query}");
     }
     assert!(succeed(&["table", "kernel_by_category", dataset, "--categories", rules, "-f", "csv"]).contains("mine"));
+}
+
+/// Everything in the directory is replaced: what is not of a conversion is never lost with it.
+#[test]
+fn what_others_put_into_a_dataset_is_not_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let output = dataset.to_str().unwrap();
+    succeed(&["convert", "fixtures/merged", "-o", output]);
+    let raw = dataset.join("raw/merged.db");
+    fs::create_dir(dataset.join("raw")).unwrap();
+    fs::copy("fixtures/merged/merged.db", &raw).unwrap();
+    for more in
+        [&["fixtures/merged"][..], &["fixtures/two_nodes", "--overwrite"], &[raw.to_str().unwrap(), "--overwrite"]]
+    {
+        let refused = run(&[&["convert", "-o", output], more].concat());
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains("holds raw/merged.db, which convert did not write"), "{}", refused.stderr);
+    }
+    assert!(raw.exists());
+    fs::remove_dir_all(dataset.join("raw")).unwrap();
+    succeed(&["convert", "fixtures/merged", "-o", output]);
+}
+
+#[test]
+fn a_manifest_that_was_edited_is_not_believed() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap()]);
+    let manifest = dataset.join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let edits = [
+        (r#""rank":1,"#, r#""rank":7,"#),
+        (r#"[72,72,72,72]"#, r#"[9223372036854775807,72,72,72]"#),
+        (r#""selection": []"#, r#""selection": ["--rank 1"]"#),
+        (r#""sum": ""#, r#""sum": "0"#),
+    ];
+    for (from, to) in edits {
+        fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
+        for verb in ["info", "check"] {
+            let ended = run(&[verb, dataset.to_str().unwrap()]);
+            assert!(ended.code == 5 || ended.code == 3, "{to} {verb}: {} {}", ended.code, ended.stderr);
+            assert!(
+                ended.stderr.contains("manifest.json changed after it was written"),
+                "{to} {verb}: {}",
+                ended.stderr
+            );
+        }
+    }
 }

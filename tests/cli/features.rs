@@ -47,11 +47,11 @@ fn features_of_repetitions_add_up() {
     let totals = "SELECT process, iteration, SUM(calls) AS calls, SUM(total_ns) AS total_ns FROM iteration_kernels
         GROUP BY process, iteration ORDER BY process, iteration";
     let repetitions = "SELECT process, iteration, kernels AS calls, kernel_ns AS total_ns FROM iterations ORDER BY process, iteration";
-    let by_kernel = "SELECT process, iteration, phase, kernel_name, calls, total_ns, min_ns, max_ns FROM iteration_kernels
-        ORDER BY process, iteration, kernel_name";
-    let grouped = "SELECT process, iteration, MIN(phase) AS phase, kernel_name, COUNT(*) AS calls, SUM(duration_ns) AS total_ns,
+    let by_kernel = "SELECT process, iteration, phase, kernel_id, kernel_name, calls, total_ns, min_ns, max_ns FROM iteration_kernels
+        ORDER BY process, iteration, kernel_id";
+    let grouped = "SELECT process, iteration, MIN(phase) AS phase, kernel_id, kernel_name, COUNT(*) AS calls, SUM(duration_ns) AS total_ns,
         MIN(duration_ns) AS min_ns, MAX(duration_ns) AS max_ns FROM dispatch_features WHERE iteration IS NOT NULL
-        GROUP BY process, iteration, kernel_name ORDER BY process, iteration, kernel_name";
+        GROUP BY process, iteration, kernel_id, kernel_name ORDER BY process, iteration, kernel_id";
     for input in INPUTS {
         let ask = |sql: &str| succeed(&["sql", sql, input, "-f", "csv"]);
         assert_eq!(ask(totals), ask(repetitions), "{input}");
@@ -73,4 +73,31 @@ fn datasets_keep_them() {
         };
         assert_eq!(ask(dataset.to_str().unwrap()), ask("fixtures/planted"), "{table}");
     }
+}
+
+/// Filters choose the same dispatches as of `kernels`; what is added up over a repetition is chosen by kernel alone.
+#[test]
+fn filters_apply() {
+    let count = |table: &str, filter: &[&str]| {
+        let sql = format!("SELECT COUNT(*) AS n FROM {table}");
+        records(&[&["sql", &sql, "fixtures/planted", "-q"][..], filter].concat())[0]["n"].as_i64().unwrap()
+    };
+    let filters: [&[&str]; 7] = [
+        &["--kernel", "Cijk"],
+        &["--category", "communication"],
+        &["--window", "20%:60%"],
+        &["--window", "20%:60%", "--window-mode", "inside"],
+        &["--iter", "2..4"],
+        &["--gpu", "1"],
+        &["--min-duration", "50us"],
+    ];
+    for filter in filters {
+        let chosen = count("dispatch_features", filter);
+        assert!(chosen > 0 && chosen < 429, "{filter:?}");
+        assert_eq!(chosen, count("kernels", filter), "{filter:?}");
+    }
+    assert!(count("iteration_kernels", &["--kernel", "Cijk"]) < count("iteration_kernels", &[]));
+    let directory = tempfile::tempdir().unwrap();
+    let output = directory.path().join("part");
+    succeed(&["convert", "fixtures/planted", "-o", output.to_str().unwrap(), "--with", "all", "--window", "20%:60%"]);
 }

@@ -355,14 +355,14 @@ fn kept_collectives_are_those_of_the_processes_that_are_there() {
         files.into_iter().map(|(file, _)| std::fs::read(file).unwrap()).collect::<Vec<_>>()
     };
     let all = convert("kept");
-    assert_eq!(all.len(), 3);
+    assert_eq!(all.len(), 1, "ranks share a part");
     // Stored rows are never taken for an answer: of one rank alone nothing is a collective of several.
     let rows = records(&["table", "collectives", &path("kept"), "--rank", "2"]);
     assert!(rows.iter().all(|row| row["gpus"] == 1 && row["missing"] == 0), "{rows:?}");
     std::fs::remove_file(path("in/2_results.json")).unwrap();
     let fewer = convert("kept");
     assert_eq!(fewer, convert("fresh"));
-    assert_ne!(fewer, all[..2]);
+    assert_ne!(fewer, all);
 }
 
 /// A query tells which of its options do not go together.

@@ -23,6 +23,7 @@ const APART: &[(&str, &[&str])] = &[
     ("range_work", &["target_id", "range_id"]),
     ("launches", &["target_id"]),
     ("graph_work", &["target_id"]),
+    ("dispatch_features", &["range_id"]),
     ("allocation_lifetimes", &["alloc_id", "address", "ended_by"]),
     ("memory_live", &["alloc_id"]),
     ("args", &["owner_id"]),

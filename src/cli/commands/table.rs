@@ -21,8 +21,8 @@ use crate::cli::output::{answer, messages};
 use crate::cli::reference::help::{flag, query_notes};
 use crate::derive::WhyEmpty;
 use crate::engine::{
-    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render, run_query_in_codes,
-    shown,
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render,
+    run_query_in_codes, shown,
 };
 use crate::trace::Trace;
 use crate::{derive, schema};

@@ -96,7 +96,9 @@ impl OutputArguments {
     /// [`Failure::Usage`] with what fits.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.arrow_times && !self.keeps_dictionaries() {
-            return Err(Failure::Usage("--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet".to_owned()));
+            return Err(Failure::Usage(
+                "--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet".to_owned(),
+            ));
         }
         let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
         if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {

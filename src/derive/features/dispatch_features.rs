@@ -1,7 +1,5 @@
 //! The table `dispatch_features`: every dispatch with its repetition, its range and its call.
 
-use std::collections::HashMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 
@@ -12,12 +10,13 @@ use crate::columns::values::{I64Values, integers};
 use crate::derive::launching::dispatch_launches;
 use crate::derive::ranging::range_forest::{self, RangeForest};
 use crate::derive::repeating::iterations;
-use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, Rows, RowsWhen, column, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     takes_long: true,
+    rows: Rows::Events,
     owners: &[Owner::KERNEL],
     rows_when: RowsWhen::all(&["kernels"]),
     ..DerivedTable::new(&tables::features::DISPATCH_FEATURES, needs, Build::Alone(build))
@@ -63,19 +62,24 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let repetitions = Repetitions::find(tables)?;
     let forest = RangeForest::from_frames(tables)?;
     let launched = forest.work.launched.iter().zip(forest.range_of());
-    let ranges: HashMap<i64, (i64, u32)> = launched
+    let mut of_dispatch: Vec<(i64, i64, u32)> = launched
         .filter_map(|(launched, range)| {
             let range = range.filter(|_| !launched.is_copy)?;
-            Some((forest.work.id(launched), (range.region_id, range.path)))
+            Some((forest.work.id(launched), range.region_id, range.path))
         })
         .collect();
+    of_dispatch.sort_unstable();
+    let range_of = |id: i64| {
+        let place = of_dispatch.binary_search_by_key(&id, |(dispatch, ..)| *dispatch).ok()?;
+        of_dispatch.get(place).map(|(_, range, path)| (*range, *path))
+    };
 
     let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
     let starts: Vec<i64> = starts.iter().map(Option::unwrap_or_default).collect();
     let first_ns = starts.iter().copied().min().unwrap_or(0);
     let at: Vec<Option<usize>> = starts.iter().map(|start_ns| repetitions.at(*start_ns)).collect();
     let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
-    let ranges: Vec<Option<(i64, u32)>> = ids.iter().map(|id| ranges.get(&id?).copied()).collect();
+    let ranges: Vec<Option<(i64, u32)>> = ids.iter().map(|id| range_of(id?)).collect();
 
     let mut frame = kernels.select(TAKEN)?;
     let phases = at.iter().map(|place| repetitions.phase((*place)?));
@@ -88,6 +92,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         launches.column("queue_delay_ns")?.clone().with_name("launch_delay_ns".into()),
         column("since_start_ns", starts.iter().map(|start_ns| start_ns.saturating_sub(first_ns)).collect()),
         column("start_ns", starts),
+        kernels.column("end_ns")?.clone(),
         launches.column("kernel_ns")?.clone().with_name("duration_ns".into()),
     ])?;
     Ok(frame)

@@ -25,7 +25,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 fn needs() -> Needs {
     let mut needs = iterations::needs();
     if let Some((_, columns)) = needs.first_mut() {
-        columns.extend(["kernel_name", "category"]);
+        columns.extend(["kernel_id", "kernel_name", "category"]);
     }
     needs
 }
@@ -47,14 +47,14 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let repetitions = Repetitions::find(tables)?;
     let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-    let names = kernels.column("kernel_name")?.as_materialized_series().cat32()?.physical().clone();
-    let mut sums: BTreeMap<(usize, u32), Sum> = BTreeMap::new();
-    for (row, start, end, name) in izip!(0.., starts.iter(), ends.iter(), names.iter()) {
-        let (Some(start_ns), Some(end_ns), Some(name)) = (start, end, name) else { continue };
+    let ids = integer("kernel_id")?;
+    let mut sums: BTreeMap<(usize, i64), Sum> = BTreeMap::new();
+    for (row, start, end, id) in izip!(0.., starts.iter(), ends.iter(), ids.iter()) {
+        let (Some(start_ns), Some(end_ns), Some(id)) = (start, end, id) else { continue };
         let Some(place) = repetitions.at(start_ns) else { continue };
         let duration_ns = end_ns.saturating_sub(start_ns);
         let none = Sum { row, calls: 0, total_ns: 0, min_ns: i64::MAX, max_ns: 0, first_ns: i64::MAX };
-        let sum = sums.entry((place, name)).or_insert(none);
+        let sum = sums.entry((place, id)).or_insert(none);
         sum.calls = sum.calls.saturating_add(1);
         sum.total_ns = sum.total_ns.saturating_add(duration_ns);
         (sum.min_ns, sum.max_ns) = (sum.min_ns.min(duration_ns), sum.max_ns.max(duration_ns));
@@ -70,16 +70,14 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         whole("iteration", &|place, _| i64::try_from(place).unwrap_or(i64::MAX)),
         dictionary_column("phase", &Repetitions::words(), phases)?,
     ])?;
-    frame.hstack_mut(kernels.select(["kernel_name", "category"])?.take(&rows)?.columns())?;
+    frame.hstack_mut(kernels.select(["kernel_id", "kernel_name", "category"])?.take(&rows)?.columns())?;
     frame.hstack_mut(&[
         whole("calls", &|_, sum| sum.calls),
         whole("total_ns", &|_, sum| sum.total_ns),
         whole("min_ns", &|_, sum| sum.min_ns),
         whole("max_ns", &|_, sum| sum.max_ns),
         whole("first_ns", &|place, sum| sum.first_ns.saturating_sub(of(place).0)),
-        whole("start_ns", &|place, _| of(place).0),
-        whole("end_ns", &|place, _| of(place).1),
-        whole("duration_ns", &|place, _| of(place).1.saturating_sub(of(place).0)),
+        whole("iteration_ns", &|place, _| of(place).1.saturating_sub(of(place).0)),
     ])?;
     Ok(frame)
 }

@@ -64,6 +64,9 @@ pub(crate) enum Refused {
     /// A dataset is there, without a record of its conversion.
     #[error("{0} holds a dataset and not what it was made from; name another directory or add --overwrite")]
     NoConversion(String),
+    /// Something is in it that no conversion wrote, and that would be lost.
+    #[error("{0} holds {1}, which convert did not write; move it elsewhere or name another directory")]
+    Foreign(String, String),
     /// It was made from something else.
     #[error("{0} was converted from other inputs; name another directory or add --overwrite")]
     OtherInputs(String),
@@ -205,10 +208,8 @@ fn put_together<'a>(
         let kept = earlier.and_then(|earlier| earlier.place(record.number));
         (record, kept.map_or(Place::Own, Place::Kept))
     });
-    let mut processes: Vec<Kept<'_>> = own
-        .chain(taken)
-        .filter_map(|(record, place)| Some(Kept { stored: record.process.as_ref()?, place }))
-        .collect();
+    let mut processes: Vec<Kept<'_>> =
+        own.chain(taken).filter_map(|(record, place)| Some(Kept { stored: record.process.as_ref()?, place })).collect();
     processes.sort_by_key(|kept| kept.stored.process);
     let files = earlier.and_then(|earlier| earlier.dataset.as_ref()).map(|(_, files)| files);
     let layout = Layout { processes: &partial.tables(), earlier: files, pack_bytes: plan.pack_bytes };
@@ -284,7 +285,10 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     }
     let (count, path) = (finished.len(), partial.path().display().to_string());
     match partial.keep_only(&finished) {
-        Ok(()) => error.context(format!("{count} finished processes are kept in {path} for the same command again")),
+        Ok(()) => {
+            let noun = if count == 1 { "process is" } else { "processes are" };
+            error.context(format!("{count} finished {noun} kept in {path} for the same command again"))
+        }
         Err(other) => error.context(format!("{other:#}")),
     }
 }

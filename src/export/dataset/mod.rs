@@ -6,6 +6,7 @@ mod pack;
 mod part;
 mod write;
 
+pub(crate) use companions::COMPANIONS;
 pub(crate) use pack::PACK_BYTES;
-pub(crate) use write::{Kept, Layout, Place, companions, manifest, write, write_files};
 pub use write::write_dataset;
+pub(crate) use write::{Kept, Layout, Place, companions, manifest, write, write_files};

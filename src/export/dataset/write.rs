@@ -109,6 +109,7 @@ pub(crate) fn manifest(
         row_group_rows: ROW_GROUP_ROWS as u64,
         pack_bytes,
         facts: hash,
+        sum: String::new(),
         tables,
         processes: listed.collect(),
     };

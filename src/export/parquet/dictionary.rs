@@ -195,7 +195,9 @@ impl Values {
     fn plain_value(&self, place: usize) -> Option<Vec<u8>> {
         match self {
             Self::I64Values(integers) => Some(integers.get(place)?.to_le_bytes().to_vec()),
-            Self::Texts(texts) => texts.get(place).filter(|text| text.len() <= STATISTICS_BYTES).map(|text| text.clone().into_bytes()),
+            Self::Texts(texts) => {
+                texts.get(place).filter(|text| text.len() <= STATISTICS_BYTES).map(|text| text.clone().into_bytes())
+            }
         }
     }
 

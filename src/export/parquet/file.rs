@@ -168,15 +168,11 @@ fn base_properties() -> Result<WriterPropertiesBuilder> {
         .set_max_row_group_size(ROW_GROUP_ROWS))
 }
 
-fn properties(
-    hardly_repeating: &BTreeSet<&'static str>,
-    table: &'static Table,
-) -> Result<WriterPropertiesBuilder> {
+fn properties(hardly_repeating: &BTreeSet<&'static str>, table: &'static Table) -> Result<WriterPropertiesBuilder> {
     let place = |name: &&str| table.column_names().position(|column| column == *name);
     let sorted = table.sort.iter().filter_map(place).map(|place| SortingColumn::new(place as i32, false, true));
-    let mut properties = base_properties()?
-        .set_statistics_enabled(EnabledStatistics::Page)
-        .set_sorting_columns(Some(sorted.collect()));
+    let mut properties =
+        base_properties()?.set_statistics_enabled(EnabledStatistics::Page).set_sorting_columns(Some(sorted.collect()));
     for name in hardly_repeating {
         // Such values differ little from one row to the next, and a dictionary of them would be as long as they are.
         let path = ColumnPath::from(*name);

@@ -14,12 +14,7 @@ use crate::input::recognition::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.
-pub(crate) fn notes(
-    directory: &Path,
-    shown: &str,
-    selection: &[String],
-    listed: &BTreeSet<PathBuf>,
-) -> Vec<Anomaly> {
+pub(crate) fn notes(directory: &Path, shown: &str, selection: &[String], listed: &BTreeSet<PathBuf>) -> Vec<Anomaly> {
     let note = |check_id, path: String, detail: String| Anomaly {
         check_id,
         severity: Severity::Warning,

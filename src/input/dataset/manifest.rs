@@ -30,7 +30,9 @@ pub(crate) const LAYOUT_VERSION: u32 = 2;
 /// Layout of older versions: each process has a file of its own for each table.
 const OWN_FILES: u32 = 1;
 /// What to do about a dataset that is not whole.
-const ADVICE: &str = "copy it again or convert again";
+const ADVICE: &str = "copy it again or convert again with --overwrite";
+/// What stands in the place of the manifest's own sum while it is computed.
+const NO_SUM: &str = "0000000000000000";
 /// Level of the compression of the facts.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -55,6 +57,9 @@ pub(crate) struct Manifest {
     pub pack_bytes: u64,
     /// Hash of the file with the facts about processes, 16 hexadecimal digits.
     pub facts: String,
+    /// Hash of the manifest itself with zeros in this place, 16 hexadecimal digits.
+    #[serde(default)]
+    pub sum: String,
     /// The tables that are kept, with or without rows.
     pub tables: BTreeMap<String, StoredTable>,
     /// The processes in order.
@@ -142,6 +147,9 @@ impl AnyManifest {
             OWN_FILES => Ok(Self::OwnFiles(serde_json::from_str(&text).with_context(other)?)),
             LAYOUT_VERSION => {
                 let manifest: Manifest = serde_json::from_str(&text).with_context(other)?;
+                let written = text.replacen(&summed(&manifest.sum), &unsummed(), 1);
+                let is_as_written = hash(written.as_bytes()) == manifest.sum;
+                ensure!(is_as_written, "{} changed after it was written; {ADVICE}", path.display());
                 let processes = manifest.processes(directory)?;
                 Ok(Self::SharedFiles(Box::new(manifest), processes))
             }
@@ -159,7 +167,7 @@ impl Manifest {
     /// # Errors
     /// Never in practice: all of it is plain texts and numbers.
     pub(crate) fn text(&self) -> Result<String> {
-        let mut whole = serde_json::to_value(self)?;
+        let mut whole = serde_json::to_value(Self { sum: NO_SUM.to_owned(), ..self.clone() })?;
         let mut lists: Vec<(&str, [&str; 2], Vec<String>)> = Vec::new();
         let fields = whole.as_object_mut().context("internal: a manifest without fields")?;
         let tables = self.tables.iter();
@@ -172,7 +180,8 @@ impl Manifest {
         for (name, [open, close], lines) in lists {
             text.push_str(&format!(",\n  \"{name}\": {open}\n    {}\n  {close}", lines.join(",\n    ")));
         }
-        Ok(text + "\n}\n")
+        text.push_str("\n}\n");
+        Ok(text.replacen(&unsummed(), &summed(&hash(text.as_bytes())), 1))
     }
 
     /// The file with the facts about processes, and its hash.
@@ -222,6 +231,15 @@ impl Manifest {
     }
 }
 
+/// How the sum stands in the text.
+fn summed(sum: &str) -> String {
+    format!("\"sum\": \"{sum}\"")
+}
+
+fn unsummed() -> String {
+    summed(NO_SUM)
+}
+
 fn json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value)?)
 }
@@ -245,9 +263,8 @@ pub(crate) fn is_dataset(directory: &Path) -> bool {
 pub(crate) fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
     let below = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_part = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "parquet");
-    let named = |path: &PathBuf, start: &str| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
-    };
+    let named =
+        |path: &PathBuf, start: &str| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
     let is_table = |path: &&PathBuf| path.file_name().and_then(|name| table(name.to_str()?)).is_some();
     let holds_parts = |path: &PathBuf| {
         below(path).any(|inner| {

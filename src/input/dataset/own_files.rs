@@ -89,7 +89,8 @@ impl OwnFiles {
         if let Some(blocks) = &mut blocks {
             blocks.bytes(footer(&file, length)?)?;
         }
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not a whole Parquet file")?;
+        let metadata =
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not a whole Parquet file")?;
         let described = metadata.metadata().file_metadata().schema_descr();
         for column in own_columns(table) {
             let known = described.columns().iter().any(|stored| stored.name() == column.name);
@@ -106,7 +107,8 @@ impl OwnFiles {
             && is_of("wavesieve.guid", stored.facts.guid.as_deref().unwrap_or_default());
         ensure!(is_own, "it is a part of another rank");
         // Other programs may write a part anew; this one would have changed the manifest with it.
-        let is_as_written = said("wavesieve.table").is_none() || stored.bytes.get(table.name).is_none_or(|b| *b == length);
+        let is_as_written =
+            said("wavesieve.table").is_none() || stored.bytes.get(table.name).is_none_or(|b| *b == length);
         ensure!(is_as_written, "its size is {length} bytes, which differs from the manifest");
         if let Some(blocks) = &mut blocks {
             for group in metadata.metadata().row_groups() {

@@ -73,6 +73,10 @@ impl SharedFiles {
         for (name, stored) in &manifest.tables {
             // A table of a newer version cannot be asked for.
             let Some(table) = table(name) else { continue };
+            let listed: usize = stored.parts.iter().map(|part| part.row_groups).fold(0, usize::saturating_add);
+            let each = stored.rows.iter().map(|rows| rows.div_ceil(manifest.row_group_rows.max(1)));
+            let expected = each.fold(0, u64::saturating_add);
+            ensure!(expected == listed as u64, "the manifest lists {listed} row groups of {name}, not {expected}");
             let mut groups: Vec<u64> = Vec::new();
             let mut firsts = vec![0];
             for rows in &stored.rows {
@@ -81,8 +85,6 @@ impl SharedFiles {
                 groups.extend((0..whole).map(|_| manifest.row_group_rows).chain((rest > 0).then_some(rest)));
                 firsts.push(groups.len());
             }
-            let listed: usize = stored.parts.iter().map(|part| part.row_groups).sum();
-            ensure!(listed == groups.len(), "the manifest lists {listed} row groups of {name}, not {}", groups.len());
             let folder = directory.join(name);
             let mut parts = Vec::new();
             let mut first = 0;
@@ -184,11 +186,13 @@ impl Part {
     }
 
     fn read_footer(&self) -> Result<Footer> {
-        let mut file = match File::open(&self.path) {
+        let length = match fs::metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => bail!("the file is missing"),
-            opened => opened.context("cannot be opened")?,
+            // To open a pipe would wait for its other end.
+            Ok(found) if !found.is_file() => bail!("it is no file"),
+            found => found.context("cannot be read")?.len(),
         };
-        let length = file.metadata().context("cannot be read")?.len();
+        let mut file = File::open(&self.path).context("cannot be opened")?;
         let expected = self.listed.bytes;
         ensure!(length == expected, "it has {length} bytes instead of the {expected} that the manifest lists");
         let (mut start, mut rest) = ([0; MAGIC.len()], Vec::new());

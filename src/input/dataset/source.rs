@@ -28,7 +28,7 @@ use crate::input::recognition::format::{Format, Opened, ProcessInput, Recognized
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::ProcessFacts;
 use crate::schema::process::{Gpu, Process};
-use crate::schema::{Column as Declaration, Table, table};
+use crate::schema::{Column as Declaration, Origin, Table, table};
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// The derived table whose sums are kept.
@@ -192,7 +192,7 @@ impl DatasetSource {
     /// Whether a derived table is there and is what would be derived. One that was deleted or is damaged is derived again.
     fn holds(&self, table: &'static Table) -> bool {
         self.stored().rows.contains_key(table.name)
-            && (self.same_categories || table.name != GPU_SEGMENTS)
+            && (self.same_categories || !depends_on_categories(table))
             && self.store.is_kept(table)
             && self.damage_of_part(table).is_none()
     }
@@ -216,6 +216,11 @@ impl DatasetSource {
         frame.with_column(categories.into_series().cast(&crate::columns::frames::categorical())?.into_column())?;
         Ok(frame.lazy())
     }
+}
+
+/// Whether other rules for categories may give other rows.
+fn depends_on_categories(table: &Table) -> bool {
+    table.name == GPU_SEGMENTS || table.origin == Origin::OnDemand
 }
 
 fn devices(process: &Process) -> BTreeMap<i64, i64> {

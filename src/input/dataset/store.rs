@@ -12,7 +12,7 @@ use crate::schema::{Column as Declaration, Table};
 use crate::text::causes::with_causes;
 
 /// What to do about a file that cannot be used.
-pub(crate) const ADVICE: &str = "copy it again or convert again";
+pub(crate) const ADVICE: &str = "copy it again or convert again with --overwrite";
 
 /// The files that hold the tables of one process.
 pub(crate) trait Store: Send + Sync {

@@ -42,14 +42,15 @@ pub(crate) static DISPATCH_FEATURES: Table = Table {
             "Start minus the first start of a valid dispatch of its process, so that processes can be laid over one another",
         ),
         int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
-        int("duration_ns", Unit::Nanoseconds, "Time it ran on the GPU"),
+        int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
+        int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
     ],
 };
 
 pub(crate) static ITERATION_KERNELS: Table = Table {
     name: "iteration_kernels",
-    key: &["iteration", "kernel_name"],
-    sort: &["iteration", "kernel_name"],
+    key: &["iteration", "kernel_id"],
+    sort: &["iteration", "kernel_id"],
     origin: Origin::OnDemand,
     about: "One row per repetition and kernel that starts in it: a matrix of features in long form. Kernels outside of all repetitions are in no row.",
     columns: &[
@@ -57,6 +58,7 @@ pub(crate) static ITERATION_KERNELS: Table = Table {
         RANK,
         id("iteration", "Repetition, see `iterations`"),
         cat("phase", "Phase of the repetition, see `iterations`"),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
         cat("kernel_name", "Full display name"),
         cat("category", "Kernel category"),
         int("calls", Unit::Count, "Dispatches"),
@@ -64,8 +66,6 @@ pub(crate) static ITERATION_KERNELS: Table = Table {
         int("min_ns", Unit::Nanoseconds, "Shortest"),
         int("max_ns", Unit::Nanoseconds, "Longest"),
         int("first_ns", Unit::Nanoseconds, "Start of the first, from the start of the repetition"),
-        int("start_ns", Unit::Nanoseconds, "Start of the repetition"),
-        int("end_ns", Unit::Nanoseconds, "End of the repetition"),
-        int("duration_ns", Unit::Nanoseconds, "Length of the repetition"),
+        int("iteration_ns", Unit::Nanoseconds, "Length of the repetition"),
     ],
 };
