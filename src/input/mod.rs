@@ -32,7 +32,8 @@ cfg_if::cfg_if! {
         pub(crate) use common::sqlite::{quoted, read_only_uri};
         pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
         pub(crate) use dataset::{
-            AnyManifest, BlockSums, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, Part, SCHEMAS, SUMS,
+            AnyManifest, BlockSums, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles, PROCESSES, Part, SCHEMAS,
+            SUMS, Store,
             SharedFiles, StoredPart, StoredTable, hash, is_dataset, part_name, part_path,
         };
         pub(crate) use dataset::{MANIFEST, Manifest};

@@ -317,3 +317,57 @@ fn limits_change_nothing_but_the_time() {
     }
     assert_eq!(work.convert("wrong", &["--memory-limit", "much"]).code, 2);
 }
+
+/// What is taken over from an interrupted conversion is compared with its sums first.
+#[test]
+fn a_finished_rank_whose_files_changed_is_converted_again() {
+    let work = Work::ranks();
+    let (traces, dataset) = (work.path("traces"), work.path("dataset"));
+    let partial = work.path(".wavesieve-partial-dataset");
+    let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
+    let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let finished = fs::read_dir(partial.join("done")).unwrap().count();
+    let part = partial.join("tables/kernels/rank=0/process-0.parquet");
+    let mut content = fs::read(&part).unwrap();
+    content[600] ^= 1;
+    fs::write(&part, content).unwrap();
+    let reused = finished - 1;
+    let said = if reused == 0 { "wrote ".to_owned() } else { format!("; {reused} unchanged (reused)") };
+    work.expect_as_new(&said, &[]);
+}
+
+/// A dataset that cannot be read is still one of its inputs, and its rows are converted again.
+#[test]
+fn a_dataset_whose_manifest_is_lost_is_not_replaced_by_others() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    let dataset = work.path("dataset");
+    fs::remove_file(dataset.join("_processes.json.zst")).unwrap();
+    let other = run(&["convert", "fixtures/merged", "-o", dataset.to_str().unwrap()]);
+    assert!(other.code == 2 && other.stderr.contains("other inputs"), "{} {}", other.code, other.stderr);
+    work.expect_as_new("wrote ", &[]);
+    // One of layout 1 is converted again as a whole.
+    let text = fs::read_to_string(dataset.join("manifest.json")).unwrap();
+    let older = r#"{"format":"wavesieve-dataset","layout_version":1,"categories_hash":"","damage":[],"processes":[]}"#;
+    assert!(!text.is_empty());
+    fs::write(dataset.join("manifest.json"), older).unwrap();
+    work.expect_as_new("wrote ", &[]);
+}
+
+#[test]
+fn a_changed_footer_is_noticed_before_anything_is_taken_over() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    let part = work.path("dataset/kernels/part-00000.parquet");
+    let mut content = fs::read(&part).unwrap();
+    let at = content.len() - 100;
+    content[at] ^= 1;
+    fs::write(&part, content).unwrap();
+    work.expect_as_new("wrote ", &[]);
+}

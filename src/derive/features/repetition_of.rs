@@ -10,6 +10,8 @@ use crate::derive::repeating::iterations::{self, Iteration};
 pub(crate) struct Repetitions {
     pub all: Vec<Iteration>,
     phases: Vec<Phase>,
+    /// Starts with their places, in order: repetitions follow the order of launches, which need not be that of starts.
+    starts: Vec<(i64, usize)>,
 }
 
 impl Repetitions {
@@ -20,13 +22,15 @@ impl Repetitions {
     pub(crate) fn find(tables: &Frames) -> Result<Self> {
         let all = iterations::find(tables)?;
         let phases = phases(&iterations::durations(&all));
-        Ok(Self { all, phases })
+        let mut starts: Vec<(i64, usize)> = all.iter().map(|one| one.start_ns).zip(0..).collect();
+        starts.sort_unstable();
+        Ok(Self { all, phases, starts })
     }
 
     /// The one that something starts in.
     pub(crate) fn at(&self, start_ns: i64) -> Option<usize> {
-        let after = self.all.partition_point(|one| one.start_ns <= start_ns);
-        let place = after.checked_sub(1)?;
+        let after = self.starts.partition_point(|(begun_ns, _)| *begun_ns <= start_ns);
+        let (_, place) = *self.starts.get(after.checked_sub(1)?)?;
         self.all.get(place).filter(|one| start_ns < one.end_ns).map(|_| place)
     }
 

@@ -56,7 +56,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     of_tables(tables, tables.wants(DECLARATION.table.name, API_NAME))
 }
 
-/// The rows of valid dispatches in the order of their starts, with or without the names of calls.
+/// The rows of valid dispatches in the order of `kernels`, with or without the names of calls.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.

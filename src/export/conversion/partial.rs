@@ -61,7 +61,8 @@ impl Partial {
         let kind = partial.root.join("key.json");
         let wanted = serde_json::to_string(key)?;
         if afresh || fs::read_to_string(&kind).ok().as_ref() != Some(&wanted) {
-            for left in [partial.done(), partial.tables(), kind.clone()] {
+            let unfinished = ["dataset", "replaced"].map(|name| partial.root.join(name));
+            for left in [partial.done(), partial.tables(), kind.clone()].into_iter().chain(unfinished) {
                 remove(&left)?;
             }
         }
@@ -104,7 +105,7 @@ impl Partial {
             .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
             .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
             .filter_map(|record| Some((record.process.as_ref()?.process, record)))
-            .filter(|(_, record)| record.is_whole(&self.tables()))
+            .filter(|(_, record)| record.is_as_written(&self.tables()))
             .collect()
     }
 
@@ -158,8 +159,10 @@ impl Partial {
     pub(crate) fn publish(mut self, written: &Path) -> Result<()> {
         drop(self.removed.take());
         let output = &self.output;
-        // From here on it may be what was there before, which the notes do not cover.
-        remove(&self.done())?;
+        if written == self.tables() {
+            // From here on it may be what was there before, which the notes do not cover.
+            remove(&self.done())?;
+        }
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
         if occupied {
             exchange(written, output, &self.root.join("replaced"))?;

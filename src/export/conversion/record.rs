@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::export::convert::{TableFormat, selection};
-use crate::input::{AnyManifest, FileIdentity, MANIFEST, Manifest, Part, SharedFiles, StoredProcess};
+use crate::input::{AnyManifest, FileIdentity, MANIFEST, Manifest, OwnFiles, SharedFiles, Store as _, StoredProcess};
 use crate::schema::{Table, tables};
 use crate::trace::{Trace, TraceProcess};
 
@@ -79,6 +79,15 @@ impl Record {
         })
     }
 
+    /// Whether all of its files are there with their content, as far as sums of it are known.
+    pub(crate) fn is_as_written(&self, directory: &Path) -> bool {
+        let is_sound = |process: &StoredProcess| {
+            let files = OwnFiles::new(directory, process.clone());
+            tables().iter().all(|table| files.problem_of_content(table).is_none())
+        };
+        self.is_whole(directory) && self.process.as_ref().is_none_or(is_sound)
+    }
+
     /// Bytes over all of its files.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.values().sum()
@@ -94,56 +103,53 @@ pub(crate) struct Conversion {
     pub processes: Vec<Record>,
 }
 
-/// What is in a directory that `convert` wrote, and its dataset where it is one that can be taken over.
+/// What is in a directory that `convert` wrote.
 pub(crate) struct Earlier {
     pub conversion: Conversion,
-    /// The manifest, and the files that it lists.
+    /// The manifest, and the files that it lists, where rows can be taken over from them.
     pub dataset: Option<(Box<Manifest>, SharedFiles)>,
+    /// Place of each process in the dataset.
+    places: BTreeMap<i64, usize>,
 }
 
 impl Earlier {
     /// What `directory` holds; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
-        let mut conversion = Conversion::read(directory)?;
-        if conversion.key.format != TableFormat::Parquet {
-            conversion.processes.retain(|record| record.process.is_some());
-            return Some(Self { conversion, dataset: None });
-        }
-        let dataset = match AnyManifest::read(directory).ok()? {
-            AnyManifest::OwnFiles(_) => None,
-            AnyManifest::SharedFiles(manifest, processes) => {
-                let files = SharedFiles::new(directory, &manifest, processes).ok()?;
-                Some((manifest, files))
+        let conversion = Conversion::read(directory)?;
+        // What lies in files of an older layout, or cannot be read, is converted again.
+        let dataset = match AnyManifest::read(directory) {
+            Ok(AnyManifest::SharedFiles(manifest, processes)) => {
+                SharedFiles::new(directory, &manifest, processes).ok().map(|files| (manifest, files))
             }
+            Ok(AnyManifest::OwnFiles(_)) | Err(_) => None,
         };
-        // What lies in the files of an older layout is converted again.
-        let stored = dataset.iter().flat_map(|(_, files)| files.processes());
-        let stored: BTreeMap<i64, StoredProcess> =
-            stored.map(|process| (process.process, StoredProcess::clone(process))).collect();
-        for record in &mut conversion.processes {
-            record.process = stored.get(&record.number).cloned();
-        }
-        conversion.processes.retain(|record| record.process.is_some());
-        Some(Self { conversion, dataset })
+        let processes = dataset.iter().flat_map(|(_, files)| files.processes()).enumerate();
+        let places = processes.map(|(place, process)| (process.process, place)).collect();
+        Some(Self { conversion, dataset, places })
     }
 
-    /// Whether all files that hold rows of a process are there with their sizes.
-    pub(crate) fn is_whole(&self, directory: &Path, record: &Record) -> bool {
-        let Some((_, files)) = &self.dataset else { return record.is_whole(directory) };
-        let Some(place) = self.place(record.number) else { return false };
-        let parts = tables().iter().flat_map(|table| files.groups_of(table, place));
-        let is_there = |part: &Part| {
-            let found = fs::metadata(part.path());
-            found.is_ok_and(|found| found.is_file() && found.len() == part.listed().bytes)
-        };
-        let mut parts = parts.map(|(part, _)| part);
-        parts.all(is_there)
+    /// The processes that can be taken over if they did not change: all of their files are there.
+    pub(crate) fn whole(&self, directory: &Path) -> BTreeMap<i64, Record> {
+        let records = self.conversion.processes.iter();
+        if self.conversion.key.format != TableFormat::Parquet {
+            let whole = records.filter(|record| record.process.is_some() && record.is_whole(directory));
+            return whole.map(|record| (record.number, record.clone())).collect();
+        }
+        let Some((_, files)) = &self.dataset else { return BTreeMap::new() };
+        let damaged = files.damaged();
+        let whole = records.filter_map(|record| {
+            let place = self.place(record.number)?;
+            let mut parts = tables().iter().flat_map(|table| files.groups_of(table, place));
+            let is_whole = damaged.get(place)?.is_empty() && parts.all(|(part, _)| part.metadata().is_ok());
+            let process = is_whole.then(|| files.processes().get(place)).flatten()?;
+            Some((record.number, Record { process: Some(StoredProcess::clone(process)), ..record.clone() }))
+        });
+        whole.collect()
     }
 
     /// The place of a process in the dataset.
     pub(crate) fn place(&self, number: i64) -> Option<usize> {
-        let (_, files) = self.dataset.as_ref()?;
-        files.processes().iter().position(|process| process.process == number)
+        self.places.get(&number).copied()
     }
 }
 

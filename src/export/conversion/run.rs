@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::partial::Partial;
 use super::record::{CONVERSION, Conversion, Earlier, Key, Record, identity, inputs};
 use super::recording_source::RecordingSource;
+use super::target::refuse_foreign;
 use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written};
 use crate::export::convert_process::{kept_tables, write_process};
@@ -135,10 +136,9 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
         let number = candidate.number();
         if let Some(record) = finished.get(&number).filter(|record| candidate.is_as_in(record)) {
             here.insert(number, record.clone());
-        } else if let Some((earlier, records)) = &earlier
+        } else if let Some((_, records)) = &earlier
             && let Some(record) = records.get(&number)
             && candidate.is_as_in(record)
-            && earlier.is_whole(plan.output, record)
         {
             taken.insert(number, record.clone());
         }
@@ -190,6 +190,8 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
         here.values().chain(taken.values()).chain(damaged.values()).map(|record| (record.number, record)).collect();
     let total = outcome(all.values().copied(), tables.as_ref());
     write_files(&place, &closing(trace, plan, &conversion, all.values().copied(), tables)?)?;
+    // Others may have put something there meanwhile.
+    refuse_foreign(plan.output)?;
     partial.publish(&place)?;
     Ok(Outcome { reused, converted, ..total })
 }
@@ -234,9 +236,7 @@ fn earlier(
         return Err(Refused::OtherInputs(shown()).into());
     }
     // What another version or other rules made is converted again as a whole.
-    let usable = conversion.key == *key;
-    let records = conversion.processes.iter().filter(|_| usable);
-    let records = records.map(|record| (record.number, record.clone())).collect();
+    let records = if conversion.key == *key { earlier.whole(plan.output) } else { BTreeMap::new() };
     Ok(Some((earlier, records)))
 }
 

@@ -1,20 +1,16 @@
 //! Where a conversion may write.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use walkdir::WalkDir;
 
 use super::record::{CONVERSION, Conversion};
 use super::run::Refused;
-use crate::export::convert::TableFormat;
 use crate::export::dataset::COMPANIONS;
 use crate::input::{MANIFEST, NUMBERS_FILE, PROCESSES, SCHEMAS, is_dataset};
 use crate::schema::table;
-
-/// The formats of tables.
-const FORMATS: [TableFormat; 4] = [TableFormat::Parquet, TableFormat::Csv, TableFormat::Json, TableFormat::Arrow];
 
 /// Refuses an output that cannot be written or brought up to date.
 ///
@@ -34,33 +30,47 @@ pub(crate) fn check_output(output: &Path, overwrite: bool) -> Result<()> {
         return Ok(());
     }
     if converted() || overwrite && is_dataset(output) {
-        return match foreign(output) {
-            Some(path) => Err(Refused::Foreign(shown(), path.display().to_string()).into()),
-            None => Ok(()),
-        };
+        return refuse_foreign(output);
     }
     Err(if is_dataset(output) { Refused::NoConversion(shown()) } else { Refused::NotEmpty(shown()) }.into())
 }
 
-/// The first file in a directory of tables that is none of a conversion; everything in the directory is replaced.
-fn foreign(output: &Path) -> Option<PathBuf> {
-    let files = WalkDir::new(output).sort_by_file_name().into_iter().flatten();
-    let files = files.filter(|entry| !entry.file_type().is_dir());
-    let below = files.filter_map(|entry| entry.path().strip_prefix(output).ok().map(Path::to_owned));
-    below.into_iter().find(|path| !is_own(path))
+/// Refuses a directory of tables with a file that no conversion wrote: everything in the directory is replaced.
+///
+/// # Errors
+/// [`Refused`] with the first such file.
+pub(super) fn refuse_foreign(output: &Path) -> Result<()> {
+    for entry in WalkDir::new(output).min_depth(1).sort_by_file_name() {
+        let path = match &entry {
+            Ok(entry) if entry.file_type().is_dir() => continue,
+            Ok(entry) => entry.path(),
+            // There is no output yet.
+            Err(error) if error.depth() == 0 => return Ok(()),
+            Err(error) => error.path().unwrap_or(output),
+        };
+        let below = path.strip_prefix(output).unwrap_or(path);
+        if entry.is_err() || !is_own(below) {
+            return Err(Refused::Foreign(output.display().to_string(), below.display().to_string()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a path below a directory of tables is as a conversion of this or an older version names its files.
 fn is_own(path: &Path) -> bool {
     let names: Vec<&str> = path.iter().filter_map(|name| name.to_str()).collect();
-    let (own, extension) = (|name: &str| table(name).is_some(), path.extension().and_then(|found| found.to_str()));
-    let is_data = extension.is_some_and(|found| FORMATS.iter().any(|format| format.extension() == found));
+    let is_table = |name: &str| table(name).is_some();
+    let numbered = |name: &str, start: &str, ends: &[&str]| {
+        let number = name.strip_prefix(start).and_then(|rest| ends.iter().find_map(|end| rest.strip_suffix(end)));
+        number.is_some_and(|number| number.parse::<i64>().is_ok())
+    };
     match names.as_slice() {
         [name] => [CONVERSION, MANIFEST, PROCESSES, NUMBERS_FILE].contains(name) || COMPANIONS.contains(name),
-        [folder, _] if *folder == SCHEMAS => is_data,
-        [folder, part] => own(folder) && part.starts_with("part-") && is_data,
+        [folder, file] if *folder == SCHEMAS => file.strip_suffix(".parquet").is_some_and(is_table),
+        [folder, part] => is_table(folder) && numbered(part, "part-", &[".parquet"]),
         [folder, rank, process] => {
-            own(folder) && rank.starts_with("rank=") && process.starts_with("process-") && is_data
+            let ends = [".parquet", ".csv", ".json", ".arrow"];
+            is_table(folder) && numbered(rank, "rank=", &[""]) && numbered(process, "process-", &ends)
         }
         _ => false,
     }
@@ -75,8 +85,15 @@ mod tests {
         let own = ["manifest.json", "views.sql", "_schema/kernels.parquet", "kernels/part-00000.parquet"];
         let older = ["_conversion.json", "kernels/rank=0/process-0.csv"];
         assert!(own.iter().chain(&older).all(|path| is_own(Path::new(path))));
-        let others =
-            ["notes.txt", "raw/4100_results.db", "sub/manifest.json", "kernels/notes.txt", "kernels/rank=0/a.db"];
+        let others = [
+            "notes.txt",
+            "raw/4100_results.db",
+            "sub/manifest.json",
+            "kernels/notes.txt",
+            "kernels/part-mine.parquet",
+            "_schema/my.parquet",
+            "kernels/rank=0/a.db",
+        ];
         assert!(!others.iter().any(|path| is_own(Path::new(path))));
     }
 }

@@ -37,7 +37,10 @@ impl<'a> Origin<'a> {
     /// A part of an earlier dataset.
     pub(crate) fn of_part(part: &'a Part) -> Result<Self> {
         let path = part.path().to_owned();
-        Ok(Self { path, metadata: Arc::clone(part.metadata()?), part: Some(part) })
+        let metadata = part.metadata().with_context(|| {
+            format!("cannot take rows over from {}; add --overwrite to convert everything again", path.display())
+        })?;
+        Ok(Self { path, metadata: Arc::clone(metadata), part: Some(part) })
     }
 }
 

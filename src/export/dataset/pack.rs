@@ -12,6 +12,8 @@ use crate::schema::Table;
 
 /// Bytes that the row groups of a part have at most, where nothing else is asked for.
 pub(crate) const PACK_BYTES: u64 = 128 << 20;
+/// Row groups that a part has at most: the format numbers them with 16 bits, and each has a place in the footer, which every reader parses.
+const MOST_GROUPS: usize = 4_096;
 
 /// Writes the parts of a table below `directory`. Those that an earlier dataset has already are linked or copied from there.
 ///
@@ -53,7 +55,8 @@ fn ends(sizes: &[u64], pack_bytes: u64) -> Vec<usize> {
     let mut bytes = 0_u64;
     for (place, size) in sizes.iter().enumerate() {
         bytes = bytes.saturating_add(*size);
-        if bytes > pack_bytes && ends.last() != Some(&place) {
+        let start = ends.last().copied().unwrap_or(0);
+        if place > start && (bytes > pack_bytes || place - start >= MOST_GROUPS) {
             ends.push(place);
             bytes = *size;
         }
@@ -72,7 +75,9 @@ fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a crate::input::Part> {
 }
 
 fn link(source: &Path, target: &Path) -> Result<()> {
-    if fs::hard_link(source, target).is_err() {
+    // A link to a link would lead nowhere when the old dataset is gone.
+    let place = source.canonicalize().unwrap_or_else(|_| source.to_owned());
+    if fs::hard_link(&place, target).is_err() {
         fs::copy(source, target).with_context(|| format!("cannot copy {}", source.display()))?;
     }
     Ok(())
@@ -88,5 +93,6 @@ mod tests {
         assert_eq!(ends(&[100], 7), [0, 1]);
         assert_eq!(ends(&[7, 7], 7), [0, 1, 2]);
         assert_eq!(ends(&[0, 7, 0], 7), [0, 3]);
+        assert_eq!(ends(&vec![1; 10_000], 1 << 30), [0, 4_096, 8_192, 10_000]);
     }
 }

@@ -73,6 +73,9 @@ impl SharedFiles {
         for (name, stored) in &manifest.tables {
             // A table of a newer version cannot be asked for.
             let Some(table) = table(name) else { continue };
+            // No row group takes less than a byte.
+            let is_possible = stored.parts.iter().all(|part| part.row_groups as u64 <= part.bytes);
+            ensure!(manifest.row_group_rows > 0 && is_possible, "the manifest lists impossible row groups of {name}");
             let listed: usize = stored.parts.iter().map(|part| part.row_groups).fold(0, usize::saturating_add);
             let each = stored.rows.iter().map(|rows| rows.div_ceil(manifest.row_group_rows.max(1)));
             let expected = each.fold(0, u64::saturating_add);

@@ -23,6 +23,7 @@ use crate::columns::frames::{data_type, empty_frame, is_identity};
 use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::derive::health::ANOMALIES;
 use crate::input::recognition::content::Content;
 use crate::input::recognition::format::{Format, Opened, ProcessInput, Recognized};
 use crate::schema::anomaly::Damage;
@@ -252,7 +253,9 @@ impl ProcessReader for DatasetSource {
         let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
         let names = columns.iter().map(|column| column.name);
         let read_too = (categorised && !self.same_categories).then_some("kernel_name");
-        if let Some(damage) = self.damage_in(table, names.chain(read_too)) {
+        let renumbered = columns.iter().any(|column| column.name == "device").then_some(["gpu", "agent_id"]);
+        let keys = renumbered.into_iter().flatten().filter(|name| table.column(name).is_some());
+        if let Some(damage) = self.damage_in(table, names.chain(read_too).chain(keys)) {
             return Ok(Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) });
         }
         if context.at_once
@@ -315,7 +318,12 @@ impl ProcessReader for DatasetSource {
         }
         let columns: Vec<&'static Declaration> =
             table.columns.iter().filter(|column| !is_identity(column.name)).collect();
-        let read = columns.iter().map(|column| column.name).filter(|name| wanted.contains(name));
+        // Anomalies get others beside them, as wide as they are. Without any column the number of rows would be lost.
+        let is_wanted = |column: &&&'static Declaration| wanted.contains(column.name);
+        let is_whole = table.name == ANOMALIES || !columns.iter().any(|column| is_wanted(&column));
+        let columns: Vec<&'static Declaration> =
+            columns.iter().filter(|column| is_whole || is_wanted(column)).copied().collect();
+        let read = columns.iter().map(|column| column.name);
         if let Some(damage) = self.damage_in(table, read) {
             return Ok(Stored { frame: None, damage: Some(damage) });
         }
@@ -353,7 +361,8 @@ impl ProcessReader for DatasetSource {
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        Some(self.stored().rows.values().sum::<u64>().saturating_mul(MEMORY_BYTES_OF_ROW))
+        let rows = self.stored().rows.values().copied().fold(0, u64::saturating_add);
+        Some(rows.saturating_mul(MEMORY_BYTES_OF_ROW))
     }
 
     fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
@@ -361,6 +370,6 @@ impl ProcessReader for DatasetSource {
             let rows = self.stored().rows.get(*name).copied().unwrap_or(0);
             rows.saturating_mul(columns.len() as u64)
         });
-        Some(values.sum::<u64>().saturating_mul(MEMORY_BYTES_OF_VALUE))
+        Some(values.fold(0, u64::saturating_add).saturating_mul(MEMORY_BYTES_OF_VALUE))
     }
 }
