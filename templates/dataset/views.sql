@@ -1,5 +1,5 @@
 -- Views of DuckDB over this dataset. Run it in the folder of the dataset (`duckdb -init views.sql`), or name the folder first:
--- SET file_search_path = '/path/to/dataset';
+-- SET GLOBAL file_search_path = '/path/to/dataset';
 {% for view in views %}
 -- {{ view.about }}
 CREATE OR REPLACE VIEW {{ view.name }} AS SELECT * FROM read_parquet('

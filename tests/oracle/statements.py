@@ -46,7 +46,7 @@ def functions():
 def connect(dataset):
     """The dataset as a user would load it into DuckDB."""
     connection = duckdb.connect()
-    connection.execute(f"SET file_search_path = '{dataset}'")
+    connection.execute(f"SET GLOBAL file_search_path = '{dataset}'")
     connection.execute((Path(dataset) / "views.sql").read_text())
     return connection
 
