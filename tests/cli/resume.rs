@@ -318,7 +318,7 @@ fn limits_change_nothing_but_the_time() {
     assert_eq!(work.convert("wrong", &["--memory-limit", "much"]).code, 2);
 }
 
-/// What is taken over from an interrupted conversion is compared with its sums first.
+/// What an interrupted conversion wrote is compared with its sums before it is reused.
 #[test]
 fn a_finished_rank_whose_files_changed_is_converted_again() {
     let work = Work::ranks();

@@ -79,7 +79,7 @@ impl Record {
         })
     }
 
-    /// Whether all of its files are there with their content, as far as sums of it are known.
+    /// Whether all of its files have the content that was written, as far as their sums are known.
     pub(crate) fn is_as_written(&self, directory: &Path) -> bool {
         let is_sound = |process: &StoredProcess| {
             let files = OwnFiles::new(directory, process.clone());
@@ -106,7 +106,7 @@ pub(crate) struct Conversion {
 /// What is in a directory that `convert` wrote.
 pub(crate) struct Earlier {
     pub conversion: Conversion,
-    /// The manifest, and the files that it lists, where rows can be taken over from them.
+    /// The manifest, and the files that it lists, where rows of them can be reused.
     pub dataset: Option<(Box<Manifest>, SharedFiles)>,
     /// Place of each process in the dataset.
     places: BTreeMap<i64, usize>,
@@ -128,7 +128,7 @@ impl Earlier {
         Some(Self { conversion, dataset, places })
     }
 
-    /// The processes that can be taken over if they did not change: all of their files are there.
+    /// The processes that can be reused if they did not change: all of their files are there.
     pub(crate) fn whole(&self, directory: &Path) -> BTreeMap<i64, Record> {
         let records = self.conversion.processes.iter();
         if self.conversion.key.format != TableFormat::Parquet {

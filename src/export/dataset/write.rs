@@ -40,7 +40,7 @@ pub(crate) struct Kept<'a> {
 pub(crate) struct Layout<'a> {
     /// Folder of the processes that were just written.
     pub processes: &'a Path,
-    /// The dataset that rows are taken over from.
+    /// The dataset whose rows are reused.
     pub earlier: Option<&'a SharedFiles>,
     /// Bytes of a part.
     pub pack_bytes: u64,
