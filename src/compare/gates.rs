@@ -22,11 +22,17 @@ pub(crate) enum GateRule {
     Unclear,
 }
 
+/// What a rule starts with.
+const NAMES: [&str; 6] = ["slower", "span", "counter", "new", "gone", "unclear"];
+
 impl FromStr for GateRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        if !NAMES.contains(&name) {
+            return Err("choose from slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone, unclear".to_owned());
+        }
         let percentage = |pct: &str| {
             let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
             number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
@@ -45,8 +51,7 @@ impl FromStr for GateRule {
             ("new", None) => Ok(Self::New),
             ("gone", None) => Ok(Self::Gone),
             ("unclear", None) => Ok(Self::Unclear),
-            ("new" | "gone" | "unclear", Some(_)) => Err(format!("{name} takes no percentage")),
-            _ => Err("choose from slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone, unclear".to_owned()),
+            _ => Err(format!("{name} takes no percentage; write it alone")),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::columns::requests::Request;
 use crate::derive::Frames;
 use crate::derive::calls::{api_calls, profiler_pauses, region_self_times, region_times};
 use crate::derive::counters::{kernel_bottlenecks, metric_sums};
-use crate::derive::features::{dispatch_features, iteration_kernels};
+use crate::derive::features::{dispatch_features, iteration_kernels, process_features};
 use crate::derive::gpu_work::{gpu_segments, kernel_clocks, kernel_overlaps};
 use crate::derive::hardware::{att_waits, device_constants, kernel_resources};
 use crate::derive::health::anomalies;
@@ -51,6 +51,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &launches::DECLARATION,
     &memory_live::DECLARATION,
     &metric_sums::DECLARATION,
+    &process_features::DECLARATION,
     &profiler_pauses::DECLARATION,
     &queue_depths::DECLARATION,
     &range_self_times::DECLARATION,

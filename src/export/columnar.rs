@@ -13,8 +13,9 @@ use polars::prelude::{Column, DataFrame, DataType as PolarsType};
 use crate::columns::arrow_bridge::{array_from_column, record_batch};
 use crate::engine::{ColumnUnit, OutputColumn};
 
-/// Rows of a batch: who reads a stream can begin with the first.
-const BATCH_ROWS: usize = 1 << 17;
+/// Rows of a batch: who reads a stream can begin with the first. More rows would be copied through buffers that are too large
+/// to be used again, and fresh memory costs more than the copy.
+const BATCH_ROWS: usize = 1 << 15;
 
 /// Writes an Arrow IPC file ("Feather version 2").
 ///

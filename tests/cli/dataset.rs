@@ -254,3 +254,36 @@ fn a_manifest_that_was_edited_is_not_believed() {
         }
     }
 }
+
+/// Other programs read them, so that nothing of an answer depends on them.
+#[test]
+fn check_finds_damaged_files_beside_the_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let output = dataset.to_str().unwrap();
+    succeed(&["convert", "fixtures/merged", "-o", output]);
+    let manifest = fs::read_to_string(dataset.join("manifest.json")).unwrap();
+    for name in ["views.sql", "views.datafusion.sql", "tables.json", "numbers.parquet", "_schema/kernels.parquet"] {
+        assert!(manifest.contains(&format!("\"{name}\": \"")), "{name} has a sum");
+        let path = dataset.join(name);
+        let mut content = fs::read(&path).unwrap();
+        let middle = content.len() / 2;
+        content[middle] ^= 1;
+        fs::write(&path, &content).unwrap();
+        let changed = run(&["check", output]);
+        assert_eq!(changed.code, 5, "{name}: {}", changed.stdout);
+        let cause = format!("{name}: changed after it was written");
+        assert!(
+            changed.stdout.contains(&cause) || changed.stderr.contains(&cause),
+            "{}{}",
+            changed.stdout,
+            changed.stderr
+        );
+        assert_eq!(run(&["table", "kernel_summary", output]).code, 0, "{name}");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(run(&["check", output]).code, 5, "{name} is missing");
+        // Without another read of the inputs they are written again.
+        succeed(&["convert", "fixtures/merged", "-o", output]);
+        assert_eq!(run(&["check", output]).code, 0, "{name}");
+    }
+}

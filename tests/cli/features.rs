@@ -59,12 +59,98 @@ fn features_of_repetitions_add_up() {
     }
 }
 
+/// Figures of processes by joins: the table that each part groups, and its figures.
+const FIGURES: [(&str, &str); 7] = [
+    (
+        "kernels WHERE valid",
+        "COUNT(*) AS kernels, COUNT(DISTINCT kernel_id) AS different_kernels, SUM(duration_ns) AS kernel_sum_ns,
+        MAX(duration_ns) AS kernel_max_ns, COUNT(CASE WHEN category = 'communication' THEN 1 END) AS comm_kernels,
+        SUM(CASE WHEN category = 'communication' THEN duration_ns ELSE 0 END) AS comm_kernel_sum_ns",
+    ),
+    (
+        "gpu_segments",
+        "COUNT(DISTINCT gpu) AS gpus, SUM(duration_ns) AS span_ns,
+        SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN duration_ns ELSE 0 END) AS busy_ns,
+        SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN 0 ELSE duration_ns END) AS idle_ns,
+        SUM(CASE WHEN compute > 0 THEN duration_ns ELSE 0 END) AS compute_ns,
+        SUM(CASE WHEN comm > 0 THEN duration_ns ELSE 0 END) AS comm_ns,
+        SUM(CASE WHEN copies > 0 THEN duration_ns ELSE 0 END) AS copy_ns,
+        SUM(CASE WHEN comm > 0 AND compute = 0 THEN duration_ns ELSE 0 END) AS exposed_comm_ns,
+        SUM(CASE WHEN copies > 0 AND compute = 0 AND comm = 0 THEN duration_ns ELSE 0 END) AS exposed_copy_ns",
+    ),
+    ("memory_copies WHERE valid", "COUNT(*) AS copies, SUM(bytes) AS copied_bytes, SUM(duration_ns) AS copy_sum_ns"),
+    (
+        "api_calls",
+        "COUNT(*) AS calls, SUM(self_ns) AS call_self_ns, SUM(CASE WHEN waits THEN self_ns ELSE 0 END) AS waiting_self_ns",
+    ),
+    ("iterations", "COUNT(*) AS iterations, MAX(duration_ns) AS iteration_max_ns"),
+    (
+        "memory_live WHERE level = 'REAL' AND change_bytes > 0",
+        "COUNT(*) AS allocations, SUM(change_bytes) AS allocated_bytes",
+    ),
+    (
+        "(SELECT process, gpu, MAX(live_bytes) AS peak FROM memory_live WHERE level = 'REAL' AND gpu IS NOT NULL
+        GROUP BY process, gpu) AS peaks",
+        "SUM(peak) AS peak_bytes",
+    ),
+];
+/// The lower one of two medians of a column of a table.
+const LOWER_MEDIANS: [(&str, &str, &str); 2] = [
+    ("dispatch_features", "launch_delay_ns", "launch_delay_median_ns"),
+    ("iterations", "duration_ns", "iteration_median_ns"),
+];
+
+#[test]
+fn features_of_processes_are_what_groups_give() {
+    for input in ["fixtures/two_nodes", "fixtures/planted", "fixtures/hostile", "fixtures/merged", "fixtures/counters"]
+    {
+        let processes = records(&["sql", "SELECT process, rank, role, node, hostname, pid FROM processes", input]);
+        let features = records(&["sql", "SELECT * FROM process_features ORDER BY process", input]);
+        assert_eq!(features.len(), processes.len(), "{input}");
+        for process in &processes {
+            let found = features.iter().find(|row| row["process"] == process["process"]).unwrap();
+            for (name, value) in process.as_object().unwrap() {
+                assert_eq!(found[name], *value, "{input} {name}");
+            }
+        }
+        let medians = LOWER_MEDIANS.map(|(table, column, name)| {
+            format!(
+                "SELECT process, {column} AS {name} FROM (
+                    SELECT process, {column}, ROW_NUMBER() OVER (PARTITION BY process ORDER BY {column}) AS place,
+                        COUNT(*) OVER (PARTITION BY process) AS of_all
+                    FROM {table} WHERE {column} IS NOT NULL
+                ) AS numbered WHERE place = (of_all + 1) / 2"
+            )
+        });
+        let groups = FIGURES.map(|(from, figures)| {
+            let (from, condition) =
+                from.split_once(" WHERE ").filter(|_| !from.starts_with('(')).unwrap_or((from, "TRUE"));
+            format!("SELECT process, {figures} FROM {from} WHERE {condition} GROUP BY process")
+        });
+        let mut seen = 0;
+        for statement in medians.iter().chain(&groups) {
+            let groups = records(&["sql", statement, input]);
+            for found in &features {
+                let group = groups.iter().find(|row| row["process"] == found["process"]);
+                let names = statement.split(" AS ").skip(1).filter_map(|rest| rest.split([',', ' ', '\n']).next());
+                for name in names.filter(|name| found.get(name).is_some()) {
+                    let expected = group.map_or(0, |group| group[name].as_i64().unwrap_or(0));
+                    assert_eq!(found[name].as_i64().unwrap_or(0), expected, "{input} {name}");
+                    seen += 1;
+                }
+            }
+        }
+        // All columns but those of `processes`.
+        assert_eq!(seen, 28 * features.len(), "{input}");
+    }
+}
+
 #[test]
 fn datasets_keep_them() {
     let directory = tempfile::tempdir().unwrap();
     let dataset = directory.path().join("dataset");
     succeed(&["convert", "fixtures/planted", "-o", dataset.to_str().unwrap(), "--with", "analysis"]);
-    for table in ["dispatch_features", "iteration_kernels", "iterations", "ranges"] {
+    for table in ["dispatch_features", "iteration_kernels", "iterations", "process_features", "ranges"] {
         assert!(dataset.join(table).join("part-00000.parquet").is_file(), "{table}");
         let ask = |input: &str| {
             let mut rows = records(&["sql", &format!("SELECT * FROM {table}"), input]);

@@ -45,6 +45,21 @@ impl Work {
     }
 
     /// Converts and expects the same files with the same bytes as from a conversion to a new directory.
+    /// Kills a conversion when its first rank is finished; returns the folder of what is finished.
+    fn killed_after_a_rank(&self) -> PathBuf {
+        let (traces, dataset) = (self.path("traces"), self.path("dataset"));
+        let partial = self.path(".wavesieve-partial-dataset");
+        let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
+        let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        partial
+    }
+
     fn expect_as_new(&self, said: &str, more: &[&str]) {
         let updated = self.convert("dataset", more);
         assert_eq!(updated.code, 0, "{}", updated.stderr);
@@ -193,15 +208,7 @@ fn an_output_of_something_else_is_replaced_only_when_asked() {
 fn an_interrupted_conversion_is_gone_on_with() {
     let work = Work::ranks();
     let (traces, dataset) = (work.path("traces"), work.path("dataset"));
-    let partial = work.path(".wavesieve-partial-dataset");
-    let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
-    let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let partial = work.killed_after_a_rank();
     assert!(partial.is_dir() && !dataset.exists(), "it was killed between the first rank and the last");
     // What is there is neither found as an input nor a dataset, and the file of a rank half written goes away.
     assert_eq!(run(&["info", work.path("").to_str().unwrap()]).stdout, succeed(&["info", traces.to_str().unwrap()]));
@@ -322,16 +329,7 @@ fn limits_change_nothing_but_the_time() {
 #[test]
 fn a_finished_rank_whose_files_changed_is_converted_again() {
     let work = Work::ranks();
-    let (traces, dataset) = (work.path("traces"), work.path("dataset"));
-    let partial = work.path(".wavesieve-partial-dataset");
-    let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
-    let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
-    let begun = Instant::now();
-    while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let partial = work.killed_after_a_rank();
     let finished = fs::read_dir(partial.join("done")).unwrap().count();
     let part = partial.join("tables/kernels/rank=0/process-0.parquet");
     let mut content = fs::read(&part).unwrap();

@@ -23,7 +23,8 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::launching::API_CALLS, needs, Build::Family(&call_times::FAMILY))
 };
 
-fn needs() -> Needs {
+/// The source columns that it is built from.
+pub(crate) fn needs() -> Needs {
     let mut needs = gpu_segments::needs();
     for (table, mut columns) in region_self_times::needs() {
         columns.push("domain");

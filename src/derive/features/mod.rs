@@ -2,4 +2,5 @@
 
 pub(crate) mod dispatch_features;
 pub(crate) mod iteration_kernels;
+pub(crate) mod process_features;
 mod repetition_of;

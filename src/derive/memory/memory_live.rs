@@ -16,7 +16,8 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::memory::MEMORY_LIVE, needs, Build::Alone(build))
 };
 
-fn needs() -> Needs {
+/// The source columns that it is built from.
+pub(crate) fn needs() -> Needs {
     let columns = vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "start_ns", "end_ns", "valid"];
     vec![("memory_allocations", columns)]
 }

@@ -5,7 +5,8 @@ use crate::schema::{Origin, Table, table, tables};
 /// The word for all tables that are made on demand.
 const ALL: &str = "all";
 /// The word for those that make joins unnecessary, and what they refer to.
-const ANALYSIS: (&str, [&str; 4]) = ("analysis", ["dispatch_features", "iteration_kernels", "iterations", "ranges"]);
+const ANALYSIS: (&str, [&str; 5]) =
+    ("analysis", ["dispatch_features", "iteration_kernels", "iterations", "process_features", "ranges"]);
 
 /// The tables that are made when a query needs them.
 fn on_demand() -> impl Iterator<Item = &'static Table> {

@@ -317,8 +317,9 @@ fn closing<'a>(
     let mut files = vec![(CONVERSION.into(), conversion.text()?.into_bytes())];
     if let Some(tables) = tables {
         let processes: Vec<StoredProcess> = processes.filter_map(|record| record.process.clone()).collect();
-        files.extend(companions(&tables)?);
-        files.extend(manifest(trace, plan.pack_bytes, tables, &processes)?);
+        let companions = companions(&tables)?;
+        files.extend(manifest(trace, plan.pack_bytes, tables, &processes, &companions)?);
+        files.extend(companions);
     }
     Ok(files)
 }

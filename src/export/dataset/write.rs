@@ -15,7 +15,7 @@ use crate::export::convert_process::kept_tables;
 use crate::export::parquet::file::ROW_GROUP_ROWS;
 use crate::input::{
     DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, SharedFiles, StoredProcess,
-    StoredTable, part_path,
+    StoredTable, hash, part_path,
 };
 use crate::schema::Table;
 use crate::trace::Trace;
@@ -82,7 +82,8 @@ fn groups<'a>(layout: &Layout<'a>, table: &'static Table, processes: &[Kept<'_>]
     Ok(groups)
 }
 
-/// The manifest and the file with the facts about processes, by their paths below the dataset.
+/// The manifest and the file with the facts about processes, by their paths below the dataset; `companions` are the other files
+/// beside the tables.
 ///
 /// # Errors
 /// When the facts cannot be compressed.
@@ -91,8 +92,9 @@ pub(crate) fn manifest(
     pack_bytes: u64,
     tables: BTreeMap<String, StoredTable>,
     processes: &[StoredProcess],
+    companions: &[(PathBuf, Vec<u8>)],
 ) -> Result<[(PathBuf, Vec<u8>); 2]> {
-    let (facts, hash) = Manifest::facts_of(processes)?;
+    let (facts, facts_hash) = Manifest::facts_of(processes)?;
     let listed = processes.iter().map(|stored| ListedProcess {
         process: stored.process,
         rank: stored.rank,
@@ -108,7 +110,8 @@ pub(crate) fn manifest(
         selection: selection(trace),
         row_group_rows: ROW_GROUP_ROWS as u64,
         pack_bytes,
-        facts: hash,
+        facts: facts_hash,
+        companions: companions.iter().map(|(path, content)| (path.display().to_string(), hash(content))).collect(),
         sum: String::new(),
         tables,
         processes: listed.collect(),
@@ -138,6 +141,7 @@ pub fn write_dataset(trace: &Trace, processes: &Path, directory: &Path, stored: 
     let kept: Vec<Kept<'_>> = stored.iter().map(|stored| Kept { stored, place: Place::Own }).collect();
     let layout = Layout { processes, earlier: None, pack_bytes: PACK_BYTES };
     let tables = write(directory, &layout, &kept_tables(&[]).collect::<Vec<_>>(), &kept)?;
-    write_files(directory, &companions(&tables)?)?;
-    write_files(directory, &manifest(trace, PACK_BYTES, tables, stored)?)
+    let companions = companions(&tables)?;
+    write_files(directory, &companions)?;
+    write_files(directory, &manifest(trace, PACK_BYTES, tables, stored, &companions)?)
 }

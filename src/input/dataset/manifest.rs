@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::store::ADVICE;
 use super::stored::StoredProcess;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::schema::anomaly::Damage;
@@ -29,8 +30,6 @@ pub(crate) const DATASET_FORMAT: &str = "wavesieve-dataset";
 pub(crate) const LAYOUT_VERSION: u32 = 2;
 /// Layout of older versions: each process has a file of its own for each table.
 const OWN_FILES: u32 = 1;
-/// What to do about a dataset that is not whole.
-const ADVICE: &str = "copy it again or convert again with --overwrite";
 /// What stands in the place of the manifest's own sum while it is computed.
 const NO_SUM: &str = "0000000000000000";
 /// Level of the compression of the facts.
@@ -57,6 +56,9 @@ pub(crate) struct Manifest {
     pub pack_bytes: u64,
     /// Hash of the file with the facts about processes, 16 hexadecimal digits.
     pub facts: String,
+    /// Hashes of the files beside the tables, by their paths below the dataset, as `facts`.
+    #[serde(default)]
+    pub companions: BTreeMap<String, String>,
     /// Hash of the manifest itself with zeros in this place, 16 hexadecimal digits.
     #[serde(default)]
     pub sum: String,

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::block_sums::BlockSums;
 use super::manifest::{Manifest, StoredPart, hash, part_name};
 use super::row_groups::{RowGroups, Scan, joined, scan};
-use super::store::{Store, unusable};
+use super::store::{ADVICE, Store, unusable};
 use super::stored::StoredProcess;
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
@@ -34,6 +34,8 @@ const SCANNED_ROWS: u64 = 65_536;
 pub(crate) struct SharedFiles {
     tables: BTreeMap<&'static str, Parts>,
     processes: Vec<Arc<StoredProcess>>,
+    /// The files beside the tables, with their hashes.
+    companions: Vec<(PathBuf, String)>,
 }
 
 /// The parts of a table.
@@ -100,7 +102,9 @@ impl SharedFiles {
             let is_there = stored.parts.is_empty() || folder.exists();
             tables.insert(table.name, Parts { is_there, firsts, parts });
         }
-        Ok(Self { tables, processes: processes.into_iter().map(Arc::new).collect() })
+        let processes = processes.into_iter().map(Arc::new).collect();
+        let companions = manifest.companions.iter().map(|(path, hash)| (directory.join(path), hash.clone())).collect();
+        Ok(Self { tables, processes, companions })
     }
 
     /// The processes in order.
@@ -128,6 +132,20 @@ impl SharedFiles {
             }
         }
         damaged
+    }
+
+    /// The files beside the tables that are missing or changed. They are for other programs: no row is lost with them.
+    fn damaged_companions(&self) -> Vec<Damage> {
+        let cause = |path: &Path, written: &str| match fs::read(path) {
+            Ok(content) if hash(&content) == written => None,
+            Ok(_) => Some(format!("changed after it was written; {ADVICE}")),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(format!("missing; {ADVICE}")),
+            Err(error) => Some(format!("cannot be read: {error}")),
+        };
+        let damage = |(path, written): &(PathBuf, String)| {
+            Some(Damage { path: path.display().to_string(), part: String::new(), cause: cause(path, written)? })
+        };
+        self.companions.iter().filter_map(damage).collect()
     }
 
     /// What is lost with a part: rows of all processes that have some in it.
@@ -313,6 +331,11 @@ impl Store for SharedProcess {
 
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage> {
         if self.is_kept(table) { self.checked(table, |_| true) } else { None }
+    }
+
+    fn damage_beside_tables(&self) -> Vec<Damage> {
+        // They are of all processes, and reported with the first.
+        if self.place == 0 { self.files.damaged_companions() } else { Vec::new() }
     }
 
     fn damage_of(&self, table: &Table, error: &Error) -> Damage {

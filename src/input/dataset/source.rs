@@ -344,7 +344,7 @@ impl ProcessReader for DatasetSource {
                 self.leave_out(table.name, damage.clone());
                 Some(damage)
             });
-            damage.collect()
+            damage.chain(self.store.damage_beside_tables()).collect()
         })
     }
 

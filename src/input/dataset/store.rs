@@ -28,6 +28,11 @@ pub(crate) trait Store: Send + Sync {
     /// What is wrong with the rows of a table, by all of their content.
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage>;
 
+    /// Files beside the tables that are not as they were written; no row is lost with them.
+    fn damage_beside_tables(&self) -> Vec<Damage> {
+        Vec::new()
+    }
+
     /// What is lost when the rows of a table cannot be read.
     fn damage_of(&self, table: &Table, error: &anyhow::Error) -> Damage;
 

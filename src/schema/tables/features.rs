@@ -1,7 +1,7 @@
-//! Tables that are ready for statistics: what other tables say of a dispatch or a repetition, without joins.
+//! Tables that are ready for statistics: what other tables say of a dispatch, a repetition or a process, without joins.
 
 use crate::schema::tables::{PROCESS, RANK};
-use crate::schema::{Origin, Table, Unit, cat, id, int};
+use crate::schema::{Origin, Table, Unit, cat, id, int, text};
 
 pub(crate) static DISPATCH_FEATURES: Table = Table {
     name: "dispatch_features",
@@ -67,5 +67,63 @@ pub(crate) static ITERATION_KERNELS: Table = Table {
         int("max_ns", Unit::Nanoseconds, "Longest"),
         int("first_ns", Unit::Nanoseconds, "Start of the first, from the start of the repetition"),
         int("iteration_ns", Unit::Nanoseconds, "Length of the repetition"),
+    ],
+};
+
+pub(crate) static PROCESS_FEATURES: Table = Table {
+    name: "process_features",
+    key: &["process"],
+    sort: &["process"],
+    origin: Origin::OnDemand,
+    about: "One row per process, which mostly is a rank, with its figures from other tables. Times of several GPUs are added up; sums are of valid rows.",
+    columns: &[
+        PROCESS,
+        RANK,
+        cat("role", "See `processes`"),
+        id("node", "Dense number of the node"),
+        text("hostname", "Host name").null(),
+        id("pid", "Process id of the operating system, -1 if unknown"),
+        int("gpus", Unit::Count, "GPUs that did something"),
+        int("kernels", Unit::Count, "Kernel dispatches"),
+        int("different_kernels", Unit::Count, "Kernel symbols among them"),
+        int("kernel_sum_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("kernel_max_ns", Unit::Nanoseconds, "Longest of them").null(),
+        int("comm_kernels", Unit::Count, "Dispatches of communication kernels"),
+        int("comm_kernel_sum_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int(
+            "launch_delay_median_ns",
+            Unit::Nanoseconds,
+            "Median of the launch delays, the lower one of two, see `dispatch_features`; null if no call was recorded",
+        )
+        .null(),
+        int(
+            "span_ns",
+            Unit::Nanoseconds,
+            "First start to last end of GPU activity of the process, for each GPU that it used",
+        ),
+        int("busy_ns", Unit::Nanoseconds, "Time with at least one kernel or copy, see `gpu_segments`"),
+        int("idle_ns", Unit::Nanoseconds, "Span without any"),
+        int("compute_ns", Unit::Nanoseconds, "Time with at least one compute kernel"),
+        int("comm_ns", Unit::Nanoseconds, "Time with at least one communication kernel"),
+        int("copy_ns", Unit::Nanoseconds, "Time with at least one copy; a copy between two GPUs counts for each"),
+        int("exposed_comm_ns", Unit::Nanoseconds, "Communication without compute"),
+        int("exposed_copy_ns", Unit::Nanoseconds, "Copies without compute and communication"),
+        int("copies", Unit::Count, "Memory copies"),
+        int("copied_bytes", Unit::Bytes, "Sum of their sizes"),
+        int("copy_sum_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("calls", Unit::Count, "API calls, see `api_calls`"),
+        int("call_self_ns", Unit::Nanoseconds, "Sum of their self times"),
+        int("waiting_self_ns", Unit::Nanoseconds, "The same of calls that wait for GPUs"),
+        int("iterations", Unit::Count, "Repetitions, see `iterations`"),
+        int("iteration_median_ns", Unit::Nanoseconds, "Median of their lengths, the lower one of two").null(),
+        int("iteration_max_ns", Unit::Nanoseconds, "Longest of them").null(),
+        int("allocations", Unit::Count, "Allocations of memory of devices and host, see `memory_live`"),
+        int("allocated_bytes", Unit::Bytes, "Sum of their sizes"),
+        int(
+            "peak_bytes",
+            Unit::Bytes,
+            "Peaks of live memory, added up over the GPUs; null if no GPU memory was recorded",
+        )
+        .null(),
     ],
 };

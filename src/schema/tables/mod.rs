@@ -83,4 +83,5 @@ pub(super) static TABLES: &[&Table] = &[
     &devices::KERNEL_RESOURCES,
     &features::DISPATCH_FEATURES,
     &features::ITERATION_KERNELS,
+    &features::PROCESS_FEATURES,
 ];
