@@ -119,7 +119,7 @@ fn features_of_processes_are_what_groups_give() {
                     SELECT process, {column}, ROW_NUMBER() OVER (PARTITION BY process ORDER BY {column}) AS place,
                         COUNT(*) OVER (PARTITION BY process) AS of_all
                     FROM {table} WHERE {column} IS NOT NULL
-                ) AS numbered WHERE place = (of_all + 1) / 2"
+                ) AS numbered WHERE place * 2 = of_all OR place * 2 = of_all + 1"
             )
         });
         let groups = FIGURES.map(|(from, figures)| {

@@ -46,10 +46,10 @@ impl Partial {
         }
         let unfinished = root.clone();
         let removed = AtInterruption::new(move || {
-            // Others still write into it, and may make it anew right after it went.
+            // Others still write into it, and may make it anew after it went: it must stay away for some time.
             let mut times_gone = 0;
             for _ in 0..200 {
-                if times_gone == 3 || count_finished(&unfinished) > 0 {
+                if times_gone == 25 || count_finished(&unfinished) > 0 {
                     return;
                 }
                 times_gone = if unfinished.exists() { 0 } else { times_gone + 1 };
