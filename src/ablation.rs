@@ -35,10 +35,14 @@ pub(crate) enum Optimization {
     Pages,
     /// JSON records are matched with templates learned from the first.
     Templates,
+    /// Few rows of a file that processes share are read without polars' scan.
+    Joined,
+    /// Parts of a dataset that do not change are linked and not copied.
+    Linked,
 }
 
 /// All of them by name.
-const NAMES: [(&str, Optimization); 13] = [
+const NAMES: [(&str, Optimization); 15] = [
     ("batch", Optimization::Batch),
     ("local", Optimization::Local),
     ("grid", Optimization::Grid),
@@ -52,6 +56,8 @@ const NAMES: [(&str, Optimization); 13] = [
     ("alone", Optimization::Alone),
     ("pages", Optimization::Pages),
     ("templates", Optimization::Templates),
+    ("joined", Optimization::Joined),
+    ("linked", Optimization::Linked),
 ];
 
 static OFF: LazyLock<Vec<Optimization>> = LazyLock::new(|| parse(&std::env::var(VARIABLE).unwrap_or_default()));

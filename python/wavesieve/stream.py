@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+# From so many bytes on, memory is taken from Arrow.
+_LARGE_BYTES = 1 << 16
+
+
 class TableStream:
     """A table of a trace, which is read each time it is used.
 
@@ -147,17 +151,24 @@ class _Pipe:
                 break
             head += word
         self._head = bytes(as_stream(bytes(head)))
+        self._allocate = importlib.import_module("pyarrow").allocate_buffer
         self.closed = False
 
-    def read(self, size: int = -1) -> bytes | bytearray:
+    def read(self, size: int = -1) -> Any:
         """So many bytes, fewer at the end only."""
         head = self._head if size < 0 else self._head[:size]
         self._head = self._head[len(head) :]
         if size < 0:
             return head + self._output.readall()
         if not head:
-            return _exactly(self._output, size)
+            return self._large(size) if size >= _LARGE_BYTES else _exactly(self._output, size)
         return head + _exactly(self._output, size - len(head))
+
+    def _large(self, size: int) -> Any:
+        """Memory of Arrow: Python would write zeros to all of it first."""
+        memory = self._allocate(size)
+        filled = _fill(self._output, memoryview(memory))
+        return memory if filled == size else memoryview(memory)[:filled].tobytes()
 
     def readable(self) -> bool:
         """It is."""
@@ -170,12 +181,17 @@ class _Pipe:
 
 def _exactly(output: FileIO, size: int) -> bytearray:
     data = bytearray(size)
-    view, filled = memoryview(data), 0
-    while filled < size:
-        count = output.readinto(view[filled:])
-        if not count:
-            break
-        filled += count
-    view.release()
-    del data[filled:]
+    del data[_fill(output, memoryview(data)) :]
     return data
+
+
+def _fill(output: FileIO, view: memoryview) -> int:
+    """Reads until the view is full or nothing is left; returns how many bytes were read."""
+    filled = 0
+    with view:
+        while filled < len(view):
+            count = output.readinto(view[filled:])
+            if not count:
+                break
+            filled += count
+    return filled

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::groups::Group;
 use super::part::write_part;
+use crate::ablation::{Optimization, is_on};
 use crate::input::{StoredPart, part_name};
 use crate::schema::Table;
 
@@ -71,7 +72,8 @@ fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a crate::input::Part> {
     let is_next = |(number, group): (usize, &Group<'a>)| {
         group.place().is_some_and(|(other, place)| std::ptr::eq(part, other) && place == number)
     };
-    (part.listed().row_groups == groups.len() && groups.iter().enumerate().all(is_next)).then_some(part)
+    (is_on(Optimization::Linked) && part.listed().row_groups == groups.len() && groups.iter().enumerate().all(is_next))
+        .then_some(part)
 }
 
 fn link(source: &Path, target: &Path) -> Result<()> {

@@ -18,6 +18,7 @@ use super::manifest::{Manifest, StoredPart, hash, part_name};
 use super::row_groups::{RowGroups, Scan, joined, scan};
 use super::store::{ADVICE, Store, unusable};
 use super::stored::StoredProcess;
+use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
 use crate::schema::anomaly::Damage;
@@ -356,7 +357,9 @@ impl Store for SharedProcess {
     fn frame(&self, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
         match self.process.rows.get(table.name) {
             None | Some(0) => Ok(empty_frame(columns).lazy()),
-            Some(1..SCANNED_ROWS) => Ok(joined(&self.pieces(table, columns)?, None)?.lazy()),
+            Some(1..SCANNED_ROWS) if is_on(Optimization::Joined) => {
+                Ok(joined(&self.pieces(table, columns)?, None)?.lazy())
+            }
             Some(_) => scan(self.groups(table).map(|(part, groups)| {
                 let before: u64 = part.rows.iter().take(groups.start).sum();
                 let rows = part.rows.get(groups).unwrap_or_default().iter().sum();
