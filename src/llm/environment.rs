@@ -57,8 +57,9 @@ impl Variables {
 }
 
 #[cfg(test)]
-impl<const N: usize> From<[(&str, &str); N]> for Variables {
-    fn from(pairs: [(&str, &str); N]) -> Self {
+impl Variables {
+    /// These variables and no others; later ones replace earlier ones.
+    pub(crate) fn of_pairs(pairs: &[(&str, &str)]) -> Self {
         Self(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 }

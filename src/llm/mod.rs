@@ -5,6 +5,8 @@
 
 mod answer;
 mod chain;
+// Questions that build on one another are not asked yet.
+#[cfg(test)]
 mod conversation;
 mod environment;
 mod error;
@@ -28,6 +30,6 @@ mod tests;
 pub(crate) use chain::{Event, Listener};
 pub(crate) use environment::Variables;
 pub(crate) use error::LlmError;
-pub(crate) use narrative::{Narrator, Outcome, SECTION};
+pub(crate) use narrative::{Narrator, Outcome};
 pub(crate) use payload::Share;
 pub(crate) use settings::LlmOptions;
