@@ -28,7 +28,8 @@ fn without_fence(text: &str) -> &str {
 }
 
 fn of_schema(value: &Value) -> Vec<String> {
-    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let text =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     let mut found = vec![text(value, "summary")];
     let bottleneck = text(value, "bottleneck");
     if !bottleneck.is_empty() {

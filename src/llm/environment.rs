@@ -33,7 +33,8 @@ impl Variables {
 
     /// Whether all connections are refused.
     pub(crate) fn is_offline(&self) -> bool {
-        self.get("WAVESIEVE_OFFLINE").is_some_and(|value| !matches!(value.to_lowercase().as_str(), "0" | "false" | "no"))
+        self.get("WAVESIEVE_OFFLINE")
+            .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "0" | "false" | "no"))
     }
 
     /// The name of the proxy's variable that is set, for messages.
@@ -43,10 +44,11 @@ impl Variables {
         } else {
             &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
         };
-        names
-            .iter()
-            .find(|name| self.get(name).is_some())
-            .and_then(|name| ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].into_iter().find(|known| known == name))
+        names.iter().find(|name| self.get(name).is_some()).and_then(|name| {
+            ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+                .into_iter()
+                .find(|known| known == name)
+        })
     }
 
     /// The variables of these names, for a program that is started.

@@ -51,7 +51,9 @@ pub(crate) enum LlmError {
     #[error("cannot write --llm-audit {path}: {reason}; nothing was sent")]
     Audit { path: String, reason: String },
     /// What is sent would have held something that must stay.
-    #[error("nothing was sent to {provider}: a {token} would have remained in the request; report this as a mistake of wavesieve")]
+    #[error(
+        "nothing was sent to {provider}: a {token} would have remained in the request; report this as a mistake of wavesieve"
+    )]
     Leak { provider: String, token: String },
     /// Nothing is sent, because it is only to be shown.
     #[error("nothing was sent because of --llm-dry-run")]

@@ -101,7 +101,9 @@ impl Gate {
         }
         let provider = endpoint.provider.name.clone();
         result.map_err(|failure| match failure {
-            HttpFailure::Timeout => LlmError::Timeout { provider, seconds: endpoint.attempt_s.min(endpoint.deadline_s) },
+            HttpFailure::Timeout => {
+                LlmError::Timeout { provider, seconds: endpoint.attempt_s.min(endpoint.deadline_s) }
+            }
             HttpFailure::Request(reason) => {
                 LlmError::Usage(format!("cannot ask {provider} at {url}: {reason}; correct its address or headers"))
             }
@@ -116,7 +118,12 @@ impl Gate {
     ///
     /// # Errors
     /// When nothing may be sent.
-    pub(crate) fn hand_over(&self, endpoint: &Endpoint, system: &str, text: &str) -> Result<(String, String), LlmError> {
+    pub(crate) fn hand_over(
+        &self,
+        endpoint: &Endpoint,
+        system: &str,
+        text: &str,
+    ) -> Result<(String, String), LlmError> {
         // Both in one, so that the record holds what belongs together.
         let bytes = self.passed(endpoint, json!({ "system": system, "user": text }).to_string().as_bytes())?;
         let program = endpoint.provider.program.clone().unwrap_or_default();
@@ -175,10 +182,8 @@ impl Gate {
         bytes: &[u8],
     ) -> Result<(), LlmError> {
         let Some(path) = &self.options.audit else { return Ok(()) };
-        let failed = |error: std::io::Error| LlmError::Audit {
-            path: path.display().to_string(),
-            reason: error.to_string(),
-        };
+        let failed =
+            |error: std::io::Error| LlmError::Audit { path: path.display().to_string(), reason: error.to_string() };
         let mut audit = self.audit.borrow_mut();
         if audit.is_none() {
             let mut options = OpenOptions::new();

@@ -60,8 +60,22 @@ pub(crate) struct Endpoint {
 
 /// Variables that a started program may see: never keys of others.
 const VARIABLES_OF_PROGRAMS: [&str; 16] = [
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TERM", "SHELL", "XDG_CONFIG_HOME", "HTTP_PROXY", "HTTPS_PROXY",
-    "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TERM",
+    "SHELL",
+    "XDG_CONFIG_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
 ];
 
 impl Endpoint {
@@ -138,7 +152,9 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
     let mut warnings = Vec::new();
     let thinking = thinking(options, variables, &mut warnings);
     let mut found = Vec::new();
-    for (place, named) in options.providers.iter().map(|named| named.trim()).filter(|named| !named.is_empty()).enumerate() {
+    for (place, named) in
+        options.providers.iter().map(|named| named.trim()).filter(|named| !named.is_empty()).enumerate()
+    {
         let (name, own_model) = named.split_once(':').map_or((named, None), |(name, model)| (name, Some(model)));
         let provider = find(name)?;
         let is_first = place == 0;
@@ -151,7 +167,9 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
         let (key, key_variable) = key(&provider, variables)?;
         let is_public_key = key.is_none() || key == provider.default_key;
         if url.starts_with("http:") && !is_here(&url) && !is_public_key && !options.is_insecure {
-            return usage(format!("{name} would get the key of {key_variable} at {url} without encryption; use https, or --llm-insecure"));
+            return usage(format!(
+                "{name} would get the key of {key_variable} at {url} without encryption; use https, or --llm-insecure"
+            ));
         }
         let is_private = provider.name == "private";
         let extra_headers = if is_private { private_headers(variables)? } else { Vec::new() };
@@ -179,7 +197,9 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
         return usage(format!("--llm-thinking is for anthropic, not for {}; leave it out", endpoint.provider.name));
     }
     if found.is_empty() {
-        return usage("--llm names no provider; choose from anthropic, claude-code, local, openai and private".to_owned());
+        return usage(
+            "--llm names no provider; choose from anthropic, claude-code, local, openai and private".to_owned(),
+        );
     }
     Ok((found, warnings))
 }
@@ -200,7 +220,10 @@ fn find(name: &str) -> Result<Provider, LlmError> {
         return Ok(provider.clone());
     }
     if is_like_key(name) {
-        return usage("--llm holds a key; name a provider there, and put the key into its variable, such as ANTHROPIC_API_KEY".to_owned());
+        return usage(
+            "--llm holds a key; name a provider there, and put the key into its variable, such as ANTHROPIC_API_KEY"
+                .to_owned(),
+        );
     }
     let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
     names.sort_unstable();
@@ -231,7 +254,9 @@ fn choose_model(
         .or(of_variable.filter(|_| is_general && is_first))
         .or(provider.model.as_deref());
     match model {
-        Some(model) if is_like_key(model) => usage("the name of the model is a key; put it into the variable of its provider".to_owned()),
+        Some(model) if is_like_key(model) => {
+            usage("the name of the model is a key; put it into the variable of its provider".to_owned())
+        }
         Some(model) => Ok(model.to_owned()),
         None => usage(format!(
             "{} has no default model; name one with --llm-private-model or WAVESIEVE_LLM_PRIVATE_MODEL",
@@ -286,9 +311,8 @@ fn is_here(url: &str) -> bool {
 /// The key of a provider with the variable that holds it.
 fn key(provider: &Provider, variables: &Variables) -> Result<(Option<String>, String), LlmError> {
     let own = format!("{}_API_KEY", provider.name.to_uppercase().replace('-', "_"));
-    let found = variables
-        .llm(&own)
-        .or_else(|| provider.key.iter().find_map(|name| Some((name.clone(), variables.get(name)?))));
+    let found =
+        variables.llm(&own).or_else(|| provider.key.iter().find_map(|name| Some((name.clone(), variables.get(name)?))));
     let wanted = provider.key.first().cloned().unwrap_or_else(|| format!("WAVESIEVE_LLM_{own}"));
     let Some((variable, key)) = found else {
         return match (&provider.default_key, provider.protocol) {

@@ -75,7 +75,11 @@ impl Usage {
             Some(cost) => format!("about ${cost:.4}"),
             None => "cost not known".to_owned(),
         };
-        format!("{} sent{cached}, {} received, {cost}", counted(sent as f64, "token"), counted(self.output as f64, "token"))
+        format!(
+            "{} sent{cached}, {} received, {cost}",
+            counted(sent as f64, "token"),
+            counted(self.output as f64, "token")
+        )
     }
 }
 
@@ -99,7 +103,8 @@ mod tests {
     #[test]
     fn cached_tokens_are_part_of_a_prompt() {
         let mut usage = Usage::default();
-        let reply = json!({"prompt_tokens": 50, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 20}});
+        let reply =
+            json!({"prompt_tokens": 50, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 20}});
         usage.take_openai(&reply);
         assert_eq!(usage, Usage { input: 30, output: 7, cache_write: 0, cache_read: 20 });
     }

@@ -8,10 +8,13 @@ use regex::Regex;
 use crate::analysis::counter_plan::{check, words};
 
 /// Programs whose commands are looked for.
-const PROGRAMS: &str = "rocprofv3|rocprof-sys-sample|rocprof-compute|rocprof-sys-run|rocprofv2|rocprof|omniperf|omnitrace|wavesieve|rocpd";
+const PROGRAMS: &str =
+    "rocprofv3|rocprof-sys-sample|rocprof-compute|rocprof-sys-run|rocprofv2|rocprof|omniperf|omnitrace|wavesieve|rocpd";
 
 static COMMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = format!(r"`\s*\$?\s*((?:[A-Z_]+=\S+ )*(?:{PROGRAMS})(?:\s[^`\n]*)?)`|^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:{PROGRAMS})\s+-[^\n]*)$");
+    let words = format!(
+        r"`\s*\$?\s*((?:[A-Z_]+=\S+ )*(?:{PROGRAMS})(?:\s[^`\n]*)?)`|^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:{PROGRAMS})\s+-[^\n]*)$"
+    );
     Regex::new(&words).ok()
 });
 
@@ -36,7 +39,11 @@ pub(crate) fn commands(text: &str, check_own: CheckOwn<'_>) -> Vec<Found> {
             let line = part.as_str().trim().to_owned();
             // A program that is only mentioned is no command.
             let is_alone = line.split_whitespace().count() == 1;
-            (!is_alone || !is_current(&line)).then(|| Found { place: part.range(), problem: problem(&line, check_own), line })
+            (!is_alone || !is_current(&line)).then(|| Found {
+                place: part.range(),
+                problem: problem(&line, check_own),
+                line,
+            })
         })
         .collect()
 }

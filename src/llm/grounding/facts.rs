@@ -130,8 +130,10 @@ impl Facts {
                 None => self.has(written, &|fact| is_quoted_bare(fact, written)),
             },
             Kind::Percent => {
-                let is_share = |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
-                let of_share = Written { value: written.value / 100.0, tolerance: written.tolerance / 100.0, ..written.clone() };
+                let is_share =
+                    |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
+                let of_share =
+                    Written { value: written.value / 100.0, tolerance: written.tolerance / 100.0, ..written.clone() };
                 self.has(written, &|fact| fact.kind == Kind::Percent) || self.has(&of_share, &is_share)
             }
             Kind::Times => self.has(written, &|fact| matches!(fact.kind, Kind::Times | Kind::Plain)),
@@ -141,16 +143,18 @@ impl Facts {
 
     /// Whether it is a number of a noun; `None` where the document counts nothing of the kind.
     fn of_noun(&self, written: &Written, noun: &Noun) -> Option<bool> {
-        let is_of = |fact: &Fact| {
-            fact.kind == Kind::Plain && noun.names.iter().any(|name| fact.name.contains(name.as_str()))
-        };
+        let is_of =
+            |fact: &Fact| fact.kind == Kind::Plain && noun.names.iter().any(|name| fact.name.contains(name.as_str()));
         self.0.iter().any(is_of).then(|| self.has(written, &is_of))
     }
 
     fn has(&self, written: &Written, is_of: &dyn Fn(&Fact) -> bool) -> bool {
         self.0.iter().filter(|fact| is_of(fact)).any(|fact| {
             written.factors.iter().any(|factor| {
-                let (value, tolerance) = (written.value * factor, written.tolerance * factor + fact.tolerance.min(written.tolerance * factor));
+                let (value, tolerance) = (
+                    written.value * factor,
+                    written.tolerance * factor + fact.tolerance.min(written.tolerance * factor),
+                );
                 (fact.value.abs() - value.abs()).abs() <= tolerance * (1.0 + 1e-6) + value.abs() * 1e-9
             })
         })

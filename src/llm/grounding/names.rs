@@ -136,16 +136,18 @@ impl Names {
         else {
             return Vec::new();
         };
-        let is_skipped = |place: &Range<usize>| {
-            skipped.iter().any(|taken| taken.start < place.end && place.start < taken.end)
-        };
+        let is_skipped =
+            |place: &Range<usize>| skipped.iter().any(|taken| taken.start < place.end && place.start < taken.end);
         let mut unknown: Vec<Range<usize>> = Vec::new();
-        let spans: Vec<Range<usize>> = code.captures_iter(text).filter_map(|found| Some(found.get(1)?.range())).collect();
+        let spans: Vec<Range<usize>> =
+            code.captures_iter(text).filter_map(|found| Some(found.get(1)?.range())).collect();
         for found in identifier.find_iter(text) {
             let (place, word) = (found.range(), found.as_str());
             let is_of_code = spans.iter().any(|span| span.start <= place.start && place.end <= span.end);
             // Words of prose are no names; what is written as code is one.
-            let is_name = word.contains("::") || word.trim_matches('_').contains('_') || is_of_code && word.len() >= SHORTEST_NAME;
+            let is_name = word.contains("::")
+                || word.trim_matches('_').contains('_')
+                || is_of_code && word.len() >= SHORTEST_NAME;
             let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with('-'));
             if is_name && !is_flag && !is_skipped(&place) && !self.is_known(word) {
                 unknown.push(place);

@@ -25,8 +25,9 @@ pub(crate) struct Written {
     pub has_decimals: bool,
 }
 
-static NUMBER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"[0-9]{1,3}(?:[,\u{a0}\u{202f}][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").ok());
+static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"[0-9]{1,3}(?:[,\u{a0}\u{202f}][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").ok()
+});
 static RANGE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^\s?(?:-|–|—|to|and|or)\s?~?[0-9][0-9.,]*(\s?)([A-Za-zµμ%×/]+)").ok());
 
@@ -96,7 +97,8 @@ fn written(text: &str, place: Range<usize>) -> Option<Written> {
     }
     let noun = |nouns: &'static [Noun], word: &str| nouns.iter().find(|noun| has(&noun.words, word));
     let (kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
-    let decimals = plain.split(['e', 'E']).next().and_then(|digits| digits.split_once('.')).map_or(0, |(_, part)| part.len());
+    let decimals =
+        plain.split(['e', 'E']).next().and_then(|digits| digits.split_once('.')).map_or(0, |(_, part)| part.len());
     let zeros = if decimals == 0 && is_loose { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
     let tolerance = 0.5 * 10f64.powi(i32::try_from(zeros).unwrap_or(0) - i32::try_from(decimals).unwrap_or(0));
     let is_plain = kind == Kind::Plain;
@@ -190,7 +192,9 @@ mod tests {
 
     #[test]
     fn parts_of_names_and_of_the_answer_are_left_out() {
-        for text in ["1. gfx942 MI-300 v1.2.3 ROCm 7 gemm_128x128 3D 2nd 256x256", "3 recommendations, step 2, #4, top 5"] {
+        for text in
+            ["1. gfx942 MI-300 v1.2.3 ROCm 7 gemm_128x128 3D 2nd 256x256", "3 recommendations, step 2, #4, top 5"]
+        {
             assert_eq!(shown(text), [], "{text}");
         }
     }

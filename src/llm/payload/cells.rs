@@ -75,7 +75,8 @@ pub(crate) fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
 }
 
 fn is_number(text: &str) -> bool {
-    text.len() < 20 && text.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | 'x' | ' '))
+    text.len() < 20
+        && text.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | 'x' | ' '))
 }
 
 /// A table as it is sent, with the units of its columns.
@@ -89,7 +90,9 @@ pub(crate) fn table(
     let rows: Vec<Value> = (0..frame.height().min(MOST_ROWS))
         .map(|row| {
             let cells = columns.iter().filter_map(|column| Some((column, frame.column(&column.name).ok()?)));
-            cells.map(|(column, values)| value(&Cell::new(values, row), &column.name, column.unit, share, names)).collect()
+            cells
+                .map(|(column, values)| value(&Cell::new(values, row), &column.name, column.unit, share, names))
+                .collect()
         })
         .collect();
     let heads: Vec<String> = columns

@@ -41,7 +41,8 @@ pub(crate) fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -
         }
     }
     let gpus: Vec<&String> = document.provenance.inputs.iter().flat_map(|input| &input.gpus).collect();
-    let mut architectures: Vec<&str> = gpus.into_iter().map(String::as_str).filter(|name| is_architecture(name)).collect();
+    let mut architectures: Vec<&str> =
+        gpus.into_iter().map(String::as_str).filter(|name| is_architecture(name)).collect();
     architectures.sort_unstable();
     architectures.dedup();
     let mut fields = Map::new();
@@ -64,9 +65,8 @@ pub(crate) fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -
 
 /// Whether a GPU is called as all of its architecture are.
 fn is_architecture(name: &str) -> bool {
-    name.strip_prefix("gfx").is_some_and(|rest| {
-        (3..=6).contains(&rest.len()) && rest.chars().all(|letter| letter.is_ascii_hexdigit())
-    })
+    name.strip_prefix("gfx")
+        .is_some_and(|rest| (3..=6).contains(&rest.len()) && rest.chars().all(|letter| letter.is_ascii_hexdigit()))
 }
 
 fn finding(finding: &Finding, share: Share, names: &mut TokenMap) -> Value {

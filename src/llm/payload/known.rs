@@ -24,7 +24,8 @@ const QUERIES_WITH_NAMES: [&str; 3] = ["kernel_summary", "range_summary", "api_s
 /// The names that are replaced at a level.
 pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variables, rules: &Rules) -> TokenMap {
     let mut names = TokenMap::default();
-    let is_plain = |word: &str| words().contains(word) || rules.public.iter().any(|known| known == word) || is_number(word);
+    let is_plain =
+        |word: &str| words().contains(word) || rules.public.iter().any(|known| known == word) || is_number(word);
     for input in &analysis.document.provenance.inputs {
         names.name("PATH", &input.path);
         let token = names.token("PATH", &input.path, true);

@@ -25,18 +25,25 @@ pub(crate) fn ask(
     request: &Request,
     listener: &dyn Listener,
 ) -> Result<Reply, LlmError> {
-    with_room(endpoint, request, &mut |system, tokens| {
-        match exchange(gate, endpoint, &body(endpoint, request, system, tokens), &READING, listener)? {
-            Exchange::Answered(received, cut) => conclude(endpoint, received, cut, &READING),
-            Exchange::Rejected(status, text) => Err(status_error(endpoint, status, &text)),
-        }
+    with_room(endpoint, request, &mut |system, tokens| match exchange(
+        gate,
+        endpoint,
+        &body(endpoint, request, system, tokens),
+        &READING,
+        listener,
+    )? {
+        Exchange::Answered(received, cut) => conclude(endpoint, received, cut, &READING),
+        Exchange::Rejected(status, text) => Err(status_error(endpoint, status, &text)),
     })
 }
 
 /// The body of a request. Thinking counts as part of the tokens, which must be more than it may take.
 pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -> Value {
-    let messages: Vec<Value> =
-        request.messages.iter().map(|message| json!({ "role": message.role.word(), "content": message.text })).collect();
+    let messages: Vec<Value> = request
+        .messages
+        .iter()
+        .map(|message| json!({ "role": message.role.word(), "content": message.text }))
+        .collect();
     let mut body = json!({
         "model": endpoint.provider.aliases.get(&endpoint.model).unwrap_or(&endpoint.model),
         "max_tokens": tokens.saturating_add(endpoint.thinking.unwrap_or(0)),

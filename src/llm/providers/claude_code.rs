@@ -35,7 +35,9 @@ pub(crate) fn ask(
         return by_program(gate, endpoint, request);
     }
     let of_key = match anthropic::ask(gate, endpoint, request, listener) {
-        Err(error @ (LlmError::Authentication { .. } | LlmError::Status { .. } | LlmError::Unreachable { .. })) => error,
+        Err(error @ (LlmError::Authentication { .. } | LlmError::Status { .. } | LlmError::Unreachable { .. })) => {
+            error
+        }
         other => return other,
     };
     by_program(gate, endpoint, request).map_err(|of_program| match of_program {
@@ -65,7 +67,9 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(format!("{program} cannot be started: {error}; install it, or set {}", endpoint.key_variable)))?;
+        .map_err(|error| {
+            failed(format!("{program} cannot be started: {error}; install it, or set {}", endpoint.key_variable))
+        })?;
     let (output, errors, status) = finish(&mut child, &text, Duration::from_secs(endpoint.attempt_s))
         .map_err(|error| failed(format!("{program}: {error}")))?
         .ok_or_else(|| LlmError::Timeout { provider: provider.clone(), seconds: endpoint.attempt_s })?;
@@ -74,7 +78,8 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     let is_error = answer.as_ref().and_then(|answer| answer.get("is_error")).and_then(Value::as_bool) == Some(true);
     if !status.success() || is_error {
         let text = told.map(ToOwned::to_owned).filter(|text| !text.trim().is_empty()).unwrap_or(errors);
-        let reason = if text.trim().is_empty() { "it does not say why".to_owned() } else { shortened(text.trim(), 300) };
+        let reason =
+            if text.trim().is_empty() { "it does not say why".to_owned() } else { shortened(text.trim(), 300) };
         return Err(failed(format!("{program} failed ({status}): {reason}")));
     }
     let text = told.map_or_else(|| output.clone(), ToOwned::to_owned).trim().to_owned();

@@ -88,7 +88,8 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
     let limit = if dialect.has_completion_tokens { newer } else { older };
     fields.insert(limit.to_owned(), Value::from(tokens));
     if let Some(schema) = request.schema.as_ref().filter(|_| dialect.has_schema) {
-        let format = json!({ "type": "json_schema", "json_schema": { "name": "answer", "strict": true, "schema": schema } });
+        let format =
+            json!({ "type": "json_schema", "json_schema": { "name": "answer", "strict": true, "schema": schema } });
         fields.insert("response_format".to_owned(), format);
     }
     if endpoint.is_streaming {

@@ -164,9 +164,9 @@ fn texts(value: &Value) -> Vec<&str> {
         Value::String(text) => vec![text],
         Value::Array(values) => values.iter().flat_map(texts).collect(),
         Value::Object(fields) => {
-            let own = fields.iter().filter(|(name, value)| {
-                !(value.is_string() && FIELDS_OF_PROTOCOLS.contains(&name.as_str()))
-            });
+            let own = fields
+                .iter()
+                .filter(|(name, value)| !(value.is_string() && FIELDS_OF_PROTOCOLS.contains(&name.as_str())));
             own.flat_map(|(_, value)| texts(value)).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
@@ -224,7 +224,8 @@ mod tests {
         let mut redactor = redactor();
         let sent = redactor.bytes(body);
         let value: Value = serde_json::from_slice(&sent).unwrap();
-        let expected = json!({"model": "/models/llama", "messages": [{"role": "user", "content": "a [PATH_2]\nb [HOST_1]"}]});
+        let expected =
+            json!({"model": "/models/llama", "messages": [{"role": "user", "content": "a [PATH_2]\nb [HOST_1]"}]});
         assert_eq!(value, expected);
         assert_eq!(redactor.leak(&sent), None);
         assert_eq!(redactor.leak(body).as_deref(), Some("[HOST_1]"));

@@ -60,7 +60,10 @@ impl Rules {
         let mut found = Self { rules: Vec::new(), public: Vec::new() };
         if let Some(path) = own {
             let refused = |reason: String| {
-                LlmError::Usage(format!("--llm-redact {}: {reason}; write rules as in share/llm/redaction.toml", path.display()))
+                LlmError::Usage(format!(
+                    "--llm-redact {}: {reason}; write rules as in share/llm/redaction.toml",
+                    path.display()
+                ))
             };
             let text = std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
             found.add(&text, share).map_err(refused)?;

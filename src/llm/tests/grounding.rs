@@ -43,7 +43,17 @@ fn planted_errors_are_found() {
     let (mut found, mut missed, mut false_alarms) = (0, Vec::new(), Vec::new());
     for (answer, wrong) in ANSWERS {
         let mut text = answer.to_owned();
-        for id in ["busy_pct", "idle_pct", "ranks", "gpus", "span_ns", "exposed_comm_pct", "exposed_copy_pct", "kernels", "dispatches"] {
+        for id in [
+            "busy_pct",
+            "idle_pct",
+            "ranks",
+            "gpus",
+            "span_ns",
+            "exposed_comm_pct",
+            "exposed_copy_pct",
+            "kernels",
+            "dispatches",
+        ] {
             if text.contains(&format!("{{{id}}}")) {
                 text = text.replace(&format!("{{{id}}}"), &shown(document, id));
             }
@@ -57,7 +67,9 @@ fn planted_errors_are_found() {
             }
         }
         let is_planted = |missing: &&String| wrong.iter().any(|flaw| missing.contains(flaw));
-        false_alarms.extend(checked.missing.iter().filter(|missing| !is_planted(missing)).map(|missing| (answer, missing.clone())));
+        false_alarms.extend(
+            checked.missing.iter().filter(|missing| !is_planted(missing)).map(|missing| (answer, missing.clone())),
+        );
         assert_eq!(checked.paragraphs.join("\n").matches(" [?]").count() > 0, !checked.missing.is_empty(), "{text}");
     }
     assert_eq!((found, missed.as_slice(), false_alarms.as_slice()), (14, &[][..], &[][..]));

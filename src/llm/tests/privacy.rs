@@ -43,7 +43,8 @@ fn plant(document: &mut Document, secret: &str) {
             .map(|column| column.name().to_string())
             .collect();
         for name in names {
-            let values: Vec<String> = (0..frame.height()).map(|row| format!("void {secret}::k{row}<{secret}>(int)")).collect();
+            let values: Vec<String> =
+                (0..frame.height()).map(|row| format!("void {secret}::k{row}<{secret}>(int)")).collect();
             frame.with_column(Column::new(name.as_str().into(), values)).unwrap();
         }
     };
@@ -154,7 +155,9 @@ fn levels_add_names_and_nothing_else() {
         .iter()
         .flat_map(|section| &section.blocks)
         .find_map(|block| match block {
-            Block::Table(table) => table.frame.column("kernel_name").ok()?.get(0).ok()?.get_str().map(ToOwned::to_owned),
+            Block::Table(table) => {
+                table.frame.column("kernel_name").ok()?.get(0).ok()?.get_str().map(ToOwned::to_owned)
+            }
             _ => None,
         })
         .unwrap();
@@ -178,7 +181,9 @@ fn a_dry_run_shows_the_bytes_and_sends_none() {
     let analysis = analysis("merged");
     let server = Server::new(answers("openai"));
     let dry = LlmOptions { is_dry: true, ..options("openai", &server) };
-    let Outcome::Shown(shown) = narrate(&analysis, dry, variables("somebody")).unwrap() else { panic!("nothing shown") };
+    let Outcome::Shown(shown) = narrate(&analysis, dry, variables("somebody")).unwrap() else {
+        panic!("nothing shown")
+    };
     assert!(server.got().is_empty());
     narrate(&analysis, options("openai", &server), variables("somebody")).unwrap();
     let body = String::from_utf8(server.got()[0].body.clone()).unwrap();
@@ -217,7 +222,8 @@ fn rules_of_the_user_count_too() {
     assert!(body.contains("[PROJECT_1]") && !body.contains("Falcon"), "{body}");
     let Block::Note(note) = &section.blocks[0] else { panic!() };
     assert!(note.text.starts_with("Project Falcon is fine, [PROJECT_2"), "{}", note.text);
-    for wrong in ["[[rule]]\ntoken = \"PROJECT\"\npattern = '('\n", "[[rule]]\ntoken = \"p\"\npattern = 'x'\n", "what"] {
+    for wrong in ["[[rule]]\ntoken = \"PROJECT\"\npattern = '('\n", "[[rule]]\ntoken = \"p\"\npattern = 'x'\n", "what"]
+    {
         std::fs::write(&redact, wrong).unwrap();
         let error = narrate(&analysis, with.clone(), variables("x")).err().unwrap();
         assert!(matches!(&error, LlmError::Usage(text) if text.contains("--llm-redact")), "{error}");

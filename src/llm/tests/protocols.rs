@@ -44,7 +44,11 @@ pub(super) fn ask_with(
     variables: &[(&str, &str)],
     change: impl FnOnce(&mut LlmOptions),
 ) -> Result<Reply, LlmError> {
-    let mut all = vec![("ANTHROPIC_API_KEY", "sk-ant-test"), ("OPENAI_API_KEY", "sk-test"), ("WAVESIEVE_LLM_PRIVATE_MODEL", "big")];
+    let mut all = vec![
+        ("ANTHROPIC_API_KEY", "sk-ant-test"),
+        ("OPENAI_API_KEY", "sk-test"),
+        ("WAVESIEVE_LLM_PRIVATE_MODEL", "big"),
+    ];
     all.extend(variables);
     let variables = Variables::of_pairs(&all);
     let mut options = LlmOptions {
@@ -126,7 +130,8 @@ fn servers_of_chat_completions_get_their_fields() {
 fn the_older_limit_is_tried_once() {
     let refusal = r#"{"error": {"message": "max_completion_tokens not supported"}}"#;
     for provider in ["openai", "private"] {
-        let server = Server::new(vec![Answer::status(400, refusal), Answer::json(&completion(json!("second"), "stop"))]);
+        let server =
+            Server::new(vec![Answer::status(400, refusal), Answer::json(&completion(json!("second"), "stop"))]);
         assert_eq!(ask(provider, &server).unwrap().text, "second");
         let got = server.got();
         assert_eq!(got.len(), 2, "{provider}");
@@ -147,7 +152,8 @@ fn contents_of_all_kinds() {
     let server = Server::new(vec![Answer::json(&completion(json!("half"), "length"))]);
     let reply = ask("openai", &server).unwrap();
     assert!(reply.is_cut && reply.text == "half" && reply.warnings.len() == 1, "{reply:?}");
-    let refusal = json!({"choices": [{"message": {"content": null, "refusal": "I will not"}, "finish_reason": "stop"}]});
+    let refusal =
+        json!({"choices": [{"message": {"content": null, "refusal": "I will not"}, "finish_reason": "stop"}]});
     let server = Server::new(vec![Answer::json(&refusal)]);
     let error = ask("openai", &server).unwrap_err();
     assert!(matches!(&error, LlmError::Refused { text, .. } if text == "I will not"), "{error}");
@@ -209,7 +215,9 @@ fn a_cut_stream_keeps_its_text() {
 
 #[test]
 fn answers_that_are_no_answers() {
-    for body in ["", "<html>gateway</html>", "{}", "[]", "{\"choices\": []}", "null", "{\"choices\": [{\"message\": 3}]}"] {
+    for body in
+        ["", "<html>gateway</html>", "{}", "[]", "{\"choices\": []}", "null", "{\"choices\": [{\"message\": 3}]}"]
+    {
         let server = Server::new(vec![Answer::status(200, body)]);
         for provider in ["openai", "anthropic", "local"] {
             let error = ask(provider, &server).unwrap_err();
@@ -296,7 +304,11 @@ fn claude_code_without_a_key_is_a_program() {
     ));
     assert_eq!(reply.unwrap().text, "fine");
     let seen = std::fs::read_to_string(&seen).unwrap();
-    assert!(seen.starts_with("be briefwhy?") && seen.contains("-p --output-format json --no-session-persistence --model sonnet"), "{seen}");
+    assert!(
+        seen.starts_with("be briefwhy?")
+            && seen.contains("-p --output-format json --no-session-persistence --model sonnet"),
+        "{seen}"
+    );
     assert!(!seen.contains("API_KEY"), "{seen}");
     assert_eq!(run("echo plain").unwrap().text, "plain");
     assert!(run("echo '{\"result\": \"no login\", \"is_error\": true}'").unwrap_err().to_string().contains("no login"));

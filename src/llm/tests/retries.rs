@@ -93,7 +93,10 @@ fn nothing_listens() {
     let (endpoints, _) = endpoints(&options, &Variables::default()).unwrap();
     let error = ask_chain(&gate(), &endpoints, &question(), &()).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("http://127.0.0.1:9/v1") && text.contains("WAVESIEVE_LLM_LOCAL_URL") && text.contains("Ollama"), "{text}");
+    assert!(
+        text.contains("http://127.0.0.1:9/v1") && text.contains("WAVESIEVE_LLM_LOCAL_URL") && text.contains("Ollama"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -112,7 +112,9 @@ fn thinking_is_for_anthropic() {
 
 #[test]
 fn headers_of_private_servers_are_an_object() {
-    for (headers, expected) in [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is no JSON"), ("{\"a\": [1]}", "is no text")] {
+    for (headers, expected) in
+        [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is no JSON"), ("{\"a\": [1]}", "is no text")]
+    {
         let all = [&KEYS[..], &[("WAVESIEVE_LLM_PRIVATE_HEADERS", headers)]].concat();
         let text = refused(&["private"], &all);
         assert!(text.contains(expected), "{text}");

@@ -149,7 +149,8 @@ async fn take_body(mut response: Response, answer: &mut Answer, on_body: &mut dy
         match response.chunk().await {
             Ok(Some(bytes)) => {
                 if answer.body.len() + bytes.len() > MOST_BYTES {
-                    answer.cut = Some(HttpFailure::Connection(format!("the reply has more than {} MiB", MOST_BYTES >> 20)));
+                    answer.cut =
+                        Some(HttpFailure::Connection(format!("the reply has more than {} MiB", MOST_BYTES >> 20)));
                     return;
                 }
                 answer.body.extend_from_slice(&bytes);
