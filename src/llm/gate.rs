@@ -32,7 +32,6 @@ pub(crate) struct Gate {
     http: OnceCell<Http>,
     audit: RefCell<Option<File>>,
     shown: RefCell<String>,
-    sent_bytes: Cell<u64>,
 }
 
 /// Takes the bytes of an answer as they come, and tells whether they held any text.
@@ -52,18 +51,12 @@ impl Gate {
             http: OnceCell::new(),
             audit: RefCell::new(None),
             shown: RefCell::new(String::new()),
-            sent_bytes: Cell::new(0),
         }
     }
 
     /// What a dry run would have sent.
     pub(crate) fn shown(&self) -> String {
         self.shown.borrow().clone()
-    }
-
-    /// Bytes of the bodies that were sent, repetitions included.
-    pub(crate) fn sent_bytes(&self) -> u64 {
-        self.sent_bytes.get()
     }
 
     /// An answer with what its tokens stand for.
@@ -92,7 +85,6 @@ impl Gate {
                 failed.set(Some(error));
                 return Err(HttpFailure::Request(String::new()));
             }
-            self.sent_bytes.set(self.sent_bytes.get() + wire.body.len() as u64);
             http.post(&wire, limit, on_body)
         };
         let result = with_retries(policy, &mut attempt, has_text, on_wait);
@@ -129,7 +121,6 @@ impl Gate {
         let program = endpoint.provider.program.clone().unwrap_or_default();
         self.show(endpoint, &program, &[], &bytes)?;
         self.write_audit(endpoint, &program, &[], &bytes)?;
-        self.sent_bytes.set(self.sent_bytes.get() + bytes.len() as u64);
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let part = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         Ok((part("system"), part("user")))

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::value::Value;
+use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
+use serde_json::{Value, json};
 use toml::Table;
 
 use super::environment::Variables;
@@ -95,7 +96,7 @@ pub(crate) fn guide(context: &GuideContext, tags: &BTreeSet<&str>, variables: &V
     }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    let text = environment.render_str(GUIDE, facts(context.architecture.as_deref()));
+    let text = environment.render_str(GUIDE, Serde(facts(context.architecture.as_deref())));
     let text = text.map_err(|error| LlmError::Internal(format!("templates/llm/guide.md: {error}")))?;
     Ok(chosen(&text, tags))
 }
@@ -120,12 +121,12 @@ fn facts(architecture: Option<&str>) -> Value {
         merged.extend(part.as_table().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
     }
     let limits = entry(&counters, "name").or_else(|| entry(&counters, "names"));
-    minijinja::context! {
-        architecture => architecture,
-        gpu => Value::from_serialize(&merged),
-        occupancy => Value::from_serialize(entry(&occupancy, "names")),
-        counters => Value::from_serialize(limits),
-    }
+    json!({
+        "architecture": architecture,
+        "gpu": merged,
+        "occupancy": entry(&occupancy, "names"),
+        "counters": limits,
+    })
 }
 
 #[cfg(test)]

@@ -106,8 +106,9 @@ fn section(reply: &Reply, checked: &Checked, level: &str) -> Section {
         0 => "Everything was found in this document".to_owned(),
         count => format!("{} not found in this document and marked [?]", counted(count as f64, "statement")),
     };
+    let incomplete = if reply.is_cut { ", and its end is missing" } else { "" };
     let about = format!(
-        "Written by the language model {asked} of {}, from this document at the level {level}; it may be wrong. {compared} and commands \
+        "Written by the language model {asked} of {}, from this document at the level {level}; it may be wrong{incomplete}. {compared} and commands \
          were looked for. {missing}.",
         reply.provider
     );

@@ -21,7 +21,7 @@ pub(crate) fn request(about: &GuideContext, data: &Value, variables: &Variables)
     let system = system(&guide(about, &tags, variables)?)?;
     let always = std::collections::BTreeSet::from(["always"]);
     let short_system = self::system(&guide(about, &always, variables)?)?;
-    let values = context! { prompt => about.prompt, tier => about.tier, data => data.to_string() };
+    let values = context! { prompt => about.prompt.clone(), tier => about.tier, data => data.to_string() };
     let text = filled("question.md", QUESTION, values)?;
     let messages = vec![Message { role: Role::User, text }];
     Ok(Request { system, short_system: Some(short_system), messages, schema: schema() })

@@ -8,6 +8,7 @@ use super::usage::Usage;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     User,
+    #[cfg_attr(not(test), expect(dead_code, reason = "conversations are not a command yet"))]
     Assistant,
 }
 

@@ -32,7 +32,7 @@ impl AddAssign for Usage {
 impl Usage {
     /// Takes over what a reply or an event of Anthropic reports; later counts replace earlier ones.
     pub(crate) fn take_anthropic(&mut self, usage: &Value) {
-        let mut take = |field: &mut u64, name: &str| {
+        let take = |field: &mut u64, name: &str| {
             if let Some(count) = usage.get(name).and_then(Value::as_u64) {
                 *field = count;
             }

@@ -56,7 +56,7 @@ pub(crate) struct Reading {
 /// What an exchange came to.
 pub(crate) enum Exchange {
     /// An answer, whole or not.
-    Answered(Received, Option<HttpFailure>),
+    Answered(Box<Received>, Option<HttpFailure>),
     /// The server does not take the request; its status and what it says.
     Rejected(u16, String),
 }
@@ -110,12 +110,12 @@ pub(crate) fn exchange(
     if answer.is_events || received.has_text() || received.error.is_some() {
         if !received.is_ended && answer.cut.is_none() && received.finish.is_none() {
             let reason = "the stream ended before the answer".to_owned();
-            return Ok(Exchange::Answered(received, Some(HttpFailure::Connection(reason))));
+            return Ok(Exchange::Answered(Box::new(received), Some(HttpFailure::Connection(reason))));
         }
-        return Ok(Exchange::Answered(received, answer.cut));
+        return Ok(Exchange::Answered(Box::new(received), answer.cut));
     }
     if let Some(cut) = answer.cut {
-        return Ok(Exchange::Answered(received, Some(cut)));
+        return Ok(Exchange::Answered(Box::new(received), Some(cut)));
     }
     let text = String::from_utf8_lossy(&answer.body);
     let Ok(value) = serde_json::from_str::<Value>(&text) else {
@@ -124,7 +124,7 @@ pub(crate) fn exchange(
         return Err(LlmError::Reply { provider: provider.clone(), reason });
     };
     (reading.whole)(&mut received, &value);
-    Ok(Exchange::Answered(received, None))
+    Ok(Exchange::Answered(Box::new(received), None))
 }
 
 fn rejected(endpoint: &Endpoint, answer: &Answer) -> Result<Exchange, LlmError> {
@@ -139,7 +139,7 @@ fn rejected(endpoint: &Endpoint, answer: &Answer) -> Result<Exchange, LlmError> 
     match answer.status {
         status @ (401 | 403) => Err(authentication(endpoint, Some(status), detail)),
         429 => Err(LlmError::RateLimit { provider: endpoint.provider.name.clone(), detail }),
-        300..400 => Ok(Exchange::Rejected(answer.status, "it leads elsewhere; correct its address".to_owned())),
+        300..=399 => Ok(Exchange::Rejected(answer.status, "it leads elsewhere; correct its address".to_owned())),
         // The whole text, by which a parameter that it does not know is noticed.
         status => Ok(Exchange::Rejected(status, if status == 400 { text.into_owned() } else { detail })),
     }
@@ -176,7 +176,7 @@ pub(crate) enum Verdict {
 /// When there is no text.
 pub(crate) fn conclude(
     endpoint: &Endpoint,
-    received: Received,
+    received: Box<Received>,
     cut: Option<HttpFailure>,
     reading: &Reading,
 ) -> Result<Verdict, LlmError> {

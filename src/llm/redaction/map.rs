@@ -58,11 +58,6 @@ impl TokenMap {
         &self.names
     }
 
-    /// How many tokens there are of each kind.
-    pub(crate) fn counts(&self) -> &BTreeMap<String, usize> {
-        &self.counts
-    }
-
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
         static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
