@@ -136,7 +136,7 @@ impl Facts {
                     Written { value: written.value / 100.0, tolerance: written.tolerance / 100.0, ..written.clone() };
                 self.has(written, &|fact| fact.kind == Kind::Percent) || self.has(&of_share, &is_share)
             }
-            Kind::Times => self.has(written, &|fact| matches!(fact.kind, Kind::Times | Kind::Plain)),
+            Kind::Times => self.has(written, &is_factor),
             kind => self.has(written, &|fact| fact.kind == kind),
         }
     }
@@ -159,6 +159,12 @@ impl Facts {
             })
         })
     }
+}
+
+/// Whether something is so many times something else: counts and ids are no factors.
+fn is_factor(fact: &Fact) -> bool {
+    let is_called_so = ["ratio", "factor", "speedup", "times"].iter().any(|word| fact.name.contains(word));
+    fact.kind == Kind::Times || fact.kind == Kind::Plain && (is_called_so || fact.value.fract() != 0.0)
 }
 
 /// Whether a number without a unit may be this one.

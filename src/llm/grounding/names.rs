@@ -122,7 +122,7 @@ impl Names {
         for name in &self.long {
             for (start, found) in text.match_indices(name.as_str()) {
                 let place = start..start + found.len();
-                if !places.iter().any(|taken| taken.contains(&place.start)) {
+                if is_whole(text, &place) && !places.iter().any(|taken| taken.contains(&place.start)) {
                     places.push(place);
                 }
             }
@@ -171,4 +171,15 @@ impl Names {
             || table.unchecked_prefixes.iter().any(|prefix| word.starts_with(prefix.as_str()))
             || crate::llm::payload::Share::of_word(word).is_some()
     }
+}
+
+/// Whether a name is no part of a longer word.
+fn is_whole(text: &str, place: &Range<usize>) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let name = text.get(place.clone()).unwrap_or_default();
+    let before = text.get(..place.start).and_then(|before| before.chars().next_back());
+    let after = text.get(place.end..).and_then(|after| after.chars().next());
+    let is_joined =
+        |inner: Option<char>, outer: Option<char>| inner.is_some_and(is_of_word) && outer.is_some_and(is_of_word);
+    !is_joined(name.chars().next(), before) && !is_joined(name.chars().next_back(), after)
 }
