@@ -10,7 +10,7 @@ use toml::Table;
 use super::environment::Variables;
 use super::error::LlmError;
 
-const GUIDE: &str = include_str!("../../templates/llm/guide.md");
+pub(crate) const GUIDE: &str = include_str!("../../templates/llm/guide.md");
 const GPUS: &str = include_str!("../../share/gpus.toml");
 const OCCUPANCY: &str = include_str!("../../share/occupancy.toml");
 const COUNTERS: &str = include_str!("../../share/counter_blocks.toml");

@@ -96,7 +96,12 @@ fn written(text: &str, place: Range<usize>) -> Option<Written> {
         return None;
     }
     let noun = |nouns: &'static [Noun], word: &str| nouns.iter().find(|noun| has(&noun.words, word));
-    let (kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
+    let (mut kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
+    // Launched 288 times is a count, 17 times faster is none.
+    let is_counted = word == "times" && !following.get(1).is_some_and(|word| has(&table.comparisons, word));
+    if kind == Kind::Times && is_counted {
+        kind = Kind::Plain;
+    }
     let decimals =
         plain.split(['e', 'E']).next().and_then(|digits| digits.split_once('.')).map_or(0, |(_, part)| part.len());
     let zeros = if decimals == 0 && is_loose { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
@@ -197,6 +202,15 @@ mod tests {
         {
             assert_eq!(shown(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn times_count_or_compare() {
+        let expected = [("288 times", Kind::Plain), ("17 times", Kind::Times), ("3x", Kind::Times)];
+        assert_eq!(
+            shown("launched 288 times, 17 times faster, 3x"),
+            expected.map(|(text, kind)| (text.to_owned(), kind))
+        );
     }
 
     #[test]

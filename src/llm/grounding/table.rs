@@ -52,6 +52,8 @@ pub(crate) struct Scale {
 pub(crate) struct Words {
     /// Before numbers that are not exact.
     pub loose: Vec<String>,
+    /// Behind `times`, where it is a factor.
+    pub comparisons: Vec<String>,
     /// Before numbers that count parts of the answer itself.
     pub structure_before: Vec<String>,
     /// Behind such numbers.

@@ -10,31 +10,41 @@ use serde_json::{Number, Value, json};
 use super::level::Share;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::shortened;
+use crate::findings::{RULES, shortened};
+use crate::llm::guide::GUIDE;
 use crate::llm::redaction::TokenMap;
+use crate::schema::tables;
 
 const WORDS: &str = include_str!("../../../share/llm/words.toml");
 
 /// Rows of a table that are sent.
-const MOST_ROWS: usize = 12;
+const MOST_ROWS: usize = 10;
 /// Longest name that is sent.
 const LONGEST_NAME: usize = 160;
 /// Digits of numbers that are sent; answers are compared with all of them.
 const DIGITS: i32 = 6;
 
-/// Texts that are the same in the tables of everyone.
+/// Texts that are the same for everyone: those of the table of words, ids of rules and tables, and the words of the guide. A
+/// range that is called as one of them tells nobody anything.
 pub(crate) fn words() -> &'static BTreeSet<String> {
     #[derive(Default, Deserialize)]
     struct Form {
         words: BTreeSet<String>,
     }
-    static FORM: OnceLock<Form> = OnceLock::new();
-    &FORM.get_or_init(|| toml::from_str(WORDS).unwrap_or_default()).words
+    static FORM: OnceLock<BTreeSet<String>> = OnceLock::new();
+    FORM.get_or_init(|| {
+        let mut words = toml::from_str::<Form>(WORDS).unwrap_or_default().words;
+        words.extend(RULES.iter().map(|rule| rule.id.to_owned()));
+        words.extend(tables().iter().map(|table| table.name.to_owned()));
+        let of_guide = GUIDE.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.extend(of_guide.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
+        words
+    })
 }
 
 /// What a name is called where it is replaced.
 pub(crate) fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
-    if column.contains("kernel") || column == "name" && unit == ColumnUnit::Name {
+    if column.contains("kernel") {
         "KERNEL"
     } else if unit == ColumnUnit::Name {
         "NAME"
