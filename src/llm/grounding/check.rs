@@ -49,9 +49,9 @@ impl<'a> Grounding<'a> {
             let mut end = 0;
             for (place, flaw) in flaws {
                 if place.end > end {
-                    // Behind the backtick that ends code.
-                    let is_code = text.get(place.end..).is_some_and(|rest| rest.starts_with('`'));
-                    let stop = if is_code { place.end + 1 } else { place.end };
+                    // Behind the backtick that ends code, and the bracket that ends a token.
+                    let is_inside = text.get(place.end..).is_some_and(|rest| rest.starts_with(['`', ']']));
+                    let stop = if is_inside { place.end + 1 } else { place.end };
                     marked.push_str(text.get(end..stop).unwrap_or_default());
                     marked.push_str(MARK);
                     end = stop;

@@ -143,14 +143,18 @@ impl Names {
             code.captures_iter(text).filter_map(|found| Some(found.get(1)?.range())).collect();
         for found in identifier.find_iter(text) {
             let (place, word) = (found.range(), found.as_str());
-            let is_of_code = spans.iter().any(|span| span.start <= place.start && place.end <= span.end);
+            let span = spans.iter().find(|span| span.start <= place.start && place.end <= span.end);
             // Words of prose are no names; what is written as code is one.
-            let is_name = word.contains("::")
-                || word.trim_matches('_').contains('_')
-                || is_of_code && word.len() >= SHORTEST_NAME;
+            let is_composed = word.contains("::") || word.trim_matches('_').contains('_');
+            let is_name = is_composed || span.is_some() && word.len() >= SHORTEST_NAME;
             let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with('-'));
-            if is_name && !is_flag && !is_skipped(&place) && !self.is_known(word) {
-                unknown.push(place);
+            if !is_name || is_flag || is_skipped(&place) || self.is_known(word) {
+                continue;
+            }
+            // What is written as code is one name.
+            let whole = span.cloned().unwrap_or(place);
+            if !unknown.contains(&whole) {
+                unknown.push(whole);
             }
         }
         for found in of_kernel.captures_iter(text).filter_map(|found| found.get(1)) {
