@@ -92,7 +92,7 @@ fn an_answer_is_in_every_format_and_marked() {
         let path = if format == "text" { directory.path().join("a.text.txt") } else { path };
         let bytes = fs::read(path).unwrap();
         let shown = match format {
-            "xlsx" => unpacked(&bytes).into_iter().map(|(_, text)| text).collect::<String>(),
+            "xlsx" => unpacked(&bytes).into_values().collect::<String>(),
             _ => String::from_utf8(bytes).unwrap(),
         };
         let plain: String = shown.split_whitespace().collect::<Vec<&str>>().join(" ").replace('\\', "");

@@ -91,7 +91,7 @@ fn written(text: &str, place: Range<usize>) -> Option<Written> {
         let range = RANGE.as_ref().and_then(|range| range.captures(rest));
         unit = range.and_then(|found| unit_of(found.get(2)?.as_str()));
     }
-    let following: Vec<String> = rest.split_whitespace().take(2).map(cleaned).collect();
+    let following = next_words(rest);
     if unit.is_none() && following.first().is_some_and(|word| has(&table.structure_after, word)) {
         return None;
     }
@@ -166,6 +166,18 @@ fn last_word(before: &str) -> String {
     before.split_whitespace().next_back().filter(|_| is_adjacent).map(cleaned).unwrap_or_default()
 }
 
+/// The next two words, or fewer where a part of the sentence ends before.
+fn next_words(rest: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for word in rest.split_whitespace().take(2) {
+        words.push(cleaned(word));
+        if word.ends_with([',', ';', '.', ':', ')', '?', '!']) {
+            break;
+        }
+    }
+    words
+}
+
 fn cleaned(word: &str) -> String {
     word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase()
 }
@@ -175,7 +187,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<(String, Kind)> {
-        numbers(text, &[]).into_iter().map(|found| (text[found.place].to_owned(), found.kind)).collect()
+        numbers(text, &[]).into_iter().map(|found| (text.get(found.place).unwrap().to_owned(), found.kind)).collect()
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn planted_secrets_do_not_leave_at_the_level_of_figures() {
             for request in &got {
                 let text = request.bytes();
                 let place = text.find(&secret);
-                prop_assert!(place.is_none(), "{}: …{}", provider, place.map_or("", |place| &text[place.saturating_sub(60)..]));
+                prop_assert!(place.is_none(), "{}: …{:?}", provider, place.and_then(|place| text.get(place.saturating_sub(60)..)));
                 prop_assert!(text.contains("busy_pct") && text.contains("[KERNEL_1]"));
             }
             // The record has what was sent, twice, and no key.
