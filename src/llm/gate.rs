@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::error::LlmError;
 use super::redaction::Redactor;
-use super::settings::Endpoint;
+use super::settings::{Endpoint, is_here};
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 
 /// What the gate is told once.
@@ -29,7 +29,10 @@ pub(crate) struct GateOptions {
 pub(crate) struct Gate {
     options: GateOptions,
     redactor: RefCell<Redactor>,
+    /// For other machines.
     http: OnceCell<Http>,
+    /// For this machine.
+    direct: OnceCell<Http>,
     audit: RefCell<Option<File>>,
     shown: RefCell<String>,
 }
@@ -49,6 +52,7 @@ impl Gate {
             options,
             redactor: RefCell::new(redactor),
             http: OnceCell::new(),
+            direct: OnceCell::new(),
             audit: RefCell::new(None),
             shown: RefCell::new(String::new()),
         }
@@ -72,7 +76,7 @@ impl Gate {
         let bytes = self.passed(endpoint, body.to_string().as_bytes())?;
         let url = endpoint.address();
         self.show(endpoint, &url, &endpoint.shown_headers(), &bytes)?;
-        let http = self.http()?;
+        let http = self.http(&url)?;
         let wire = Wire { url: url.clone(), headers: endpoint.headers_with_key(), body: bytes };
         let policy = Policy {
             attempt: Duration::from_secs(endpoint.attempt_s),
@@ -156,12 +160,14 @@ impl Gate {
         Err(LlmError::DryRun)
     }
 
-    fn http(&self) -> Result<&Http, LlmError> {
-        if let Some(http) = self.http.get() {
+    fn http(&self, url: &str) -> Result<&Http, LlmError> {
+        let is_here = is_here(url);
+        let kept = if is_here { &self.direct } else { &self.http };
+        if let Some(http) = kept.get() {
             return Ok(http);
         }
-        let http = Http::new(&self.options.security)?;
-        Ok(self.http.get_or_init(|| http))
+        let http = Http::new(&self.options.security, is_here)?;
+        Ok(kept.get_or_init(|| http))
     }
 
     /// Appends a line to the record before anything is sent.

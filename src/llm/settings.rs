@@ -291,14 +291,18 @@ fn address(provider: &Provider, given: Option<&str>, variables: &Variables) -> R
     let advice = if provider.name == "local" {
         format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere")
     } else {
-        let proxy = variables.proxy(url).map(|name| format!(" and the proxy of {name}")).unwrap_or_default();
+        let proxy = variables
+            .proxy(url)
+            .filter(|_| !is_here(url))
+            .map(|name| format!(" and the proxy of {name}"))
+            .unwrap_or_default();
         format!("check the network{proxy}, or set WAVESIEVE_LLM_{name}_URL")
     };
     Ok((url.to_owned(), advice))
 }
 
 /// Whether an address is of this machine.
-fn is_here(url: &str) -> bool {
+pub(crate) fn is_here(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?']).next().unwrap_or_default();
     let name = match host.strip_prefix('[') {

@@ -65,17 +65,21 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Prepares a client. Redirects are not followed: they would take what is sent to someone else.
+    /// Prepares a client, with the proxies of the environment unless it is for this machine: a proxy would get what is not to
+    /// leave it. Redirects are not followed: they would take what is sent to someone else.
     ///
     /// # Errors
     /// When the certificates cannot be read.
-    pub(crate) fn new(security: &Security) -> Result<Self, LlmError> {
+    pub(crate) fn new(security: &Security, is_here: bool) -> Result<Self, LlmError> {
         let mut builder = Client::builder()
             .use_rustls_tls()
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("wavesieve/", env!("CARGO_PKG_VERSION")))
             .danger_accept_invalid_certs(security.is_insecure);
+        if is_here {
+            builder = builder.no_proxy();
+        }
         if let Some(path) = &security.authorities {
             let refused = |reason: String| {
                 LlmError::Usage(format!("--llm-ca {}: {reason}; name a file of certificates in PEM", path.display()))
