@@ -101,7 +101,7 @@ fn dispatch(
         "check" => check::run(&parsed(matches)?, registry, global),
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
-        "analyze" => analyze::run(&parsed(matches)?, registry, global),
+        "analyze" => analyze::run(&parsed(matches)?, registry, &command, global),
         "report" => report::run(&parsed(matches)?, registry, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),

@@ -41,6 +41,7 @@ mod library;
 mod manners;
 mod messages;
 mod metrics;
+mod models;
 mod negative;
 mod oddities;
 mod outputs;

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::compare::{
     CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
@@ -30,7 +31,8 @@ Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
-  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace")]
+  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
+  wavesieve analyze traces/ --llm local --prompt 'Why are the GPUs idle?'")]
 pub(crate) struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,
@@ -48,9 +50,11 @@ pub(crate) struct AnalyzeArguments {
     /// Compare with this digest (`wavesieve compare --save`), in a section of its own
     #[arg(long, value_name = "DIGEST", help_heading = "Analysis")]
     baseline: Option<PathBuf>,
-    /// Your question in words; documents with a field for it keep it
+    /// Your question in words, for the model of --llm; documents with a field for it keep it
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
+    #[command(flatten)]
+    llm: LlmArguments,
 }
 
 /// JSON documents of other programs.
@@ -89,7 +93,12 @@ impl JsonCompat {
 ///
 /// # Errors
 /// When the inputs, the options or the output cannot be used.
-pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(
+    arguments: &AnalyzeArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
@@ -107,6 +116,7 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
         let shown = baseline.display();
         return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
     }
+    let narrator = arguments.llm.narrator(global)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
@@ -117,6 +127,13 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
     if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
         add_comparison(&mut analysis, trace, baseline, options.rows)?;
     }
+    let asked = match &narrator {
+        Some(narrator) => narrate(narrator, &mut analysis, registry, command, global)?,
+        None => Asked::AsUsual,
+    };
+    if matches!(asked, Asked::Shown) {
+        return Ok(DONE);
+    }
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match arguments.json_compat {
         None => output.deliver(&analysis, format, path.as_deref(), global)?,
@@ -126,7 +143,8 @@ pub(crate) fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &Gl
             Ok(writeln!(out)?)
         })?,
     }
-    arguments.document.end(trace.as_ref(), &analysis, global)
+    let code = arguments.document.end(trace.as_ref(), &analysis, global)?;
+    Ok(asked.exit_code(code))
 }
 
 /// Puts what changed since the baseline before the other sections.

@@ -10,4 +10,6 @@ mod notes;
 pub(crate) use build::{Sources, document, ranks, summary};
 pub(crate) use figures::finding_counts;
 pub(crate) use layout::{Layout, chart_name};
-pub(crate) use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};
+pub(crate) use model::{
+    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, Section, Status, Table,
+};

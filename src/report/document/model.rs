@@ -9,6 +9,9 @@ use crate::export::cell::Cell;
 use crate::findings::{Finding, QueryRequest, RunViews, bytes, duration};
 use crate::report::charts::Chart;
 
+/// Id of the section that a language model wrote.
+pub(crate) const MODEL_SECTION: &str = "model_answer";
+
 /// A whole document.
 #[derive(Clone, Debug)]
 pub struct Document {

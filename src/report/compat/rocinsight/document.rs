@@ -11,6 +11,7 @@ use super::thread_trace::{has_thread_trace, thread_trace};
 use super::version::SchemaVersion;
 use crate::findings::{Answers, Finding, Limit, QueryRequest, Rows, Verdict};
 use crate::report::analysis::Analysis;
+use crate::report::document::{Block, MODEL_SECTION};
 use crate::schema::facts::Role;
 use crate::trace::Trace;
 
@@ -61,7 +62,7 @@ pub(crate) fn value(
         },
         "warnings": warnings(analysis),
         "errors": analysis.document.provenance.damage,
-        "llm_enhanced_explanation": null,
+        "llm_enhanced_explanation": model_answer(analysis),
     });
     if let Some(fields) = document.as_object_mut() {
         if let Some(tree) = analysis.source.as_ref().filter(|_| version >= SchemaVersion::V020) {
@@ -77,6 +78,18 @@ pub(crate) fn value(
         }
     }
     document
+}
+
+/// What a language model wrote, in paragraphs, with what to know about it.
+fn model_answer(analysis: &Analysis) -> Value {
+    let Some(section) = analysis.document.sections.iter().find(|section| section.id == MODEL_SECTION) else {
+        return Value::Null;
+    };
+    let texts = section.blocks.iter().filter_map(|block| match block {
+        Block::Note(note) => Some(note.text.as_str()),
+        Block::Chart(_) | Block::Table(_) => None,
+    });
+    Value::String([section.about.as_str()].into_iter().chain(texts).collect::<Vec<&str>>().join("\n\n"))
 }
 
 fn profiling(answers: &Answers, trace: Option<&Trace>, times: &Times, version: SchemaVersion) -> Value {

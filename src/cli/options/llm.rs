@@ -1,0 +1,205 @@
+//! `--llm`: language models that explain an analysis.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueEnum};
+
+use super::global::GlobalArguments;
+use crate::cli::exit::{DONE, Failure, UNEXPECTED};
+use crate::cli::output::messages;
+use crate::cli::output::model_progress::ModelProgress;
+use crate::engine::Registry;
+use crate::llm::{LlmError, LlmOptions, Narrator, Outcome, Share, Variables};
+use crate::report::analysis::Analysis;
+use crate::report::document::Note;
+
+/// How much of an analysis is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShareLevel {
+    /// Numbers alone: no names, paths, hosts or users
+    #[default]
+    Figures,
+    /// Also names of kernels and ranges, and texts of findings
+    Names,
+    /// Also source code of --source-dir
+    Source,
+}
+
+impl From<ShareLevel> for Share {
+    fn from(level: ShareLevel) -> Self {
+        match level {
+            ShareLevel::Figures => Self::Figures,
+            ShareLevel::Names => Self::Names,
+            ShareLevel::Source => Self::Source,
+        }
+    }
+}
+
+/// Options of verbs that may ask a language model.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Language models")]
+pub(crate) struct LlmArguments {
+    /// Let a language model explain the analysis: anthropic, openai, private, local (Ollama and alike) or claude-code, each
+    /// with :MODEL if it is not the default. Of several, the next is asked if one is busy or away
+    #[arg(long, value_name = "PROVIDER,…", value_delimiter = ',', env = "WAVESIEVE_LLM", hide_env_values = true)]
+    llm: Vec<String>,
+    /// Model of the first provider
+    #[arg(long, value_name = "MODEL")]
+    llm_model: Option<String>,
+    /// Model of the provider private
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
+    llm_private_model: Option<String>,
+    /// Model of the provider local
+    #[arg(long, value_name = "MODEL", hide_short_help = true)]
+    llm_local_model: Option<String>,
+    /// Address of the first provider, such as http://localhost:11434/v1
+    #[arg(long, value_name = "URL", env = "WAVESIEVE_LLM_URL", hide_env_values = true)]
+    llm_url: Option<String>,
+    /// What is sent; everything else stays on this machine
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LEVEL",
+        env = "WAVESIEVE_LLM_SHARE",
+        hide_env_values = true,
+        default_value_t
+    )]
+    llm_share: ShareLevel,
+    /// Print exactly what would be sent, and send nothing
+    #[arg(long)]
+    llm_dry_run: bool,
+    /// Append what is sent to this file, as JSON lines
+    #[arg(long, value_name = "FILE", env = "WAVESIEVE_LLM_AUDIT", hide_env_values = true)]
+    llm_audit: Option<PathBuf>,
+    /// Own rules for what is taken out of requests, in the form of share/llm/redaction.toml
+    #[arg(long, value_name = "FILE", env = "WAVESIEVE_LLM_REDACT", hide_env_values = true, hide_short_help = true)]
+    llm_redact: Option<PathBuf>,
+    /// Tokens that the model may think for before it answers (anthropic)
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    llm_thinking: Option<u32>,
+    /// Seconds that the answer may take, with all attempts [default: by provider]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    llm_timeout: Option<u64>,
+    /// Ask for the answer as a whole instead of a stream
+    #[arg(long, hide_short_help = true)]
+    llm_no_stream: bool,
+    /// Certificates to trust besides those of the system, in PEM
+    #[arg(long, value_name = "FILE", env = "WAVESIEVE_LLM_CA", hide_env_values = true, hide_short_help = true)]
+    llm_ca: Option<PathBuf>,
+    /// Do not check certificates, and allow keys without encryption
+    #[arg(long, hide_short_help = true)]
+    llm_insecure: bool,
+}
+
+/// How a command ends after a model was asked.
+pub(crate) enum Asked {
+    /// As it would without a model.
+    AsUsual,
+    /// With an error that the user must know of, after the document is written.
+    Failed,
+    /// At once: what would be sent was printed.
+    Shown,
+}
+
+impl Asked {
+    /// The exit code: a failure to ask counts where nothing else does.
+    pub(crate) fn exit_code(&self, code: u8) -> u8 {
+        if matches!(self, Self::Failed) && code == DONE { UNEXPECTED } else { code }
+    }
+}
+
+impl From<LlmError> for Failure {
+    fn from(error: LlmError) -> Self {
+        match error {
+            LlmError::Usage(text) => Self::Usage(text),
+            other => Self::Other(other.into()),
+        }
+    }
+}
+
+impl LlmArguments {
+    /// What asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when an option or variable cannot be used.
+    pub(crate) fn narrator(&self, global: &GlobalArguments) -> Result<Option<Narrator>, Failure> {
+        let providers: Vec<String> = self.llm.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
+        if providers.is_empty() {
+            let alone = [
+                (self.llm_dry_run, "--llm-dry-run"),
+                (self.llm_insecure, "--llm-insecure"),
+                (self.llm_thinking.is_some(), "--llm-thinking"),
+            ];
+            return match alone.iter().find(|(is_given, _)| *is_given) {
+                Some((_, option)) => Err(Failure::Usage(format!("{option} needs a provider; name one with --llm"))),
+                None => Ok(None),
+            };
+        }
+        let options = LlmOptions {
+            providers,
+            model: self.llm_model.clone(),
+            private_model: self.llm_private_model.clone(),
+            local_model: self.llm_local_model.clone(),
+            url: self.llm_url.clone(),
+            share: self.llm_share.into(),
+            is_dry: self.llm_dry_run,
+            audit: self.llm_audit.clone(),
+            is_insecure: self.llm_insecure,
+            authorities: self.llm_ca.clone(),
+            thinking: self.llm_thinking,
+            redact: self.llm_redact.clone(),
+            timeout_s: self.llm_timeout,
+            is_whole: self.llm_no_stream,
+        };
+        let narrator = Narrator::new(options, Variables::of_process())?;
+        if !global.quiet {
+            for warning in &narrator.warnings {
+                messages::print_note(format_args!("warning: {warning}"));
+            }
+        }
+        Ok(Some(narrator))
+    }
+}
+
+/// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
+/// answer are checked. If it cannot, the analysis is as it would be without, with a warning.
+///
+/// # Errors
+/// When the request cannot be printed.
+pub(crate) fn narrate(
+    narrator: &Narrator,
+    analysis: &mut Analysis,
+    registry: &Registry,
+    own: &Command,
+    global: &GlobalArguments,
+) -> Result<Asked, Failure> {
+    let check_own = |words: &[String]| {
+        let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
+        let text = error.to_string();
+        Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+    };
+    let progress = ModelProgress::new(global);
+    let outcome = narrator.narrate(analysis, registry, &check_own, &progress);
+    progress.finish();
+    match outcome {
+        Ok(Outcome::Written { section, line }) => {
+            analysis.document.sections.insert(0, section);
+            if !global.quiet {
+                messages::print_note(line);
+            }
+            Ok(Asked::AsUsual)
+        }
+        Ok(Outcome::Shown(text)) => {
+            messages::print(text)?;
+            Ok(Asked::Shown)
+        }
+        Err(LlmError::Usage(text)) => Err(Failure::Usage(text)),
+        Err(error) => {
+            let text = format!("no model explains this analysis: {error}");
+            let must_know = error.reaches_user();
+            messages::print_note(format_args!("{}: {text}", if must_know { "error" } else { "warning" }));
+            analysis.document.notes.push(Note { is_warning: true, text });
+            Ok(if must_know { Asked::Failed } else { Asked::AsUsual })
+        }
+    }
+}

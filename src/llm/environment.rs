@@ -1,0 +1,67 @@
+//! Variables of the environment, under our names and those of the programs whose command lines keep working.
+
+use std::collections::BTreeMap;
+
+/// Prefixes of the variables, the first that is set counts.
+const PREFIXES: [&str; 3] = ["WAVESIEVE_LLM_", "ROCPD_LLM_", "ROCINSIGHT_LLM_"];
+
+/// A copy of the environment, so that nothing else is read later.
+#[derive(Clone, Default)]
+pub(crate) struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// The environment of the process; what is no Unicode is left out.
+    pub(crate) fn of_process() -> Self {
+        let all = std::env::vars_os();
+        Self(all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect())
+    }
+
+    /// A variable that is not empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The first of our variable and those of other programs that is set, with its name: for `MODEL`,
+    /// `WAVESIEVE_LLM_MODEL`, then `ROCPD_LLM_MODEL`, then `ROCINSIGHT_LLM_MODEL`.
+    pub(crate) fn llm(&self, name: &str) -> Option<(String, &str)> {
+        PREFIXES.iter().find_map(|prefix| {
+            let variable = format!("{prefix}{name}");
+            let value = self.get(&variable)?;
+            Some((variable, value))
+        })
+    }
+
+    /// Whether all connections are refused.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.get("WAVESIEVE_OFFLINE")
+            .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "0" | "false" | "no"))
+    }
+
+    /// The name of the proxy's variable that is set, for messages.
+    pub(crate) fn proxy(&self, url: &str) -> Option<&'static str> {
+        let names: &[&str] = if url.starts_with("https:") {
+            &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
+        } else {
+            &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+        };
+        names.iter().find(|name| self.get(name).is_some()).and_then(|name| {
+            ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+                .into_iter()
+                .find(|known| known == name)
+        })
+    }
+
+    /// The variables of these names, for a program that is started.
+    pub(crate) fn only(&self, names: &[&str]) -> Vec<(String, String)> {
+        let kept = self.0.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+impl Variables {
+    /// These variables and no others; later ones replace earlier ones.
+    pub(crate) fn of_pairs(pairs: &[(&str, &str)]) -> Self {
+        Self(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
+    }
+}

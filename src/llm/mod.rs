@@ -1,0 +1,35 @@
+//! Language models: what is sent to them, how, and how far an answer can be believed.
+//!
+//! Everything that leaves goes through [`Gate`], which takes out what must stay, records what is sent, and refuses to send
+//! anything where that is not wanted.
+
+mod answer;
+mod chain;
+// Questions that build on one another are not asked yet.
+#[cfg(test)]
+mod conversation;
+mod environment;
+mod error;
+mod gate;
+mod grounding;
+mod guide;
+mod models;
+mod narrative;
+mod payload;
+mod prompt;
+mod providers;
+mod redaction;
+mod request;
+mod settings;
+mod transport;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use chain::{Event, Listener};
+pub(crate) use environment::Variables;
+pub(crate) use error::LlmError;
+pub(crate) use narrative::{Narrator, Outcome};
+pub(crate) use payload::Share;
+pub(crate) use settings::LlmOptions;

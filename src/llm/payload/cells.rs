@@ -1,0 +1,114 @@
+//! Values and tables as they are sent.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use polars::prelude::DataFrame;
+use serde::Deserialize;
+use serde_json::{Number, Value, json};
+
+use super::level::Share;
+use crate::engine::{ColumnUnit, OutputColumn};
+use crate::export::cell::Cell;
+use crate::findings::{RULES, shortened};
+use crate::llm::guide::GUIDE;
+use crate::llm::redaction::TokenMap;
+use crate::schema::tables;
+
+const WORDS: &str = include_str!("../../../share/llm/words.toml");
+
+/// Rows of a table that are sent.
+const MOST_ROWS: usize = 10;
+/// Longest name that is sent.
+const LONGEST_NAME: usize = 160;
+/// Digits of numbers that are sent; answers are compared with all of them.
+const DIGITS: i32 = 6;
+
+/// Texts that are the same for everyone: those of the table of words, ids of rules and tables, and the words of the guide. A
+/// range that is called as one of them tells nobody anything.
+pub(crate) fn words() -> &'static BTreeSet<String> {
+    #[derive(Default, Deserialize)]
+    struct Form {
+        words: BTreeSet<String>,
+    }
+    static FORM: OnceLock<BTreeSet<String>> = OnceLock::new();
+    FORM.get_or_init(|| {
+        let mut words = toml::from_str::<Form>(WORDS).unwrap_or_default().words;
+        words.extend(RULES.iter().map(|rule| rule.id.to_owned()));
+        words.extend(tables().iter().map(|table| table.name.to_owned()));
+        let of_guide = GUIDE.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.extend(of_guide.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
+        words
+    })
+}
+
+/// What a name is called where it is replaced.
+pub(crate) fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
+    if column.contains("kernel") {
+        "KERNEL"
+    } else if unit == ColumnUnit::Name {
+        "NAME"
+    } else {
+        "TEXT"
+    }
+}
+
+/// A value as it is sent.
+pub(crate) fn value(cell: &Cell, column: &str, unit: ColumnUnit, share: Share, names: &mut TokenMap) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(value) => Value::from(*value),
+        Cell::Float(value) => number(*value),
+        Cell::Bool(value) => Value::Bool(*value),
+        Cell::Text(text) if share == Share::Figures => Value::String(masked(text, kind_of(column, unit), names)),
+        Cell::Text(text) => Value::String(shortened(text, LONGEST_NAME)),
+    }
+}
+
+/// A number with as many digits as are of use.
+pub(crate) fn number(value: f64) -> Value {
+    if value == 0.0 || !value.is_finite() {
+        return Number::from_f64(value).map_or(Value::Null, Value::Number);
+    }
+    let digits = DIGITS - 1 - value.abs().log10().floor() as i32;
+    let rounded = format!("{value:.*}", usize::try_from(digits.clamp(0, 12)).unwrap_or(0));
+    let rounded = rounded.parse::<f64>().unwrap_or(value);
+    Number::from_f64(rounded).map_or(Value::Null, Value::Number)
+}
+
+/// A text of the level of figures: itself where it is the same for everyone, otherwise a token.
+pub(crate) fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
+    if text.is_empty() || words().contains(text) || is_number(text) {
+        return text.to_owned();
+    }
+    names.name(kind, text)
+}
+
+fn is_number(text: &str) -> bool {
+    text.len() < 20
+        && text.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | 'x' | ' '))
+}
+
+/// A table as it is sent, with the units of its columns.
+pub(crate) fn table(
+    frame: &DataFrame,
+    columns: &[OutputColumn],
+    total_rows: usize,
+    share: Share,
+    names: &mut TokenMap,
+) -> Value {
+    let rows: Vec<Value> = (0..frame.height().min(MOST_ROWS))
+        .map(|row| {
+            let cells = columns.iter().filter_map(|column| Some((column, frame.column(&column.name).ok()?)));
+            cells
+                .map(|(column, values)| value(&Cell::new(values, row), &column.name, column.unit, share, names))
+                .collect()
+        })
+        .collect();
+    let heads: Vec<String> = columns
+        .iter()
+        .filter(|column| frame.column(&column.name).is_ok())
+        .map(|column| format!("{} ({})", column.name, column.unit.word()))
+        .collect();
+    json!({ "columns": heads, "rows": rows, "all_rows": total_rows })
+}

@@ -1,0 +1,112 @@
+//! Names that are known from the trace and the machine, so that they are found wherever they stand.
+
+use std::path::Path;
+
+use super::cells::{kind_of, words};
+use super::level::Share;
+use crate::engine::ColumnUnit;
+use crate::export::cell::Cell;
+use crate::findings::{QueryRequest, shortened};
+use crate::llm::environment::Variables;
+use crate::llm::redaction::{Rules, TokenMap};
+use crate::report::analysis::Analysis;
+use crate::trace::views::View;
+
+/// Shortest part of a name that stands for it.
+const SHORTEST_PART: usize = 5;
+/// Shortest word of a command line that is replaced.
+const SHORTEST_WORD: usize = 4;
+/// Forms in which sentences shorten names.
+const SHORTENED_TO: [usize; 2] = [60, 160];
+/// Queries whose names of kernels, ranges and calls are replaced even where no table shows them.
+const QUERIES_WITH_NAMES: [&str; 3] = ["kernel_summary", "range_summary", "api_summary"];
+
+/// The names that are replaced at a level.
+pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variables, rules: &Rules) -> TokenMap {
+    let mut names = TokenMap::default();
+    let is_plain =
+        |word: &str| words().contains(word) || rules.public.iter().any(|known| known == word) || is_number(word);
+    for input in &analysis.document.provenance.inputs {
+        names.name("PATH", &input.path);
+        let token = names.token("PATH", &input.path, true);
+        for part in [Path::new(&input.path).file_name(), Path::new(&input.path).file_stem()].into_iter().flatten() {
+            let part = part.to_string_lossy();
+            if !is_plain(&part) {
+                names.alias(&part, &token);
+            }
+        }
+        for host in input.hostname.iter().filter(|host| !is_plain(host)) {
+            let token = names.name("HOST", host);
+            let short = host.split('.').next().unwrap_or_default();
+            if !is_plain(short) {
+                names.alias(short, &token);
+            }
+        }
+    }
+    let users = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| variables.get(name));
+    for user in users.filter(|user| !is_plain(user)) {
+        names.name("USER", user);
+    }
+    let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let here = variables.get("HOSTNAME").map(ToOwned::to_owned).into_iter().chain([here.trim().to_owned()]);
+    for host in here.filter(|host| !host.is_empty() && !is_plain(host)) {
+        names.name("HOST", &host);
+    }
+    for word in &analysis.collected.program {
+        let parts = [Some(word.as_str()), word.split_once('=').map(|(_, value)| value)];
+        for part in parts.into_iter().flatten() {
+            if part.chars().count() >= SHORTEST_WORD && !part.starts_with('-') && !is_plain(part) {
+                names.name("ARGUMENT", part);
+            }
+        }
+    }
+    if share == Share::Figures {
+        names_of_trace(analysis, &mut names);
+    }
+    names
+}
+
+fn is_number(word: &str) -> bool {
+    word.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | '+' | 'e' | 'x'))
+}
+
+/// Names of kernels, ranges and calls, with the forms in which people and sentences write them.
+fn names_of_trace(analysis: &Analysis, names: &mut TokenMap) {
+    for query in QUERIES_WITH_NAMES {
+        for view in [View::Steady, View::WholeRun] {
+            let Some(answer) = analysis.answers.get(&QueryRequest::new(query).of_view(view)) else { continue };
+            for column in answer.columns.iter().filter(|column| column.unit == ColumnUnit::Name) {
+                let Ok(values) = answer.frame.column(&column.name) else { continue };
+                for row in 0..answer.frame.height() {
+                    if let Cell::Text(name) = Cell::new(values, row) {
+                        add_name(&name, kind_of(&column.name, column.unit), names);
+                    }
+                }
+            }
+        }
+    }
+    for subject in analysis.document.findings.iter().filter_map(|finding| finding.subject.as_ref()) {
+        if !words().contains(subject) && !is_number(subject) {
+            add_name(subject, "NAME", names);
+        }
+    }
+}
+
+fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
+    if name.is_empty() || words().contains(name) {
+        return;
+    }
+    let token = names.name(kind, name);
+    for most in SHORTENED_TO {
+        names.alias(&shortened(name, most), &token);
+    }
+    // `void ns::gemm<float>(int)` is also called `ns::gemm` and `gemm`.
+    let head = name.split(['<', '(']).next().unwrap_or_default().trim();
+    let base = head.rsplit(' ').next().unwrap_or_default();
+    let last = base.rsplit("::").next().unwrap_or_default();
+    for part in [base, last] {
+        if part.len() >= SHORTEST_PART && !words().contains(part) {
+            names.alias(part, &token);
+        }
+    }
+}

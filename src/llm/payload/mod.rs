@@ -1,0 +1,11 @@
+//! What of a document is sent: figures, names, or source code.
+
+mod cells;
+mod document;
+mod known;
+mod level;
+mod source;
+
+pub(crate) use document::payload;
+pub(crate) use known::known_names;
+pub(crate) use level::Share;

@@ -1,0 +1,38 @@
+//! What a model is told and asked: templates with the guide and the data.
+
+use minijinja::{Environment, context};
+use serde_json::Value;
+
+use super::answer::schema;
+use super::environment::Variables;
+use super::error::LlmError;
+use super::guide::{GuideContext, guide};
+use super::request::{Message, Request, Role};
+
+const SYSTEM: &str = include_str!("../../templates/llm/system.md");
+const QUESTION: &str = include_str!("../../templates/llm/question.md");
+
+/// The request for an answer about data.
+///
+/// # Errors
+/// When the user's own guide cannot be read.
+pub(crate) fn request(about: &GuideContext, data: &Value, variables: &Variables) -> Result<Request, LlmError> {
+    let tags = about.tags();
+    let system = system(&guide(about, &tags, variables)?)?;
+    let always = std::collections::BTreeSet::from(["always"]);
+    let short_system = self::system(&guide(about, &always, variables)?)?;
+    let values = context! { prompt => about.prompt.clone(), tier => about.tier, data => data.to_string() };
+    let text = filled("question.md", QUESTION, values)?;
+    let messages = vec![Message { role: Role::User, text }];
+    Ok(Request { system, short_system: Some(short_system), messages, schema: schema() })
+}
+
+fn system(guide: &str) -> Result<String, LlmError> {
+    filled("system.md", SYSTEM, context! { guide })
+}
+
+fn filled(name: &str, template: &str, values: minijinja::Value) -> Result<String, LlmError> {
+    let text = Environment::new().render_str(template, values);
+    let text = text.map_err(|error| LlmError::Internal(format!("templates/llm/{name}: {error}")))?;
+    Ok(text.trim().to_owned())
+}

@@ -1,0 +1,148 @@
+//! Messages of Anthropic.
+
+use serde_json::{Value, json};
+
+use super::exchange::{Exchange, Reading, Received, conclude, exchange, status_error, with_room};
+use crate::llm::chain::Listener;
+use crate::llm::error::LlmError;
+use crate::llm::gate::Gate;
+use crate::llm::models::model;
+use crate::llm::request::{Reply, Request};
+use crate::llm::settings::Endpoint;
+
+/// Name of the tool by which an answer follows a schema.
+const ANSWER: &str = "answer";
+
+const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_tokens: "max_tokens" };
+
+/// The answer of a model.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn ask(
+    gate: &Gate,
+    endpoint: &Endpoint,
+    request: &Request,
+    listener: &dyn Listener,
+) -> Result<Reply, LlmError> {
+    with_room(endpoint, request, &mut |system, tokens| match exchange(
+        gate,
+        endpoint,
+        &body(endpoint, request, system, tokens),
+        &READING,
+        listener,
+    )? {
+        Exchange::Answered(received, cut) => conclude(endpoint, received, cut, &READING),
+        Exchange::Rejected(status, text) => Err(status_error(endpoint, status, &text)),
+    })
+}
+
+/// The body of a request. Thinking counts as part of the tokens, which must be more than it may take.
+pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -> Value {
+    let messages: Vec<Value> = request
+        .messages
+        .iter()
+        .map(|message| json!({ "role": message.role.word(), "content": message.text }))
+        .collect();
+    let mut body = json!({
+        "model": endpoint.provider.aliases.get(&endpoint.model).unwrap_or(&endpoint.model),
+        "max_tokens": tokens.saturating_add(endpoint.thinking.unwrap_or(0)),
+        "messages": messages,
+    });
+    let Some(fields) = body.as_object_mut() else { return body };
+    if !system.is_empty() {
+        // The system text is the same for every trace, so that a second request within minutes costs a tenth.
+        let text = json!([{ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } }]);
+        fields.insert("system".to_owned(), text);
+    }
+    if let Some(tokens) = endpoint.thinking {
+        fields.insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": tokens }));
+    }
+    // A model that thinks cannot be made to use a tool.
+    let schema = request.schema.as_ref().filter(|_| model(&endpoint.model).json_schema && endpoint.thinking.is_none());
+    if let Some(schema) = schema {
+        let tool = json!({ "name": ANSWER, "description": "Gives the answer.", "input_schema": schema });
+        fields.insert("tools".to_owned(), json!([tool]));
+        fields.insert("tool_choice".to_owned(), json!({ "type": "tool", "name": ANSWER }));
+    }
+    if endpoint.is_streaming {
+        fields.insert("stream".to_owned(), Value::Bool(true));
+    }
+    body
+}
+
+fn take_whole(received: &mut Received, value: &Value) {
+    take_message(received, value);
+    let blocks = value.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut texts = Vec::new();
+    for block in blocks {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => texts.extend(block.get("text").and_then(Value::as_str)),
+            Some("tool_use") => {
+                if let Some(input) = block.get("input") {
+                    received.structured = input.to_string();
+                }
+            }
+            _ => {}
+        }
+    }
+    received.text = texts.join("\n");
+    take_finish(received, value.get("stop_reason"));
+    take_error(received, value);
+    received.is_ended = true;
+}
+
+fn take_message(received: &mut Received, value: &Value) {
+    if let Some(model) = value.get("model").and_then(Value::as_str) {
+        received.model = Some(model.to_owned());
+    }
+    if let Some(usage) = value.get("usage") {
+        received.usage.take_anthropic(usage);
+    }
+}
+
+fn take_finish(received: &mut Received, reason: Option<&Value>) {
+    if let Some(reason) = reason.and_then(Value::as_str) {
+        received.finish = Some(reason.to_owned());
+        if reason == "refusal" {
+            received.refusal = Some("it stopped for reasons of safety".to_owned());
+        }
+    }
+}
+
+fn take_error(received: &mut Received, value: &Value) {
+    if let Some(error) = value.get("error") {
+        let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        received.error = Some((text("type"), text("message")));
+    }
+}
+
+fn take_event(received: &mut Received, value: &Value) {
+    match value.get("type").and_then(Value::as_str) {
+        Some("message_start") => {
+            if let Some(message) = value.get("message") {
+                take_message(received, message);
+            }
+        }
+        Some("content_block_start") => {
+            let is_text = value.pointer("/content_block/type").and_then(Value::as_str) == Some("text");
+            if is_text && !received.text.is_empty() {
+                received.text.push('\n');
+            }
+        }
+        Some("content_block_delta") => {
+            let part = |path: &str| value.pointer(path).and_then(Value::as_str);
+            received.text.push_str(part("/delta/text").unwrap_or_default());
+            received.structured.push_str(part("/delta/partial_json").unwrap_or_default());
+        }
+        Some("message_delta") => {
+            take_finish(received, value.pointer("/delta/stop_reason"));
+            if let Some(usage) = value.get("usage") {
+                received.usage.take_anthropic(usage);
+            }
+        }
+        Some("message_stop") => received.is_ended = true,
+        Some("error") => take_error(received, value),
+        _ => {}
+    }
+}

@@ -1,0 +1,243 @@
+//! The pass over the final bytes of a request.
+
+use serde_json::Value;
+
+use super::map::TokenMap;
+use super::rules::Rules;
+
+/// Fields of the protocols whose values are not texts of anyone: a model can be called like a path.
+const FIELDS_OF_PROTOCOLS: [&str; 3] = ["role", "type", "model"];
+
+/// Passes over a text until nothing changes; each makes it shorter by what can be found.
+const MOST_PASSES: usize = 16;
+
+/// Takes out what must not leave.
+#[derive(Clone, Debug)]
+pub(crate) struct Redactor {
+    rules: Rules,
+    map: TokenMap,
+}
+
+/// A part of a text.
+enum Piece {
+    Text(String),
+    Token(String),
+}
+
+impl Redactor {
+    /// A redactor with known names.
+    pub(crate) fn new(rules: Rules, map: TokenMap) -> Self {
+        Self { rules, map }
+    }
+
+    /// Which token stands for what.
+    pub(crate) fn map(&self) -> &TokenMap {
+        &self.map
+    }
+
+    /// The bytes of a request without what must not leave. JSON is looked through text by text, so that no escape
+    /// hides anything; other bytes are one text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(mut value) => {
+                self.value(&mut value);
+                value.to_string().into_bytes()
+            }
+            Err(_) => self.text(&String::from_utf8_lossy(bytes)).into_bytes(),
+        }
+    }
+
+    /// The kind of a known name that stands in bytes nevertheless.
+    pub(crate) fn leak(&self, bytes: &[u8]) -> Option<String> {
+        let left = |text: &str| {
+            let mut names = self.map.names().iter();
+            names.find(|(name, _)| find_name(text, name).is_some()).map(|(_, token)| token.clone())
+        };
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(value) => texts(&value).into_iter().find_map(left),
+            Err(_) => left(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
+            Value::Object(fields) => {
+                for (name, value) in fields.iter_mut() {
+                    let is_of_protocol = value.is_string() && FIELDS_OF_PROTOCOLS.contains(&name.as_str());
+                    if !is_of_protocol {
+                        self.value(value);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A text without what must not leave.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        // What is left on both sides of a token may be something again.
+        for _ in 0..MOST_PASSES {
+            let passed = self.pass(&text);
+            if passed == text {
+                break;
+            }
+            text = passed;
+        }
+        text
+    }
+
+    fn pass(&mut self, text: &str) -> String {
+        let mut pieces = vec![Piece::Text(text.to_owned())];
+        let names: Vec<(String, String)> =
+            self.map.names().iter().filter(|(name, _)| text.contains(name.as_str())).cloned().collect();
+        for (name, token) in names {
+            pieces = each(pieces, |text| split_name(&text, &name, &token));
+        }
+        let Self { rules, map } = self;
+        for rule in &rules.rules {
+            pieces = each(pieces, |text| {
+                let mut parts = Vec::new();
+                let mut end = 0;
+                for found in rule.pattern.captures_iter(&text) {
+                    let Some(part) = found.name("it").or_else(|| found.get(0)) else { continue };
+                    if part.as_str().is_empty() || part.start() < end {
+                        continue;
+                    }
+                    parts.push(Piece::Text(text.get(end..part.start()).unwrap_or_default().to_owned()));
+                    parts.push(Piece::Token(map.token(&rule.token, part.as_str(), rule.is_restored)));
+                    end = part.end();
+                }
+                parts.push(Piece::Text(text.get(end..).unwrap_or_default().to_owned()));
+                parts
+            });
+        }
+        let texts = pieces.into_iter().map(|piece| match piece {
+            Piece::Text(text) | Piece::Token(text) => text,
+        });
+        texts.collect()
+    }
+}
+
+/// The pieces with their texts divided further.
+fn each(pieces: Vec<Piece>, mut divide: impl FnMut(String) -> Vec<Piece>) -> Vec<Piece> {
+    let mut divided = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) if text.is_empty() => {}
+            Piece::Text(text) => divided.extend(divide(text)),
+            token @ Piece::Token(_) => divided.push(token),
+        }
+    }
+    divided
+}
+
+fn split_name(text: &str, name: &str, token: &str) -> Vec<Piece> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = find_name(rest, name) {
+        parts.push(Piece::Text(before.to_owned()));
+        parts.push(Piece::Token(token.to_owned()));
+        rest = after;
+    }
+    parts.push(Piece::Text(rest.to_owned()));
+    parts
+}
+
+/// What is before and behind a name that is not a part of a longer word.
+fn find_name<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let (first, last) = (name.chars().next()?, name.chars().next_back()?);
+    text.match_indices(name).find_map(|(start, _)| {
+        let (before, after) = (text.get(..start)?, text.get(start + name.len()..)?);
+        let is_joined_before = is_of_word(first) && before.chars().next_back().is_some_and(is_of_word);
+        let is_joined_after = is_of_word(last) && after.chars().next().is_some_and(is_of_word);
+        (!is_joined_before && !is_joined_after).then_some((before, after))
+    })
+}
+
+/// All texts of a value.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(values) => values.iter().flat_map(texts).collect(),
+        Value::Object(fields) => {
+            let own = fields
+                .iter()
+                .filter(|(name, value)| !(value.is_string() && FIELDS_OF_PROTOCOLS.contains(&name.as_str())));
+            own.flat_map(|(_, value)| texts(value)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::llm::payload::Share;
+
+    fn redactor() -> Redactor {
+        let mut map = TokenMap::default();
+        map.name("KERNEL", "conv2d_forward_kernel");
+        map.name("HOST", "tower");
+        map.name("PATH", "/scratch/my data/run 1.db");
+        Redactor::new(Rules::new(Share::Figures, None).unwrap(), map)
+    }
+
+    /// Facts 33: paths and kernels; and what the path list of others misses.
+    #[test]
+    fn what_is_taken_out() {
+        for (text, expected) in [
+            ("see /home/user/my_app.cpp please", "see [PATH_2] please"),
+            ("conv2d_forward_kernel, conv2d_forward_kernel2", "[KERNEL_1], conv2d_forward_kernel2"),
+            ("open '/scratch/my data/run 1.db' on tower", "open '[PATH_1]' on [HOST_1]"),
+            ("-I/lustre/orion/inc -L/opt/rocm", "-I[PATH_2] -L[PATH_3]"),
+            ("~/x ../../y ./run.sh", "[PATH_2] [PATH_3] [PATH_4]"),
+            (r"C:\Users\me\a.txt and \\server\share\b", "[PATH_2] and [PATH_3]"),
+            ("src/gemm.hip:12 and kernel.cpp", "[FILE_1]:12 and [FILE_2]"),
+            ("mail me@example.org or git@host:repo", "mail [EMAIL_1] or [EMAIL_2]:repo"),
+            ("https://git.example.com/a?b=c", "[URL_1]"),
+            ("node nid001234 at 10.1.2.3:8080", "node [HOST_2] at [ADDRESS_1]"),
+            ("login01.cluster.example.edu", "[HOST_2]"),
+            ("API_KEY=abc123def and Bearer abcdefgh", "API_KEY=[SECRET_1] and Bearer [SECRET_2]"),
+            ("sk-ant-api03-abcdefghijk", "[SECRET_1]"),
+            ("password: hunter2", "password: [SECRET_1]"),
+        ] {
+            assert_eq!(redactor().text(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_field_stay() {
+        let text = "GPU busy 81.2% (12.3 ms), H2D at 24.5 GB/s, 1/4 of it; kernel and/or copy; e.g. rocprofv3 --kernel-trace -- APP";
+        assert_eq!(redactor().text(text), text);
+    }
+
+    #[test]
+    fn json_is_looked_through_whatever_its_escapes() {
+        let body = br#"{"model":"/models/llama","messages":[{"role":"user","content":"a \u002fhome\u002fme\u002fx\nb tower"}]}"#;
+        let mut redactor = redactor();
+        let sent = redactor.bytes(body);
+        let value: Value = serde_json::from_slice(&sent).unwrap();
+        let expected =
+            json!({"model": "/models/llama", "messages": [{"role": "user", "content": "a [PATH_2]\nb [HOST_1]"}]});
+        assert_eq!(value, expected);
+        assert_eq!(redactor.leak(&sent), None);
+        assert_eq!(redactor.leak(body).as_deref(), Some("[HOST_1]"));
+        assert_eq!(redactor.map().restored("look at [PATH_2]"), "look at /home/me/x");
+    }
+
+    proptest! {
+        #[test]
+        fn the_pass_ends_where_it_began(text in "[ -~\u{e4}\n]{0,80}") {
+            let mut redactor = redactor();
+            let once = redactor.text(&text);
+            prop_assert_eq!(redactor.text(&once), once);
+        }
+    }
+}
