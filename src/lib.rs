@@ -64,6 +64,9 @@ mod compare;
 mod report;
 
 #[cfg(feature = "cli")]
+mod mcp;
+
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as cli_main;
 

@@ -4,6 +4,8 @@ mod counter_blocks;
 mod counter_items;
 mod counter_passes;
 mod counter_request;
+mod plan_document;
+mod planning;
 mod profiler_flags;
 mod profiler_jobs;
 mod shell;
@@ -17,6 +19,8 @@ pub(crate) use crate::analysis::counter_plan::counter_passes::{Item, Pass, lower
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::counter_request::RequestError;
 pub(crate) use crate::analysis::counter_plan::counter_request::{Needs, Resolved, Resolver};
+pub(crate) use crate::analysis::counter_plan::plan_document::{block_rows, plan_json};
+pub(crate) use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
 pub(crate) use crate::analysis::counter_plan::profiler_flags::check_command;
 pub(crate) use crate::analysis::counter_plan::profiler_jobs::{
     Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs,
