@@ -84,12 +84,8 @@ pub(crate) fn query(query: &Query) -> String {
     let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let _ = write!(page, "## {}\n\n{}. {}\n\n", query.name, declaration.title, declaration.about);
     let _ = writeln!(page, "- reads: {}", list(&declaration.needs));
-    let _ = writeln!(
-        page,
-        "- grouped by: {}; can be grouped by: {}",
-        list(&declaration.by),
-        list(&declaration.dimensions)
-    );
+    let _ =
+        writeln!(page, "- grouped by: {}; can be grouped by: {}", list(&declaration.by), list(&declaration.dimensions));
     for parameter in &declaration.parameters {
         let type_name = match parameter.parameter_type {
             ParameterType::Int => "int",
@@ -98,8 +94,7 @@ pub(crate) fn query(query: &Query) -> String {
             ParameterType::Word => "word",
         };
         let name = parameter.name.replace('_', "-");
-        let _ =
-            writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.explained());
+        let _ = writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.explained());
     }
     page.push_str("\n| column | meaning |\n| --- | --- |\n");
     for column in &declaration.columns {

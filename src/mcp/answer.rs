@@ -95,9 +95,10 @@ impl ToolAnswer {
     /// # Errors
     /// If it cannot be cut so far.
     pub(super) fn result(self, max_bytes: usize) -> Result<Value, ToolFailure> {
-        let picture = self.picture.as_ref().map(
-            |png| json!({ "type": "image", "data": STANDARD.encode(png), "mimeType": "image/png" }),
-        );
+        let picture = self
+            .picture
+            .as_ref()
+            .map(|png| json!({ "type": "image", "data": STANDARD.encode(png), "mimeType": "image/png" }));
         let mut value = Value::Object(self.fields);
         let mut cut = self.cut;
         let mut envelope = json!({
@@ -112,7 +113,8 @@ impl ToolAnswer {
             let whole = joined(&envelope, &value, &cut);
             let text = whole.to_string();
             if text.len() <= max_bytes {
-                let content: Vec<Value> = [json!({ "type": "text", "text": text })].into_iter().chain(picture).collect();
+                let content: Vec<Value> =
+                    [json!({ "type": "text", "text": text })].into_iter().chain(picture).collect();
                 return Ok(json!({ "content": content, "structuredContent": whole, "isError": false }));
             }
             if !shorten(&mut value, text.len() - max_bytes, &mut cut) {
@@ -283,7 +285,8 @@ mod tests {
         answer.set_document("doc", json!({ "a": [[1, 2, 3], 2, 3], "b": { "c": [1] } }), 2);
         let shown = text_of(&answer.result(10_000).unwrap());
         assert_eq!(shown["doc"], json!({ "a": [[1, 2], 2], "b": { "c": [1] } }));
-        let parts: Vec<&str> = shown["cut"].as_array().unwrap().iter().map(|cut| cut["part"].as_str().unwrap()).collect();
+        let parts: Vec<&str> =
+            shown["cut"].as_array().unwrap().iter().map(|cut| cut["part"].as_str().unwrap()).collect();
         assert_eq!(parts, ["doc.a", "doc.a.0"]);
     }
 

@@ -95,7 +95,8 @@ impl FilterArguments {
     /// # Errors
     /// If one is wrong.
     pub(super) fn filters(&self, subject: Option<&'static Table>) -> Result<Filters, ToolFailure> {
-        let condition = self.condition.as_deref().map(|text| named("where", text, Condition::parse(text))).transpose()?;
+        let condition =
+            self.condition.as_deref().map(|text| named("where", text, Condition::parse(text))).transpose()?;
         let condition = match (condition, subject) {
             (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(ToolFailure::usage)?),
             (condition, _) => condition,

@@ -35,7 +35,8 @@ pub(super) fn conclude(
     };
     add_notes(answer, untouched(trace.choice(), read.into_iter()).into_iter().map(|note| format!("note: {note}")));
     add_notes(answer, partly_unmatched(trace).into_iter().map(|note| format!("note: {note}")));
-    let source_rows = |name: &str| query.is_some() || schema::table(name).is_some_and(|table| table.origin.is_derived());
+    let source_rows =
+        |name: &str| query.is_some() || schema::table(name).is_some_and(|table| table.origin.is_derived());
     let counted: Request = request.iter().filter(|(name, _)| source_rows(name)).map(|(k, v)| (*k, v.clone())).collect();
     for (table, LeftOut { invalid, all }) in trace.left_out(&counted)? {
         let name = table.name;

@@ -40,7 +40,8 @@ impl Roots {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// An existing file or directory, without links. A relative path is looked for in each of the directories.
+    /// An existing file or directory, without links. A relative path is looked for in each of the directories, then from where the server
+    /// was started.
     ///
     /// # Errors
     /// If it does not exist, or lies outside; what exists outside is not revealed.
@@ -52,6 +53,9 @@ impl Roots {
                 Ok(_) => is_outside = true,
                 Err(_) => is_outside |= !self.would_contain(&path),
             }
+        }
+        if let Some(found) = Path::new(named).canonicalize().ok().filter(|found| self.contain(found)) {
+            return Ok(found);
         }
         Err(if is_outside { self.outside(named) } else { missing(named) })
     }
@@ -90,7 +94,9 @@ impl Roots {
         if Path::new(pattern).components().any(|part| part == Component::ParentDir) {
             return Err(ToolFailure::usage(format!("invalid pattern `{pattern}`: leave out ..")));
         }
-        for root in &self.roots {
+        let here = std::env::current_dir().ok();
+        let mut matched = Vec::new();
+        for (root, is_own) in self.roots.iter().map(|root| (root, true)).chain(here.iter().map(|here| (here, false))) {
             let path = root.join(pattern);
             let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(PATTERN);
             // The directories before the first wildcard; wildcards in their own names are none.
@@ -98,26 +104,40 @@ impl Roots {
                 Ok(rest) => root.join(rest.components().take_while(is_plain).collect::<PathBuf>()),
                 Err(_) => path.components().take_while(is_plain).collect(),
             };
-            let Ok(found) = base.canonicalize() else { continue };
-            if !self.contain(&found) {
-                return Err(self.outside(pattern));
+            let found = base.canonicalize().ok();
+            let is_inside = found.as_ref().map_or_else(|| self.would_contain(&base), |found| self.contain(found));
+            match found {
+                Some(found) if is_inside => matched.extend(self.matches_below(pattern, &path, &base, found)?),
+                _ if is_own && !is_inside => return Err(self.outside(pattern)),
+                _ => {}
             }
-            let rest = path.strip_prefix(&base).unwrap_or(Path::new("")).to_string_lossy().into_owned();
-            let full = format!("{}/{rest}", glob::Pattern::escape(&text_of(found)?));
-            let matched = glob::glob(&full)
-                .map_err(|error| ToolFailure::usage(format!("invalid pattern `{pattern}`: {error}")))?;
-            let mut inputs = Vec::new();
-            for path in matched.filter_map(Result::ok).filter_map(|path| path.canonicalize().ok()) {
-                if !self.contain(&path) {
-                    return Err(self.outside(pattern));
-                }
-                inputs.push(text_of(path)?);
-            }
-            if !inputs.is_empty() {
-                return Ok(inputs);
+            if !matched.is_empty() {
+                return Ok(matched);
             }
         }
         Err(missing(pattern))
+    }
+
+    /// The matches of a pattern, of which `base` is the part without wildcards, and `found` that without links.
+    fn matches_below(
+        &self,
+        pattern: &str,
+        path: &Path,
+        base: &Path,
+        found: PathBuf,
+    ) -> Result<Vec<String>, ToolFailure> {
+        let rest = path.strip_prefix(base).unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let full = format!("{}/{rest}", glob::Pattern::escape(&text_of(found)?));
+        let matched =
+            glob::glob(&full).map_err(|error| ToolFailure::usage(format!("invalid pattern `{pattern}`: {error}")))?;
+        let mut inputs = Vec::new();
+        for path in matched.filter_map(Result::ok).filter_map(|path| path.canonicalize().ok()) {
+            if !self.contain(&path) {
+                return Err(self.outside(pattern));
+            }
+            inputs.push(text_of(path)?);
+        }
+        Ok(inputs)
     }
 
     /// Refuses a directory in which a link leads outside, because inputs are searched through links.

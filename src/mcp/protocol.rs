@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn versions_are_those_of_the_request() {
         let of = |version: &str| {
-            let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": { "_meta": { VERSION_KEY: version } } });
+            let line =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": { "_meta": { VERSION_KEY: version } } });
             Message::parse(line.to_string().as_bytes()).unwrap().unwrap().is_stateless()
         };
         assert_eq!(of(STATELESS), Ok(true));

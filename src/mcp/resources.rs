@@ -35,9 +35,7 @@ pub(super) fn listed(registry: &Registry) -> Value {
 
 /// How the addresses of pages are made.
 pub(super) fn templates() -> Value {
-    let template = |name: &str, title: &str| {
-        json!({ "uriTemplate": format!("{SCHEME}{name}/{{name}}"), "name": name, "title": title, "mimeType": MARKDOWN })
-    };
+    let template = |name: &str, title: &str| json!({ "uriTemplate": format!("{SCHEME}{name}/{{name}}"), "name": name, "title": title, "mimeType": MARKDOWN });
     json!({ "resourceTemplates": [template("tables", "A table with its columns"), template("queries", "A named query")] })
 }
 

@@ -182,7 +182,8 @@ impl Server<'_> {
                 self.running = Some((call, Instant::now() + self.options.time_limit));
             } else {
                 self.worker = None;
-                let failed = ToolFailure::new(Exit::Unexpected, "the process of the tools cannot be started; try again");
+                let failed =
+                    ToolFailure::new(Exit::Unexpected, "the process of the tools cannot be started; try again");
                 answer(&call, failed.result())?;
             }
         }

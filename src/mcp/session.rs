@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn versions_are_negotiated() {
-        for (asked, given) in [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("2099-01-01", "2025-11-25")] {
+        for (asked, given) in [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("2099-01-01", "2025-11-25")]
+        {
             let reply = ask("initialize", json!({ "protocolVersion": asked }));
             assert_eq!((&reply["id"], &reply["result"]["protocolVersion"]), (&json!(7), &json!(given)));
         }

@@ -58,7 +58,9 @@ impl Traces {
         }
         let load_options = LoadOptions { threads: options.threads, jobs: options.jobs, ..LoadOptions::builtin() };
         let trace = load(inputs, load_options)?.select(filters)?;
-        roots.check_files(trace.members().iter().flat_map(|member| member.files.iter().map(std::path::PathBuf::as_path)))?;
+        roots.check_files(
+            trace.members().iter().flat_map(|member| member.files.iter().map(std::path::PathBuf::as_path)),
+        )?;
         let trace = Arc::new(trace);
         self.kept.retain(|(known, _)| known.inputs != key.inputs || known.state == key.state);
         self.kept.push_back((key, Arc::clone(&trace)));

@@ -97,7 +97,8 @@ fn column(answer: &Value, name: &str) -> Vec<Value> {
 fn a_client_is_greeted_and_finds_tools_and_resources() {
     let mut server = Server::start(&["fixtures"]);
     let version = "2025-06-18";
-    let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let params =
+        json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
     let greeted = server.ask("initialize", &params);
     assert_eq!(greeted["result"]["protocolVersion"], version);
     assert_eq!(greeted["result"]["serverInfo"]["name"], "wavesieve");
@@ -106,7 +107,8 @@ fn a_client_is_greeted_and_finds_tools_and_resources() {
     let listed = server.ask("tools/list", &json!({}));
     let tools: Vec<&str> =
         listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let expected = ["info", "check", "analyze", "findings", "tables", "table", "plot", "sql", "compare", "scan", "plan"];
+    let expected =
+        ["info", "check", "analyze", "findings", "tables", "table", "plot", "sql", "compare", "scan", "plan"];
     assert_eq!(tools, expected);
     let listed = server.ask("resources/list", &json!({}));
     assert!(listed["result"]["resources"].as_array().unwrap().len() > 100);
@@ -201,7 +203,8 @@ fn what_the_trace_does_not_have_is_not_guessed() {
     let answer = server.call("table", &json!({ "query": "bottlenecks", "inputs": ["two_nodes"] }));
     assert_eq!((&answer["abstained"], &answer["exit"]["name"]), (&json!(true), &json!("no_data")), "{answer}");
     assert!(!answer["reason"].as_str().unwrap().is_empty());
-    let answer = server.call("sql", &json!({ "query": "SELECT * FROM kernels", "inputs": ["two_nodes"], "filters": { "rank": "9" } }));
+    let answer = server
+        .call("sql", &json!({ "query": "SELECT * FROM kernels", "inputs": ["two_nodes"], "filters": { "rank": "9" } }));
     assert_eq!(answer["abstained"], true);
     assert!(answer["reason"].as_str().unwrap().contains("rank"), "{answer}");
     let (exit, message) = server.fail("info", &json!({ "inputs": ["source"] }));
@@ -212,9 +215,21 @@ fn what_the_trace_does_not_have_is_not_guessed() {
 fn errors_are_those_of_the_program() {
     let mut server = Server::start(&["fixtures"]);
     for (tool, arguments, words) in [
-        ("table", json!({ "query": "kernel_sumary", "inputs": ["two_nodes"] }), &["table", "kernel_sumary", "fixtures/two_nodes"][..]),
-        ("sql", json!({ "query": "SELECT x FROM kernels", "inputs": ["two_nodes"] }), &["sql", "SELECT x FROM kernels", "fixtures/two_nodes"]),
-        ("plan", json!({ "counters": ["NO_SUCH"], "arch": "gfx942" }), &["plan", "--counters", "NO_SUCH", "--arch", "gfx942"]),
+        (
+            "table",
+            json!({ "query": "kernel_sumary", "inputs": ["two_nodes"] }),
+            &["table", "kernel_sumary", "fixtures/two_nodes"][..],
+        ),
+        (
+            "sql",
+            json!({ "query": "SELECT x FROM kernels", "inputs": ["two_nodes"] }),
+            &["sql", "SELECT x FROM kernels", "fixtures/two_nodes"],
+        ),
+        (
+            "plan",
+            json!({ "counters": ["NO_SUCH"], "arch": "gfx942" }),
+            &["plan", "--counters", "NO_SUCH", "--arch", "gfx942"],
+        ),
     ] {
         let (exit, message) = server.fail(tool, &arguments);
         let run = crate::common::run(words);
@@ -223,7 +238,8 @@ fn errors_are_those_of_the_program() {
             assert!(run.stderr.contains(&message), "{message:?} is not {:?}", run.stderr);
         }
     }
-    let (exit, message) = server.fail("table", &json!({ "query": "kernel_summary", "inputs": ["two_nodes"], "tops": 3 }));
+    let (exit, message) =
+        server.fail("table", &json!({ "query": "kernel_summary", "inputs": ["two_nodes"], "tops": 3 }));
     assert!(exit == "usage" && message.contains("tops"), "{message}");
 }
 
@@ -234,7 +250,9 @@ fn nothing_outside_of_the_directories_is_read() {
     let root = place.path().to_str().unwrap();
     let mut server = Server::start(&["fixtures/two_nodes", root]);
     let outside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/planted");
-    for path in ["../planted", outside.to_str().unwrap(), "/etc", "/etc/*", "../../../nothing", "link", "link/passwd", root] {
+    for path in
+        ["../planted", outside.to_str().unwrap(), "/etc", "/etc/*", "../../../nothing", "link", "link/passwd", root]
+    {
         for (tool, arguments) in [
             ("info", json!({ "inputs": [path] })),
             ("sql", json!({ "query": "SELECT 1 AS one FROM kernels", "inputs": [path] })),

@@ -13,11 +13,13 @@ use crate::mcp::{McpOptions, ToolFailure, serve, work};
 
 /// Serve agents over the Model Context Protocol
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Speaks the protocol on standard input and output until the input ends. Tools are info, check, analyze, findings, tables, table, plot, sql, compare, scan and plan; tables and queries are resources. Reads only what lies in the directories, wherever links lead, and writes nothing. The settings for agents: wavesieve schema skill.
+#[command(
+    after_help = "Speaks the protocol on standard input and output until the input ends. Tools are info, check, analyze, findings, tables, table, plot, sql, compare, scan and plan; tables and queries are resources. Reads only what lies in the directories, wherever links lead, and writes nothing. The settings for agents: wavesieve schema skill.
 
 Examples:
   wavesieve mcp traces/
-  wavesieve mcp traces/ fixtures/source --time-limit 300")]
+  wavesieve mcp traces/ fixtures/source --time-limit 300"
+)]
 pub(crate) struct McpArguments {
     /// Directories with traces and source code, in which every path must lie; by default the current directory
     #[arg(value_name = "DIR")]

@@ -62,8 +62,7 @@ pub(in crate::mcp) struct Analyzed {
 pub(super) fn analyze(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: Arguments = parsed(arguments)?;
     let rows = tools.rows(arguments.rows);
-    let (mut answer, document) =
-        analyzed(tools, &arguments.inputs, &arguments.filters, arguments.name.as_deref())?;
+    let (mut answer, document) = analyzed(tools, &arguments.inputs, &arguments.filters, arguments.name.as_deref())?;
     for field in ["title", "summary"] {
         answer.set(field, document.get(field).cloned().unwrap_or_default());
     }
@@ -89,12 +88,11 @@ pub(super) fn analyze(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) ->
 pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: FindingArguments = parsed(arguments)?;
     let rows = tools.rows(arguments.rows);
-    let (mut answer, document) =
-        analyzed(tools, &arguments.inputs, &arguments.filters, arguments.name.as_deref())?;
+    let (mut answer, document) = analyzed(tools, &arguments.inputs, &arguments.filters, arguments.name.as_deref())?;
     let all: Vec<&Value> = elements(&document, "findings").collect();
-    let (ids, priorities, categories) =
-        (arguments.ids.list(), arguments.priority.words(), arguments.category.words());
-    let known: Vec<&str> = all.iter().flat_map(|finding| [text(finding, "id"), text(finding, "rule")]).flatten().collect();
+    let (ids, priorities, categories) = (arguments.ids.list(), arguments.priority.words(), arguments.category.words());
+    let known: Vec<&str> =
+        all.iter().flat_map(|finding| [text(finding, "id"), text(finding, "rule")]).flatten().collect();
     if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
         let listed: Vec<&str> = all.iter().filter_map(|finding| text(finding, "id")).collect();
         let reason = format!("no finding {unknown} in this trace; it has {}", listed.join(", "));
@@ -105,7 +103,9 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
         wanted.is_empty() || wanted.iter().any(has)
     };
     let chosen = all.iter().filter(|finding| {
-        is(finding, &["id", "rule"], ids) && is(finding, &["priority"], &priorities) && is(finding, &["category"], &categories)
+        is(finding, &["id", "rule"], ids)
+            && is(finding, &["priority"], &priorities)
+            && is(finding, &["category"], &categories)
     });
     let chosen: Vec<Value> = chosen.map(|finding| (*finding).clone()).collect();
     answer.set("found", all.len());

@@ -94,7 +94,8 @@ fn side(
     options: &CompareOptions,
     answer: &mut ToolAnswer,
 ) -> Result<(Side, Vec<String>), ToolFailure> {
-    let of_side = |failure: ToolFailure| ToolFailure { message: format!("{name} side: {}", failure.message), ..failure };
+    let of_side =
+        |failure: ToolFailure| ToolFailure { message: format!("{name} side: {}", failure.message), ..failure };
     let inputs = tools.roots.inputs(named.list()).map_err(of_side)?;
     let mut runs: Vec<Digest> = Vec::new();
     for input in &inputs {
