@@ -65,6 +65,11 @@ impl ToolFailure {
         Self::new(Exit::Usage, message)
     }
 
+    /// Whether the request is wrong, and not its execution.
+    pub(crate) fn is_usage(&self) -> bool {
+        self.exit == Exit::Usage
+    }
+
     /// The result of a call that failed: an error that the agent sees and can correct.
     pub(super) fn result(&self) -> Value {
         let structured = json!({ "error": self.message, "exit": self.exit.json() });

@@ -7,6 +7,7 @@ mod answer;
 mod arguments;
 mod conclusion;
 mod failure;
+mod memory_limit;
 mod paths;
 mod protocol;
 mod resources;
@@ -23,9 +24,8 @@ use std::time::Duration;
 use crate::engine::Registry;
 use crate::trace::jobs::Jobs;
 
-pub(crate) use failure::ToolFailure;
 pub(crate) use server::serve;
-pub(crate) use tools::{ToolDocs, tool_docs};
+pub(crate) use tools::tool_docs;
 pub(crate) use worker::work;
 
 /// What both processes need to know.
@@ -39,6 +39,8 @@ pub(crate) struct McpOptions {
     /// Time that a call may take.
     pub time_limit: Duration,
     pub registry: Registry,
+    /// Bytes that the process of the tools may take.
+    pub memory_bytes: u64,
     /// Threads that one read may use.
     pub threads: usize,
     pub jobs: Jobs,

@@ -136,7 +136,7 @@ impl Server<'_> {
                 Err(RecvTimeoutError::Timeout) => {
                     let seconds = self.options.time_limit.as_secs();
                     let reason = format!(
-                        "stopped after {seconds} seconds; narrow the request with filters or a window, or start the server with a \
+                        "stopped after {seconds} s; narrow the request with filters or a window, or start the server with a \
                          larger --time-limit"
                     );
                     self.fail(Exit::Unexpected, &reason)?;

@@ -154,6 +154,7 @@ mod tests {
             max_rows: 10,
             max_bytes: 1000,
             time_limit: Duration::from_secs(1),
+            memory_bytes: u64::MAX,
             registry: Registry::builtin().unwrap(),
             threads: 1,
             jobs: Jobs::default(),

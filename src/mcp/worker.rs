@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::McpOptions;
 use super::failure::{Exit, ToolFailure};
+use super::memory_limit::limit_memory;
 use super::tools::Toolbox;
 use crate::input::interrupt;
 
@@ -24,6 +25,7 @@ pub(super) struct Task {
 /// # Errors
 /// If a directory cannot be used, or the server cannot be answered.
 pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
+    limit_memory(options.memory_bytes);
     let mut tools = Toolbox::new(options)?;
     let (sender, tasks) = channel();
     std::thread::spawn(move || {

@@ -49,8 +49,9 @@ assert.equal(refused.isError, true);
 say(`refused: ${refused.content[0].text}`);
 
 // A call that is given up: the server stops it and answers the next.
-const endless = "SELECT COUNT(*) AS n FROM numbers AS a, numbers AS b, numbers AS c WHERE a.n + b.n + c.n = 7";
-const gone = client.callTool({ name: "sql", arguments: { query: endless, inputs: ["two_nodes"] } }, undefined, { timeout: 1500 });
+const sums = Array.from({ length: 100 }, (_, n) => `SUM(SIN(a.n * 0.5 + b.n + ${n}.25)) AS s${n}`);
+const long = `SELECT ${sums.join(", ")} FROM numbers AS a CROSS JOIN (SELECT n FROM numbers WHERE n < 200) AS b`;
+const gone = client.callTool({ name: "sql", arguments: { query: long, inputs: ["two_nodes"] } }, undefined, { timeout: 1500 });
 await assert.rejects(gone, /timed out/i);
 const after = await call("sql", { query: "SELECT COUNT(*) AS n FROM kernels", inputs: ["two_nodes"] });
 say(`after a call that was given up: ${after.rows[0][0]} kernels`);

@@ -285,23 +285,38 @@ fn statements_only_read() {
     }
 }
 
+/// A statement that takes long and little memory: sums over a hundred functions of ten million rows.
+fn long_statement() -> Value {
+    let sums: Vec<String> = (0..100).map(|n| format!("SUM(SIN(a.n * 0.5 + b.n + {n}.25)) AS s{n}")).collect();
+    let from = "numbers AS a CROSS JOIN (SELECT n FROM numbers WHERE n < 200) AS b";
+    json!({ "query": format!("SELECT {} FROM {from}", sums.join(", ")), "inputs": ["two_nodes"] })
+}
+
 #[test]
-fn a_statement_that_never_ends_is_stopped_and_the_next_call_works() {
-    let mut server = Server::start(&["fixtures", "--time-limit", "2"]);
-    let endless = "SELECT COUNT(*) AS n FROM numbers AS a, numbers AS b, numbers AS c WHERE a.n + b.n + c.n = 7";
+fn a_statement_that_takes_too_long_is_stopped_and_the_next_call_works() {
+    let mut server = Server::start(&["fixtures", "--time-limit", "1"]);
     let start = Instant::now();
-    let (exit, message) = server.fail("sql", &json!({ "query": endless, "inputs": ["two_nodes"] }));
-    assert!(start.elapsed() < Duration::from_secs(20));
-    assert!(exit == "unexpected" && message.contains("stopped after 2 seconds"), "{message}");
+    let (exit, message) = server.fail("sql", &long_statement());
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(exit == "unexpected" && message.contains("stopped after 1 s"), "{message}");
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_statement_that_needs_all_memory_ends_alone() {
+    let mut server = Server::start(&["fixtures", "--memory-limit", "512M", "--time-limit", "60"]);
+    let all = "SELECT COUNT(*) AS n FROM numbers AS a CROSS JOIN numbers AS b CROSS JOIN numbers AS c";
+    let (exit, message) = server.fail("sql", &json!({ "query": all, "inputs": ["two_nodes"] }));
+    assert_eq!(exit, "unexpected", "{message}");
     server.call("plan", &json!({ "counters": ["SQ_WAVES"], "arch": "gfx942" }));
+    server.call("info", &json!({ "inputs": ["two_nodes"] }));
     assert_eq!(server.end(), Some(0));
 }
 
 #[test]
 fn a_call_can_be_cancelled() {
     let mut server = Server::start(&["fixtures"]);
-    let endless = "SELECT COUNT(*) AS n FROM numbers AS a, numbers AS b, numbers AS c WHERE a.n + b.n + c.n = 7";
-    let call = json!({ "name": "sql", "arguments": { "query": endless, "inputs": ["two_nodes"] } });
+    let call = json!({ "name": "sql", "arguments": long_statement() });
     server.send(&json!({ "jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": call }).to_string());
     assert_eq!(server.ask("ping", &json!({}))["result"], json!({}));
     server.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"long"}}"#);

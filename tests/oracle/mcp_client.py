@@ -60,10 +60,10 @@ async def use(binary, mode):
         say(mode, f"{len(resources)} resources of {sum(map(len, pages))} characters, {len(templates)} templates")
 
         info = await call("info", inputs=["two_nodes"])
-        assert records(info) == [
-            {name: row[name] for name in row} | {"source": info_row["source"]}
-            for row, info_row in zip(program(binary, "info", "fixtures/two_nodes", "-f", "json"), records(info), strict=True)
-        ]
+        # The program was given another form of the path.
+        sources = [{"source": row["source"]} for row in records(info)]
+        printed = program(binary, "info", "fixtures/two_nodes", "-f", "json")
+        assert records(info) == [row | source for row, source in zip(printed, sources, strict=True)]
         say(mode, f"info: {info['headline']}")
         for query, options, arguments in [
             ("time_breakdown", ["--by", "rank,gpu"], {"by": ["rank", "gpu"]}),

@@ -9,7 +9,7 @@ use crate::cli::exit::{DONE, Failure};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::engine::Registry;
-use crate::mcp::{McpOptions, ToolFailure, serve, work};
+use crate::mcp::{McpOptions, serve, work};
 
 /// Serve agents over the Model Context Protocol
 #[derive(Args, Clone, Debug)]
@@ -53,16 +53,22 @@ fn answer_size(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When a directory cannot be used.
 pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let jobs = global.jobs();
     let options = McpOptions {
         directories: arguments.directories.clone(),
         max_rows: arguments.max_rows as usize,
         max_bytes: usize::try_from(arguments.max_bytes).unwrap_or(usize::MAX),
         time_limit: Duration::from_secs(arguments.time_limit),
+        // Reading keeps to the budget, by estimate; results come on top.
+        memory_bytes: jobs.memory_bytes.saturating_mul(2),
         registry: registry.clone(),
         threads: global.threads(),
-        jobs: global.jobs(),
+        jobs,
     };
-    let run = if arguments.worker { work } else { serve };
-    run(&options).map_err(|ToolFailure { message, .. }| Failure::Usage(message))?;
-    Ok(DONE)
+    let done = if arguments.worker { work(&options) } else { serve(&options) };
+    match done {
+        Ok(()) => Ok(DONE),
+        Err(failure) if failure.is_usage() => Err(Failure::Usage(failure.message)),
+        Err(failure) => Err(Failure::Other(anyhow::anyhow!(failure.message))),
+    }
 }

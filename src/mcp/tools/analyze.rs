@@ -99,7 +99,7 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
         return Err(ToolFailure::usage(reason));
     }
     let is = |finding: &Value, fields: &[&str], wanted: &[String]| {
-        let has = |wanted: &String| fields.iter().any(|field| text(finding, field) == Some(wanted));
+        let has = |wanted: &String| fields.iter().any(|field| text(finding, field) == Some(wanted.as_str()));
         wanted.is_empty() || wanted.iter().any(has)
     };
     let chosen = all.iter().filter(|finding| {

@@ -26,8 +26,8 @@ use crate::analysis::counter_plan::quoted;
 use crate::schema::Table;
 use crate::trace::Trace;
 
+pub(crate) use declarations::tool_docs;
 pub(super) use declarations::{INSTRUCTIONS, declared};
-pub(crate) use declarations::{ToolDocs, tool_docs};
 
 /// Rows of a table if a call does not ask for more or fewer.
 const USUAL_ROWS: usize = 50;
@@ -105,7 +105,7 @@ fn command_line(verb: &[&str], inputs: &[String], options: &[String], trace: Opt
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The trace of a call as an answer begins.
+/// An answer with the command line that gives the same.
 fn begin(command: String) -> ToolAnswer {
     let mut answer = ToolAnswer::default();
     answer.set("command", command);
