@@ -43,9 +43,9 @@ pub(crate) fn pages(command: &Command, registry: &Registry) -> Result<Vec<(Strin
             context! { title, verbs }
         })
         .collect();
-    let mut families: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut families: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for query in registry.iter() {
-        families.entry(&query.family).or_default().push(&query.name);
+        families.entry(query.family.clone()).or_default().push(query.name.clone());
     }
     let families: Vec<Value> = families.into_iter().map(|(name, queries)| context! { name, queries }).collect();
     let tools: Vec<Value> = tool_docs()
