@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::McpOptions;
@@ -177,7 +178,8 @@ impl Server<'_> {
     fn start_next(&mut self) -> io::Result<()> {
         while self.running.is_none() {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
-            let task = Task { tool: call.tool.clone(), arguments: call.arguments.clone() };
+            let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
+            let task = Task { tool, arguments, is_stateless: call.is_stateless };
             if self.hand_over(&task).is_ok() {
                 self.running = Some((call, Instant::now() + self.options.time_limit));
             } else {
@@ -205,9 +207,13 @@ impl Server<'_> {
         Ok(())
     }
 
+    /// Hands the result of the worker on as it is: to read numbers and write them again would change their last digits.
     fn finish(&mut self, line: &str) -> io::Result<()> {
+        if serde_json::from_str::<IgnoredAny>(line).is_err() {
+            return self.fail(Exit::Unexpected, "the process of the tools wrote something else than a result");
+        }
         let Some((call, _)) = self.running.take() else { return Ok(()) };
-        answer(&call, serde_json::from_str(line)?)
+        write_line(format!(r#"{{"id":{},"jsonrpc":"2.0","result":{line}}}"#, call.id))
     }
 
     /// Ends the worker, and with it the call that is running.
@@ -223,9 +229,12 @@ fn answer(call: &Call, result: Value) -> io::Result<()> {
     write(&success(&call.id, &marked(result, Kind::Answer, call.is_stateless)))
 }
 
-/// Writes a message. Nothing else in this process writes to standard output.
 fn write(message: &Value) -> io::Result<()> {
-    let mut line = message.to_string();
+    write_line(message.to_string())
+}
+
+/// Writes a message. Nothing else in this process writes to standard output.
+fn write_line(mut line: String) -> io::Result<()> {
     line.push('\n');
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())?;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::McpOptions;
 use super::failure::{Exit, ToolFailure};
 use super::memory_limit::limit_memory;
+use super::protocol::{Kind, marked};
 use super::tools::Toolbox;
 use crate::input::interrupt;
 
@@ -18,6 +19,8 @@ use crate::input::interrupt;
 pub(super) struct Task {
     pub tool: String,
     pub arguments: Map<String, Value>,
+    /// Whether the result is marked for the version without a handshake.
+    pub is_stateless: bool,
 }
 
 /// Works until the server closes the input, which also ends a call that is not done.
@@ -39,8 +42,8 @@ pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
         interrupt(|| std::process::exit(0));
     });
     for task in tasks {
-        let result = run(&mut tools, task);
-        let mut line = result.to_string();
+        let is_stateless = task.is_stateless;
+        let mut line = marked(run(&mut tools, task), Kind::Answer, is_stateless).to_string();
         line.push('\n');
         let mut out = std::io::stdout().lock();
         if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
