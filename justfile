@@ -25,6 +25,7 @@ docs:
     cargo run --locked -q -- schema metrics > docs/metrics.md
     cargo run --locked -q -- schema rules > docs/rules.md
     cargo run --locked -q -- schema verbs --output docs/verbs
+    cargo run --locked -q -- schema skill --output skills/wavesieve
 
 bench:
     cargo bench --locked

@@ -67,6 +67,9 @@ mod report;
 mod llm;
 
 #[cfg(feature = "cli")]
+mod mcp;
+
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as cli_main;
 

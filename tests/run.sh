@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers)
+steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers agents)
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
@@ -182,6 +182,30 @@ readers() {
   fi
   if [ -e "$place/ready" ]; then spark=(--spark "$place/bin/python"); fi
   python tests/oracle/open_anywhere.py --binary "$binary" "${spark[@]}"
+}
+
+agents() {
+  # The server for agents, used by two libraries of its protocol that have nothing in common.
+  local place="$cache/mcp-$(sha256sum tests/oracle/requirements-mcp.txt | cut -c1-12)"
+  local modules="$cache/agents-$(sha256sum tests/agents/package-lock.json | cut -c1-12)"
+  build
+  if [ ! -e "$place/ready" ]; then
+    rm -rf "$place"
+    python3 -m venv "$place"
+    "$place/bin/pip" install --quiet --disable-pip-version-check -r tests/oracle/requirements-mcp.txt
+    touch "$place/ready"
+  fi
+  "$place/bin/python" tests/oracle/mcp_client.py --binary "$binary"
+  need "node --version" nodejs
+  need "npm --version" npm
+  if [ ! -e "$modules/ready" ]; then
+    rm -rf "$modules"
+    mkdir -p "$modules"
+    cp tests/agents/package.json tests/agents/package-lock.json "$modules"
+    (cd "$modules" && npm ci --silent --no-fund --no-audit)
+    touch "$modules/ready"
+  fi
+  node tests/agents/mcp_client.mjs "$binary" "$PWD" "$modules"
 }
 
 need 'cc --version' gcc

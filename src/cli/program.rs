@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, check, compare, completions, config, convert, info, licenses, man, merge, package, plan, report, scan,
-    schema, sql, table, tables, trim,
+    analyze, check, compare, completions, config, convert, info, licenses, man, mcp, merge, package, plan, report,
+    scan, schema, sql, table, tables, trim,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -110,6 +110,7 @@ fn dispatch(
         "package" => package::run(&parsed(matches)?, global),
         "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
+        "mcp" => mcp::run(&parsed(matches)?, registry, global),
         "completions" => completions::run(&parsed(matches)?, command),
         "man" => man::run(&parsed(matches)?, command),
         "licenses" => licenses::run(&parsed(matches)?),
@@ -156,6 +157,7 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(package::PackageArguments::augment_args(Command::new("package")))
         .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
+        .subcommand(mcp::McpArguments::augment_args(Command::new("mcp")))
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
         .subcommand(man::ManArguments::augment_args(Command::new("man")))
         .subcommand(config::ConfigArguments::augment_args(Command::new("config")))

@@ -17,6 +17,7 @@ cfg_if::cfg_if! {
         mod batch;
         mod catalog;
         mod dialect;
+        mod emptiness;
         mod exact;
         mod execution;
         mod expressions;
@@ -40,6 +41,7 @@ mod parsed;
         pub(crate) use applicable::{applicable, recorded, source_rows, subject};
         pub(crate) use catalog::catalog;
         pub(crate) use dialect::{Kind, calls};
+        pub(crate) use emptiness::why_empty;
         pub(crate) use numbers::{NUMBERS, numbers};
         pub(crate) use query_rows::by_rows;
         pub(crate) use referenced_columns::referenced_columns;

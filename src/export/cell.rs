@@ -1,6 +1,7 @@
 //! Values of a frame, one at a time.
 
 use polars::prelude::{AnyValue, Column};
+use serde_json::{Number, Value};
 
 /// A value as the writers of text formats need it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,17 @@ impl Cell {
             Self::Float(value) => value.to_string(),
             Self::Bool(value) => value.to_string(),
             Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// The value in JSON, which has no word for numbers that are not finite.
+    pub fn json(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(value) => Value::from(value),
+            Self::Float(value) => Number::from_f64(value).map_or(Value::Null, Value::Number),
+            Self::Bool(value) => Value::Bool(value),
+            Self::Text(text) => Value::String(text),
         }
     }
 }

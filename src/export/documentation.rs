@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::hardware::metrics::Definitions;
-use crate::engine::{Kind, ParameterType, Registry, calls, names_of_rocpd};
+use crate::engine::{Kind, ParameterType, Query, Registry, calls, names_of_rocpd};
 use crate::schema;
 use crate::schema::{Origin, Table, Unit};
 
@@ -71,31 +71,34 @@ pub(crate) fn functions() -> String {
 pub(crate) fn queries(registry: &Registry) -> String {
     let mut page = String::from(include_str!("../../templates/docs/queries.md"));
     for query in registry.iter() {
-        let declaration = &query.declaration;
-        let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        let _ = write!(page, "\n## {}\n\n{}. {}\n\n", query.name, declaration.title, declaration.about);
-        let _ = writeln!(page, "- reads: {}", list(&declaration.needs));
-        let _ = writeln!(
-            page,
-            "- grouped by: {}; can be grouped by: {}",
-            list(&declaration.by),
-            list(&declaration.dimensions)
-        );
-        for parameter in &declaration.parameters {
-            let type_name = match parameter.parameter_type {
-                ParameterType::Int => "int",
-                ParameterType::Float => "float",
-                ParameterType::Str => "str",
-                ParameterType::Word => "word",
-            };
-            let name = parameter.name.replace('_', "-");
-            let _ =
-                writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.explained());
-        }
-        page.push_str("\n| column | meaning |\n| --- | --- |\n");
-        for column in &declaration.columns {
-            let _ = writeln!(page, "| {} | {} |", column.name, column.doc.replace('|', "\\|"));
-        }
+        page.push('\n');
+        page.push_str(&self::query(query));
+    }
+    page
+}
+
+/// The part of `docs/queries.md` about one query.
+pub(crate) fn query(query: &Query) -> String {
+    let mut page = String::new();
+    let declaration = &query.declaration;
+    let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    let _ = write!(page, "## {}\n\n{}. {}\n\n", query.name, declaration.title, declaration.about);
+    let _ = writeln!(page, "- reads: {}", list(&declaration.needs));
+    let _ =
+        writeln!(page, "- grouped by: {}; can be grouped by: {}", list(&declaration.by), list(&declaration.dimensions));
+    for parameter in &declaration.parameters {
+        let type_name = match parameter.parameter_type {
+            ParameterType::Int => "int",
+            ParameterType::Float => "float",
+            ParameterType::Str => "str",
+            ParameterType::Word => "word",
+        };
+        let name = parameter.name.replace('_', "-");
+        let _ = writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.explained());
+    }
+    page.push_str("\n| column | meaning |\n| --- | --- |\n");
+    for column in &declaration.columns {
+        let _ = writeln!(page, "| {} | {} |", column.name, column.doc.replace('|', "\\|"));
     }
     page
 }

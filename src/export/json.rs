@@ -4,7 +4,6 @@ use std::io::Write;
 
 use anyhow::Result;
 use polars::prelude::DataFrame;
-use serde_json::Value;
 
 use super::cell::Cell;
 
@@ -39,17 +38,9 @@ fn record(frame: &DataFrame, row: usize) -> Result<String> {
         if index > 0 {
             record.push_str(", ");
         }
-        let value = match Cell::new(column, row) {
-            Cell::Null => Value::Null,
-            Cell::Integer(value) => Value::from(value),
-            // JSON has no word for what is not finite.
-            Cell::Float(value) => serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number),
-            Cell::Bool(value) => Value::Bool(value),
-            Cell::Text(text) => Value::String(text),
-        };
         record.push_str(&serde_json::to_string(column.name().as_str())?);
         record.push_str(": ");
-        record.push_str(&serde_json::to_string(&value)?);
+        record.push_str(&serde_json::to_string(&Cell::new(column, row).json())?);
     }
     record.push('}');
     Ok(record)

@@ -10,6 +10,7 @@ pub(crate) mod full_tables;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod markdown;
+pub(crate) mod overview;
 mod source_and_trace;
 pub(crate) mod source_document;
 pub(crate) mod text;

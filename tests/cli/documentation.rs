@@ -56,6 +56,30 @@ fn verbs() {
 }
 
 #[test]
+fn skill() {
+    let directory = tempfile::tempdir().unwrap();
+    succeed(&["schema", "skill", "--output", directory.path().to_str().unwrap()]);
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/wavesieve");
+    let pages = |directory: &Path| -> Vec<(String, String)> {
+        let page =
+            |path: &Path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap());
+        listing(directory).iter().map(|(path, _)| page(path)).collect()
+    };
+    let fresh = pages(directory.path());
+    assert!(
+        pages(&committed) == fresh,
+        "skills/wavesieve is stale; run `cargo run -- schema skill --output skills/wavesieve`"
+    );
+    for (name, text) in fresh {
+        match name.rsplit_once('.').unwrap().1 {
+            "json" => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap()),
+            "toml" => drop(text.parse::<toml::Table>().unwrap()),
+            _ => assert!(text.starts_with("---\nname: wavesieve\ndescription: "), "{name}"),
+        }
+    }
+}
+
+#[test]
 fn licenses_name_every_crate_of_the_program() {
     let only = ["--edges", "normal,no-proc-macro", "--target", "x86_64-unknown-linux-gnu"];
     let mut tree = Command::new(env!("CARGO"));

@@ -39,6 +39,7 @@ mod idling;
 mod launches;
 mod library;
 mod manners;
+mod mcp;
 mod messages;
 mod metrics;
 mod models;

@@ -24,7 +24,8 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 /// Verbs that write folders or nothing but texts.
-const OTHERS: [&str; 9] = ["convert", "trim", "merge", "package", "completions", "man", "schema", "licenses", "help"];
+const OTHERS: [&str; 10] =
+    ["convert", "trim", "merge", "package", "mcp", "completions", "man", "schema", "licenses", "help"];
 
 impl Writer {
     /// The command line for an input.

@@ -4,22 +4,31 @@ mod counter_blocks;
 mod counter_items;
 mod counter_passes;
 mod counter_request;
+mod plan_document;
+mod planning;
 mod profiler_flags;
 mod profiler_jobs;
 mod shell;
 mod tool_flags;
 
-pub(crate) use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, CounterBlocks};
+#[cfg(test)]
+pub(crate) use crate::analysis::counter_plan::counter_blocks::ArchitectureBlocks;
+pub(crate) use crate::analysis::counter_plan::counter_blocks::CounterBlocks;
 pub(crate) use crate::analysis::counter_plan::counter_items::{Accumulations, items};
+pub(crate) use crate::analysis::counter_plan::counter_passes::{Item, Pass, plan};
 #[cfg(test)]
-pub(crate) use crate::analysis::counter_plan::counter_passes::Select;
-pub(crate) use crate::analysis::counter_plan::counter_passes::{Item, Pass, lower_bound, plan};
+pub(crate) use crate::analysis::counter_plan::counter_passes::{Select, lower_bound};
+pub(crate) use crate::analysis::counter_plan::counter_request::{Needs, Resolver};
 #[cfg(test)]
-pub(crate) use crate::analysis::counter_plan::counter_request::RequestError;
-pub(crate) use crate::analysis::counter_plan::counter_request::{Needs, Resolved, Resolver};
+pub(crate) use crate::analysis::counter_plan::counter_request::{RequestError, Resolved};
+pub(crate) use crate::analysis::counter_plan::plan_document::{block_rows, plan_json};
+pub(crate) use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
+#[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::profiler_flags::check_command;
+#[cfg(test)]
+pub(crate) use crate::analysis::counter_plan::profiler_jobs::job_command;
 pub(crate) use crate::analysis::counter_plan::profiler_jobs::{
-    Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs,
+    Collection, accumulation_definitions, pass_command, pmc_lines, yaml_jobs,
 };
 pub(crate) use crate::analysis::counter_plan::shell::quoted;
 pub use crate::analysis::counter_plan::shell::words;

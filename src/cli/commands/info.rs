@@ -1,11 +1,6 @@
 //! `info INPUT…`: what the inputs are.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use anyhow::Result as AnyResult;
 use clap::Args;
-use itertools::izip;
-use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::gpu_figures;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -15,13 +10,8 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
 use crate::cli::output::answer::check_output;
 use crate::cli::output::{answer, messages};
-use crate::columns::requests::Request;
-use crate::derive::gpu_work::gpu_times::GpuTime;
-use crate::engine::{
-    Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, referenced_columns, run_sql, source_rows,
-};
-use crate::schema::tables;
-use crate::trace::{Trace, TraceProcess};
+use crate::engine::{Query, Registry};
+use crate::report::overview::{Overview, activity_request};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
@@ -42,16 +32,6 @@ pub(crate) struct InfoArguments {
     output: OutputArguments,
 }
 
-const ACTIVITY: &str = include_str!("gpu_activity.sql");
-
-/// Span and used GPUs of a process.
-#[derive(Default)]
-struct Activity {
-    used: BTreeSet<i64>,
-    first_ns: Option<i64>,
-    last_ns: Option<i64>,
-}
-
 /// Runs the verb.
 ///
 /// # Errors
@@ -60,30 +40,19 @@ pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &Globa
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let activities = activities(&trace)?;
-    let rows = source_rows(&trace)?;
-    trace.inspect_structure();
-    let processes = processes(&trace, &activities, &rows)?;
+    let overview = Overview::of(&trace)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
-    if for_people && arguments.output.path().is_none() {
-        messages::print(format!("{}\n\n", headline(&trace)))?;
+    let is_printed = for_people && arguments.output.path().is_none();
+    if is_printed {
+        messages::print(format!("{}\n\n", overview.headline))?;
     }
-    answer::write(processes, &arguments.output, global)?;
-    if for_people && arguments.output.path().is_none() {
-        let invalid = trace.left_out(&activity_request())?;
-        let is_all_invalid =
-            |name: &str| invalid.iter().any(|(table, left_out)| table.name == name && left_out.invalid == left_out.all);
-        let filled = rows.iter().flatten().filter(|(name, rows)| **rows > 0 && !is_all_invalid(name));
-        let (with_rows, if_found) = by_rows(registry, &filled.map(|(table, _)| *table).collect());
+    let (filled, is_empty) = (overview.filled_tables(), !overview.has_activity());
+    let queries = if is_printed { Some(overview.queries(&trace, registry)?) } else { None };
+    answer::write(overview.processes, &arguments.output, global)?;
+    if let Some((with_rows, if_found)) = queries {
         let names =
             |queries: Vec<&Query>| queries.iter().map(|query| query.name.as_str()).collect::<Vec<_>>().join(", ");
-        let filled: Vec<String> = tables()
-            .iter()
-            .filter_map(|table| {
-                let total: u64 = rows.iter().filter_map(|rows| rows.get(table.name)).sum();
-                (total > 0).then(|| format!("{} {total}", table.name))
-            })
-            .collect();
+        let filled: Vec<String> = filled.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
         messages::print(format!(
             "\nrows: {}\nqueries with rows: {}\nqueries with rows if they find something: {}\n",
             filled.join(", "),
@@ -101,136 +70,5 @@ pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &Globa
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
-    let activity = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];
-    let nothing = rows.iter().all(|rows| activity.iter().all(|table| rows.get(table).is_none_or(|rows| *rows == 0)));
-    Ok(if explain_unmatched(&trace, nothing, global)? { NO_DATA } else { DONE })
-}
-
-/// What spans and used GPUs are made of.
-fn activity_request() -> Request {
-    referenced_columns(&ACTIVITY.into())
-}
-
-/// Used GPUs and spans by process: taken from a dataset if it stores them and no filter changes them, otherwise read.
-fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
-    let known: Option<Vec<(i64, &[GpuTime])>> = trace
-        .members()
-        .iter()
-        .filter(|_| !trace.choice().chooses_rows())
-        .map(|member| Some((member.process.process, member.source.gpu_times()?)))
-        .collect();
-    let mut activities: BTreeMap<i64, Activity> = BTreeMap::new();
-    let mut absorb = |process: i64, gpu: Option<i64>, first: Option<i64>, last: Option<i64>| {
-        let activity = activities.entry(process).or_default();
-        activity.used.extend(gpu);
-        activity.first_ns = [activity.first_ns, first].into_iter().flatten().min();
-        activity.last_ns = [activity.last_ns, last].into_iter().flatten().max();
-    };
-    if let Some(known) = known.filter(|known| known.len() == trace.members().len()) {
-        for (process, times) in known {
-            for time in times {
-                absorb(process, Some(time.gpu), Some(time.first_ns), Some(time.last_ns));
-            }
-        }
-        return Ok(activities);
-    }
-    let answer = run_sql(trace, ACTIVITY)?;
-    let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
-    let (process, gpu) = (column("process")?, column("gpu")?);
-    let (first, last) = (column("first_ns")?, column("last_ns")?);
-    for (process, gpu, first, last) in izip!(process.into_iter(), gpu, first, last) {
-        if let Some(process) = process {
-            absorb(process, gpu, first, last);
-        }
-    }
-    Ok(activities)
-}
-
-fn headline(trace: &Trace) -> String {
-    let members = trace.members();
-    let distinct = |value: &dyn Fn(&TraceProcess) -> i64| members.iter().map(value).collect::<BTreeSet<i64>>().len();
-    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
-    let devices: BTreeSet<i64> =
-        members.iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.device)).collect();
-    [
-        count(members.len(), "process", "processes"),
-        count(distinct(&|member| member.process.rank), "rank", "ranks"),
-        count(distinct(&|member| member.process.node), "node", "nodes"),
-        count(devices.len(), "GPU visible", "GPUs visible"),
-    ]
-    .join(", ")
-}
-
-fn processes(
-    trace: &Trace,
-    activities: &BTreeMap<i64, Activity>,
-    rows: &[BTreeMap<&'static str, u64>],
-) -> Result<Answer, Failure> {
-    let none = Activity::default();
-    let facts: Vec<(&TraceProcess, &Activity)> = trace
-        .members()
-        .iter()
-        .map(|member| (member, activities.get(&member.process.process).unwrap_or(&none)))
-        .collect();
-    let integer = |name: &str, unit, value: &dyn Fn(&TraceProcess, &Activity) -> Option<i64>| {
-        let values = facts.iter().map(|(member, activity)| value(member, activity));
-        (Int64Chunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
-    };
-    let text = |name: &str, unit, value: &dyn Fn(&TraceProcess, &Activity) -> Option<String>| {
-        let values = facts.iter().map(|(member, activity)| value(member, activity));
-        (StringChunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
-    };
-    let (id, words, name, ns) = (ColumnUnit::Id, ColumnUnit::Text, ColumnUnit::Name, ColumnUnit::Nanoseconds);
-    let mut columns = vec![
-        integer("rank", id, &|member, _| Some(member.process.rank)),
-        integer("process", id, &|member, _| Some(member.process.process)),
-        text("role", words, &|member, _| Some(member.process.role.name().to_owned())),
-        integer("node", id, &|member, _| Some(member.process.node)),
-        text("hostname", words, &|member, _| member.process.facts.hostname.clone()),
-        integer("pid", id, &|member, _| Some(member.process.facts.pid)),
-        text("format", words, &|member, _| Some(member.process.facts.format.clone())),
-        text("schema", words, &|member, _| member.process.facts.schema_version.clone()),
-        text("gpu_name", words, &|member, _| gpu_name(member)),
-        text("used_gpus", words, &|_, activity| Some(list(activity.used.iter().copied()))),
-        text("unused_gpus", words, &|member, activity| {
-            let gpus: BTreeSet<i64> = member.process.gpus.values().map(|gpu| gpu.gpu).collect();
-            Some(list(gpus.difference(&activity.used).copied()))
-        }),
-        integer("span_ns", ns, &|_, activity| Some(activity.last_ns?.saturating_sub(activity.first_ns?))),
-    ];
-    for table in ["kernels", "memory_copies", "regions", "counters"] {
-        let values = rows.iter().map(|rows| rows.get(table).and_then(|rows| i64::try_from(*rows).ok()));
-        let values = Int64Chunked::from_iter_options(table.into(), values).into_series().into_column();
-        columns.push((values, ColumnUnit::Count));
-    }
-    columns.push(text("source", name, &|member, _| Some(member.process.facts.source.clone())));
-    let declared = columns
-        .iter()
-        .map(|(column, unit)| OutputColumn { name: column.name().to_string(), unit: *unit, doc: String::new() })
-        .collect();
-    let columns = columns.into_iter().map(|(column, _)| column).collect();
-    let frame = DataFrame::new_infer_height(columns).map_err(anyhow::Error::from)?;
-    Ok(Answer { frame, columns: declared })
-}
-
-fn gpu_name(member: &TraceProcess) -> Option<String> {
-    let names: BTreeSet<&str> =
-        member.process.facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| agent.name.as_str()).collect();
-    (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(" "))
-}
-
-/// Numbers with runs written as `0-3`.
-fn list(numbers: impl Iterator<Item = i64>) -> String {
-    let mut runs: Vec<(i64, i64)> = Vec::new();
-    for number in numbers {
-        match runs.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
-            _ => runs.push((number, number)),
-        }
-    }
-    let runs: Vec<String> = runs
-        .into_iter()
-        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
-        .collect();
-    runs.join(",")
+    Ok(if explain_unmatched(&trace, is_empty, global)? { NO_DATA } else { DONE })
 }

@@ -12,6 +12,7 @@ pub(crate) mod gpu_figures;
 pub(crate) mod info;
 pub(crate) mod licenses;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod package;
 pub(crate) mod plan;

@@ -1,20 +1,15 @@
 //! `plan`: counters, derived counters and metrics to passes that the hardware can collect, and the commands for them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
-use crate::analysis::counter_plan;
 use crate::analysis::counter_plan::{
-    Accumulations, ArchitectureBlocks, Collection, CounterBlocks, Pass, Resolved, Resolver, accumulation_definitions,
-    check_command, items, job_command, lower_bound, pass_command, pmc_lines, quoted, yaml_jobs,
+    Accumulations, CounterBlocks, Plan, PlanRequest, block_rows, plan_json, planned, pmc_lines, quoted, yaml_jobs,
 };
-use crate::analysis::hardware::devices::Catalog;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::global::GlobalArguments;
@@ -135,18 +130,6 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
     if block.is_empty() { Err("name a block before =") } else { Ok((block.to_owned(), limit)) }
 }
 
-/// A plan with everything it reports.
-struct Plan {
-    passes: Vec<Pass>,
-    fewest: usize,
-    commands: Vec<Vec<String>>,
-    job_command: Vec<String>,
-    collection: Collection,
-    definitions: Option<String>,
-    blocks: ArchitectureBlocks,
-    resolved: Resolved,
-}
-
 /// Runs the verb.
 ///
 /// # Errors
@@ -158,13 +141,13 @@ pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;
     path.map(check_file).transpose()?;
-    let plan = planned(arguments)?;
+    let plan = planned(&arguments.request()?).map_err(Failure::Usage)?;
     print_plan_notes(&plan, arguments, format, global);
     let text = match format {
         PlanFormat::Text => text(&plan)?,
         PlanFormat::Yaml => yaml_jobs(&plan.passes, plan.collection.definitions.as_deref()),
         PlanFormat::Txt => pmc_lines(&plan.passes),
-        PlanFormat::Json => json(&plan)?,
+        PlanFormat::Json => plan_json(&plan).context("cannot write the plan as JSON")?,
         PlanFormat::Definitions => plan.definitions.clone().ok_or_else(|| {
             Failure::Usage("nothing is to be defined, as no level is accumulated as a counter of its own".to_owned())
         })?,
@@ -194,80 +177,33 @@ fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, 
     })
 }
 
-/// The LLVM name of an architecture, which may be given by the name of a product.
-fn architecture(given: &str) -> Result<String, String> {
-    // Names from the runtime list target features after a colon.
-    let name = given.trim().split(':').next().unwrap_or_default().to_lowercase();
-    let products = Catalog::builtin().products_named(given);
-    let architectures: BTreeSet<&str> = products.iter().map(|(_, architecture)| *architecture).collect();
-    let listed = |products: &[(&str, &str)]| {
-        products
-            .iter()
-            .map(|(product, architecture)| format!("{product} ({architecture})"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    match (architectures.first(), architectures.len()) {
-        (Some(only), 1) => Ok((*only).to_owned()),
-        (Some(_), _) => Err(format!("--arch {given} fits several products; choose from {}", listed(&products))),
-        (None, _) if name.starts_with("gfx") => Ok(name),
-        (None, _) => {
-            let all = listed(&Catalog::builtin().products_named("MI"));
-            Err(format!(
-                "--arch {given} is no architecture or product that is known; choose from {all}, or give a name such as gfx942"
-            ))
+impl PlanArguments {
+    /// What is to be collected, with the metrics of the user's files.
+    fn request(&self) -> Result<PlanRequest, Failure> {
+        let mut definitions = Definitions::builtin().as_ref().clone();
+        for file in &self.metrics {
+            let shown = file.display();
+            let toml = fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
+            let own = definitions.with_user_metrics(&toml, &shown.to_string());
+            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?;
         }
+        Ok(PlanRequest {
+            counters: self.counters.clone(),
+            metrics: self.metrics_of.clone(),
+            architecture: self.arch.clone(),
+            per: self.per.into(),
+            definitions,
+            block_limits: self.block_limit.iter().cloned().collect(),
+            by_name: self.by_name,
+            accumulations: match self.accumulations {
+                AccumulationStyle::Defined => Accumulations::Defined,
+                AccumulationStyle::Paired => Accumulations::Paired,
+            },
+            directory: self.directory.clone(),
+            definitions_file: self.definitions.clone(),
+            program: self.program.clone(),
+        })
     }
-}
-
-fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
-    let usage = |error: &dyn std::error::Error| Failure::Usage(error.to_string());
-    let mut definitions = Definitions::builtin().as_ref().clone();
-    for file in &arguments.metrics {
-        let toml = fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
-        definitions =
-            definitions.with_user_metrics(&toml, &file.display().to_string()).map_err(|error| usage(&error))?;
-    }
-    let facts = CounterBlocks::builtin();
-    let limits: BTreeMap<String, usize> = arguments.block_limit.iter().cloned().collect();
-    let Some(given) = &arguments.arch else {
-        let known = facts.architectures().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Usage(format!("--arch is required; choose from {known}")));
-    };
-    let architecture = architecture(given).map_err(Failure::Usage)?;
-    let blocks = facts.for_architecture(&architecture, &limits).map_err(|error| usage(&error))?;
-    let mut resolver = Resolver::new(&definitions, facts, &blocks, arguments.per.into());
-    for names in [&arguments.counters, &arguments.metrics_of] {
-        let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(str::to_owned).collect();
-        resolver.add_all(&names).map_err(|error| usage(&error))?;
-    }
-    let resolved = resolver.finish();
-    let style = match arguments.accumulations {
-        AccumulationStyle::Defined => Accumulations::Defined,
-        AccumulationStyle::Paired => Accumulations::Paired,
-    };
-    let items =
-        items(&resolved, &blocks, &definitions.accumulated, style, arguments.by_name).map_err(|error| usage(&error))?;
-    if items.is_empty() {
-        return Err(Failure::Usage("nothing that was asked for needs counters".to_owned()));
-    }
-    let together: Vec<BTreeSet<String>> = resolved.of.values().map(counter_plan::Needs::all).collect();
-    let passes = counter_plan::plan(&items, &blocks.limits, &together).map_err(|error| usage(&error))?;
-    let defined = accumulation_definitions(&passes, &architecture);
-    let program = if arguments.program.is_empty() { vec!["./app".to_owned()] } else { arguments.program.clone() };
-    let collection = Collection {
-        directory: arguments.directory.clone(),
-        definitions: defined.is_some().then(|| arguments.definitions.clone()),
-        program,
-    };
-    let commands: Vec<Vec<String>> =
-        passes.iter().enumerate().map(|(at, pass)| pass_command(pass, at + 1, &collection)).collect();
-    let job_command = job_command(&collection);
-    if let Some(problem) = commands.iter().chain([&job_command]).flat_map(|command| check_command(command)).next() {
-        return Err(Failure::Usage(format!("rocprofv3 would not take the command: {problem}")));
-    }
-    let fewest = lower_bound(&items, &blocks.limits);
-    Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
 fn print_plan_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, global: &GlobalArguments) {
@@ -329,7 +265,7 @@ fn write_text(plan: &Plan, text: &mut String) -> std::fmt::Result {
         false => "no fewer are possible".to_owned(),
     };
     writeln!(text, "{}: {counters} in {passes}; {least}\n", plan.blocks.architecture)?;
-    let rows = rows(plan);
+    let rows = block_rows(plan);
     let width = rows.iter().map(|row| row.block.len()).max().unwrap_or(0).max("block".len());
     writeln!(text, "pass  {:width$}  used  counters", "block")?;
     let mut last = 0;
@@ -358,94 +294,4 @@ fn write_text(plan: &Plan, text: &mut String) -> std::fmt::Result {
 
 fn indented(text: &mut String, lines: &str) -> std::fmt::Result {
     lines.lines().try_for_each(|line| writeln!(text, "  {line}"))
-}
-
-struct Row<'a> {
-    pass: usize,
-    block: &'a str,
-    limit: usize,
-    counters: Vec<&'a str>,
-}
-
-fn rows(plan: &Plan) -> Vec<Row<'_>> {
-    let mut rows = Vec::new();
-    for (pass, selects) in plan.passes.iter().enumerate().map(|(at, pass)| (at + 1, pass.selects())) {
-        for (block, counters) in selects {
-            let limit = plan.blocks.limits.get(block).copied().unwrap_or(0);
-            rows.push(Row { pass, block, limit, counters: counters.into_iter().collect() });
-        }
-    }
-    rows
-}
-
-#[derive(Serialize)]
-struct PlanDocument<'a> {
-    architecture: &'a str,
-    limits_from: &'a [String],
-    fewest_passes: usize,
-    jobs: Vec<Job<'a>>,
-    passes: Vec<PassDocument<'a>>,
-    needs: BTreeMap<&'a str, BTreeSet<String>>,
-    left_out: &'a BTreeSet<String>,
-    notes: &'a BTreeSet<String>,
-    definitions: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Job<'a> {
-    pmc: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extra_counters: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct PassDocument<'a> {
-    pass: usize,
-    counters: Vec<&'a str>,
-    blocks: Vec<BlockDocument<'a>>,
-    command: &'a [String],
-}
-
-#[derive(Serialize)]
-struct BlockDocument<'a> {
-    block: &'a str,
-    used: usize,
-    limit: usize,
-    counters: Vec<&'a str>,
-}
-
-fn json(plan: &Plan) -> Result<String, Failure> {
-    let mut passes: Vec<PassDocument<'_>> = Vec::new();
-    for (at, (pass, command)) in plan.passes.iter().zip(&plan.commands).enumerate() {
-        passes.push(PassDocument { pass: at + 1, counters: pass.names(), blocks: Vec::new(), command });
-    }
-    for row in rows(plan) {
-        if let Some(pass) = passes.get_mut(row.pass - 1) {
-            let (block, limit, used) = (row.block, row.limit, row.counters.len());
-            pass.blocks.push(BlockDocument { block, used, limit, counters: row.counters });
-        }
-    }
-    let extra = |command: &[String]| {
-        let defines = command.iter().take_while(|word| *word != "--").any(|word| word == "-E");
-        plan.collection.definitions.as_deref().filter(|_| defines)
-    };
-    let jobs =
-        passes.iter().map(|pass| Job { pmc: pass.counters.clone(), extra_counters: extra(pass.command) }).collect();
-    let names = |needs: &counter_plan::Needs| -> BTreeSet<String> {
-        let accumulated = needs.accumulated.iter().map(|level| format!("{level}_ACCUM"));
-        needs.counters.iter().cloned().chain(accumulated).collect()
-    };
-    let document = PlanDocument {
-        architecture: &plan.blocks.architecture,
-        limits_from: &plan.blocks.sources,
-        fewest_passes: plan.fewest,
-        jobs,
-        needs: plan.resolved.of.iter().map(|(name, needs)| (name.as_str(), names(needs))).collect(),
-        passes,
-        left_out: &plan.resolved.left_out,
-        notes: &plan.resolved.notes,
-        definitions: plan.definitions.as_deref(),
-    };
-    let text = serde_json::to_string_pretty(&document).context("cannot write the plan as JSON")?;
-    Ok(format!("{text}\n"))
 }

@@ -7,7 +7,7 @@ use clap::{Args, Command, ValueEnum};
 
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::output::messages::print;
-use crate::cli::reference::{pages, rule_pages, verb_pages};
+use crate::cli::reference::{pages, rule_pages, skill_pages, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
 use crate::findings::RuleBook;
@@ -44,6 +44,8 @@ pub(crate) enum Topic {
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
+    /// The skill for agents, and their settings for `wavesieve mcp`
+    Skill,
 }
 
 /// JSON Schemas by topic.
@@ -61,10 +63,10 @@ const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; document, index, compare, info, check, table or dataset for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table or dataset for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
-    /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, or a page per command
+    /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -98,6 +100,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::Check => json_schema("check", CHECK),
         Topic::Table => json_schema("table", TABLE),
         Topic::Dataset => json_schema("dataset", DATASET),
+        Topic::Skill => skill_pages::pages(command, registry)?,
     };
     deliver(arguments, &described)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked, col};
+use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::tables;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -19,13 +19,12 @@ use crate::cli::options::source_text::{SourceArguments, with_source_option};
 use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::reference::help::{flag, query_notes};
-use crate::derive::WhyEmpty;
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render,
-    run_query_in_codes, shown,
+    run_query_in_codes, shown, why_empty,
 };
+use crate::schema;
 use crate::trace::Trace;
-use crate::{derive, schema};
 
 /// The verb, with one subcommand per query.
 pub(crate) fn command(registry: &Registry) -> Command {
@@ -173,69 +172,12 @@ pub(crate) fn explain_emptiness(
     among_others: bool,
     global: &GlobalArguments,
 ) -> Result<bool, Failure> {
-    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
-    if query.declaration.kind == "health" {
-        return Ok(false);
-    }
-    let mut filled = Vec::new();
-    for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
-        for member in trace.members() {
-            if trace.count_rows(member, table)? > 0 {
-                filled.push(table.name);
-                break;
-            }
-        }
-    }
-    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
-    let sources: Vec<&str> = match subject.origin {
-        schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
-        _ => Vec::new(),
-    };
-    let source = sources.first().copied().unwrap_or(subject.name);
-    let is_source = schema::table(source).is_some_and(|table| table.origin == schema::Origin::Source);
-    let reason = if is_source && !filled.contains(&source) {
-        format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
-    } else if subject.origin == schema::Origin::OnDemand {
-        let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
-        let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
-        // Of a table with rows the query may have chosen none.
-        if well || has_rows(trace, subject.name, "process")? {
-            return Ok(false);
-        }
-        match why {
-            WhyEmpty::Because(reason) => reason.to_owned(),
-            WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
-                "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
-                sources.join(", "),
-                subject.name,
-                filled.join(", ")
-            ),
-        }
-    } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
-        if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
-            "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
-        } else {
-            "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
-        }
-    } else {
-        return Ok(false);
-    };
+    let Some(reason) = why_empty(trace, query)? else { return Ok(false) };
     if !global.quiet {
         let of_query = if among_others { format!("{}: ", query.name) } else { String::new() };
         messages::print_note(format_args!("{of_query}no rows: {reason}"));
     }
     Ok(true)
-}
-
-/// Whether a table of work has valid rows on a GPU.
-fn ran(trace: &Trace, table: &'static str) -> Result<bool, Failure> {
-    let frame = trace.unfiltered(table, &["valid", "gpu"])?.filter(col("valid").and(col("gpu").is_not_null()));
-    Ok(frame.collect().map_err(anyhow::Error::from)?.height() > 0)
-}
-
-fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool, Failure> {
-    let frame = trace.unfiltered(table, &[column])?.collect().map_err(anyhow::Error::from)?;
-    Ok(frame.height() > 0)
 }
 
 fn list(registry: &Registry) -> Result<Answer, Failure> {

@@ -16,6 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Analyze", &["analyze", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
     ("Export", &["convert", "trim", "merge", "package"]),
+    ("Agents", &["mcp"]),
     ("Setup", &["completions", "man", "config", "schema", "licenses"]),
 ];
 

@@ -3,4 +3,5 @@
 pub(crate) mod help;
 pub(crate) mod pages;
 pub(crate) mod rule_pages;
+pub(crate) mod skill_pages;
 pub(crate) mod verb_pages;

@@ -39,6 +39,7 @@ pub(crate) const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
     ("csv-flavor", "it belongs to one of the formats of convert"),
     ("open", "it asks for something else than an answer"),
     ("list", "it asks for something else than an answer"),
+    ("worker", "the server of agents starts it"),
     ("show-sql", "it asks for something else than an answer"),
     ("help", "it asks for something else than an answer"),
     ("version", "it asks for something else than an answer"),

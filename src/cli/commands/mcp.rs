@@ -1,0 +1,74 @@
+//! `mcp [DIR…]`: a server for agents.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::exit::{DONE, Failure};
+use crate::cli::memory;
+use crate::cli::options::global::GlobalArguments;
+use crate::engine::Registry;
+use crate::mcp::{McpOptions, serve, work};
+
+/// Serve agents over the Model Context Protocol
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Speaks the protocol on standard input and output until the input ends. Tools are info, check, analyze, findings, tables, table, plot, sql, compare, scan and plan; tables and queries are resources. Reads only what lies in the directories, wherever links lead, and writes nothing. The settings for agents: wavesieve schema skill.
+
+Examples:
+  wavesieve mcp traces/
+  wavesieve mcp traces/ fixtures/source --time-limit 300"
+)]
+pub(crate) struct McpArguments {
+    /// Directories with traces and source code, in which every path must lie; by default the current directory
+    #[arg(value_name = "DIR")]
+    directories: Vec<PathBuf>,
+    /// Seconds that a call may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400),
+          help_heading = "Limits")]
+    time_limit: u64,
+    /// Rows of a table in an answer, at most
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..),
+          help_heading = "Limits")]
+    max_rows: u32,
+    /// Size of an answer's text, at most, such as 64K; pictures come on top
+    #[arg(long, value_name = "SIZE", default_value = "64K", value_parser = answer_size, help_heading = "Limits")]
+    max_bytes: u64,
+    /// Run the tools for a server
+    #[arg(long, hide = true)]
+    worker: bool,
+}
+
+/// Smallest size: notes and errors need some room.
+const SMALLEST: u64 = 4096;
+
+fn answer_size(text: &str) -> Result<u64, String> {
+    let bytes = memory::parse(text)?;
+    if bytes < SMALLEST { Err("give at least 4K".to_owned()) } else { Ok(bytes) }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When a directory cannot be used.
+pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let jobs = global.jobs();
+    let options = McpOptions {
+        directories: arguments.directories.clone(),
+        max_rows: arguments.max_rows as usize,
+        max_bytes: usize::try_from(arguments.max_bytes).unwrap_or(usize::MAX),
+        time_limit: Duration::from_secs(arguments.time_limit),
+        // Reading keeps to the budget, by estimate; results come on top.
+        memory_bytes: jobs.memory_bytes.saturating_mul(2),
+        registry: registry.clone(),
+        threads: global.threads(),
+        jobs,
+    };
+    let done = if arguments.worker { work(&options) } else { serve(&options) };
+    match done {
+        Ok(()) => Ok(DONE),
+        Err(failure) if failure.is_usage() => Err(Failure::Usage(failure.message)),
+        Err(failure) => Err(Failure::Other(anyhow::anyhow!(failure.message))),
+    }
+}

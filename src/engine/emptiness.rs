@@ -1,0 +1,73 @@
+//! Why the result of a query has no rows.
+
+use anyhow::Result;
+use polars::prelude::col;
+
+use super::registry::Query;
+use crate::derive::WhyEmpty;
+use crate::trace::Trace;
+use crate::{derive, schema};
+
+/// The reason if the trace has nothing that the query is about; `None` if it has, so that no rows are the result.
+///
+/// # Errors
+/// When a table cannot be read.
+pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> {
+    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(None) };
+    if query.declaration.kind == "health" {
+        return Ok(None);
+    }
+    let mut filled = Vec::new();
+    for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
+        for member in trace.members() {
+            if trace.count_rows(member, table)? > 0 {
+                filled.push(table.name);
+                break;
+            }
+        }
+    }
+    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
+    let sources: Vec<&str> = match subject.origin {
+        schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    };
+    let source = sources.first().copied().unwrap_or(subject.name);
+    let is_source = schema::table(source).is_some_and(|table| table.origin == schema::Origin::Source);
+    Ok(Some(if is_source && !filled.contains(&source) {
+        format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
+    } else if subject.origin == schema::Origin::OnDemand {
+        let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
+        let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
+        // Of a table with rows the query may have chosen none.
+        if well || has_rows(trace, subject.name, "process")? {
+            return Ok(None);
+        }
+        match why {
+            WhyEmpty::Because(reason) => reason.to_owned(),
+            WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
+                "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
+                sources.join(", "),
+                subject.name,
+                filled.join(", ")
+            ),
+        }
+    } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
+        if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
+            "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
+        } else {
+            "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+        }
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// Whether a table of work has valid rows on a GPU.
+fn ran(trace: &Trace, table: &'static str) -> Result<bool> {
+    let frame = trace.unfiltered(table, &["valid", "gpu"])?.filter(col("valid").and(col("gpu").is_not_null()));
+    Ok(frame.collect()?.height() > 0)
+}
+
+fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool> {
+    Ok(trace.unfiltered(table, &[column])?.collect()?.height() > 0)
+}

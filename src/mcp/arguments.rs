@@ -1,0 +1,201 @@
+//! Arguments that tools share: inputs, filters, what is asked of a query.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::failure::ToolFailure;
+use crate::engine::{NameForm, Query, QueryOptions, closest};
+use crate::schema::Table;
+use crate::trace::selection::{Condition, Filters, WindowMode, parse_duration_ns, parse_kernel_pattern};
+
+/// The arguments of a call in the form that a tool declares.
+///
+/// # Errors
+/// If one is missing, unknown or of another type.
+pub(super) fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolFailure> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| ToolFailure::usage(format!("invalid arguments: {error}")))
+}
+
+/// One text, or a list of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Texts {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl Texts {
+    pub(super) fn list(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Several(texts) => texts,
+        }
+    }
+
+    /// The texts without empty ones, of which commas divide several.
+    pub(super) fn words(&self) -> Vec<String> {
+        let words = self.list().iter().flat_map(|text| text.split(',')).map(str::trim);
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+/// A value that is written as text on the command line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Scalar {
+    Text(String),
+    Truth(bool),
+    Number(serde_json::Number),
+}
+
+impl Scalar {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Truth(truth) => truth.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// The filters, as their options are written on the command line.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilterArguments {
+    window: Option<String>,
+    iterations: Option<String>,
+    window_mode: Option<String>,
+    rank: Option<Scalar>,
+    gpu: Option<Scalar>,
+    kernel: Option<String>,
+    #[serde(default)]
+    category: Texts,
+    stream: Option<Scalar>,
+    queue: Option<Scalar>,
+    #[serde(default)]
+    domain: Texts,
+    min_duration: Option<String>,
+    #[serde(rename = "where")]
+    condition: Option<String>,
+}
+
+impl FilterArguments {
+    /// The filters; a condition is put to the `subject` alone if there is one.
+    ///
+    /// # Errors
+    /// If one is wrong.
+    pub(super) fn filters(&self, subject: Option<&'static Table>) -> Result<Filters, ToolFailure> {
+        let condition =
+            self.condition.as_deref().map(|text| named("where", text, Condition::parse(text))).transpose()?;
+        let condition = match (condition, subject) {
+            (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(ToolFailure::usage)?),
+            (condition, _) => condition,
+        };
+        let kernel = self.kernel.as_deref().map(|text| named("kernel", text, parse_kernel_pattern(text)));
+        let least = self.min_duration.as_deref().map(|text| named("min_duration", text, parse_duration_ns(text)));
+        Ok(Filters {
+            window: option("window", self.window.as_deref())?,
+            iterations: option("iterations", self.iterations.as_deref())?,
+            window_mode: self.window_mode.as_deref().map(window_mode).transpose()?.unwrap_or_default(),
+            ranks: option("rank", self.rank.as_ref().map(Scalar::text).as_deref())?,
+            gpus: option("gpu", self.gpu.as_ref().map(Scalar::text).as_deref())?,
+            kernel: kernel.transpose()?,
+            categories: self.category.words(),
+            streams: option("stream", self.stream.as_ref().map(Scalar::text).as_deref())?,
+            queues: option("queue", self.queue.as_ref().map(Scalar::text).as_deref())?,
+            domains: self.domain.words(),
+            min_duration_ns: least.transpose()?,
+            condition,
+        })
+    }
+}
+
+fn option<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, ToolFailure> {
+    text.map(|text| named(name, text, text.parse())).transpose()
+}
+
+fn named<T, E: std::fmt::Display>(name: &str, text: &str, result: Result<T, E>) -> Result<T, ToolFailure> {
+    result.map_err(|error| ToolFailure::usage(format!("invalid {name} `{text}`: {error}")))
+}
+
+fn window_mode(word: &str) -> Result<WindowMode, ToolFailure> {
+    let modes = [WindowMode::Overlap, WindowMode::Inside, WindowMode::Clip];
+    let found = modes.into_iter().find(|mode| mode.word() == word);
+    found.ok_or_else(|| ToolFailure::usage(format!("invalid window_mode `{word}`: choose from overlap, inside, clip")))
+}
+
+/// The form of kernel names.
+///
+/// # Errors
+/// If there is none of that word.
+pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
+    let forms = [NameForm::Full, NameForm::Short, NameForm::Base, NameForm::Mangled];
+    let Some(word) = word else { return Ok(NameForm::default()) };
+    let found = forms.into_iter().find(|form| form.word() == word);
+    found.ok_or_else(|| ToolFailure::usage(format!("invalid name `{word}`: choose from full, short, base, mangled")))
+}
+
+/// What a named query is asked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueryArguments {
+    pub query: String,
+    pub inputs: Texts,
+    #[serde(default)]
+    parameters: BTreeMap<String, Scalar>,
+    by: Option<Texts>,
+    name: Option<String>,
+    columns: Option<Texts>,
+    top: Option<u32>,
+    pub rows: Option<usize>,
+    #[serde(default)]
+    pub filters: FilterArguments,
+}
+
+impl QueryArguments {
+    /// The options of the engine. Of a query without a parameter `top`, that limits the rows.
+    ///
+    /// # Errors
+    /// If the query has no such parameter.
+    pub(super) fn options(&self, query: &Query) -> Result<QueryOptions, ToolFailure> {
+        let known = || query.declaration.parameters.iter().map(|parameter| parameter.name.as_str());
+        let mut parameters = BTreeMap::new();
+        for (name, value) in &self.parameters {
+            let name = name.trim_start_matches('-').replace('-', "_");
+            if !known().any(|known| known == name) {
+                let hint = closest(&name, known()).map(|name| format!("; did you mean {name}")).unwrap_or_default();
+                return Err(ToolFailure::usage(format!("{} has no parameter {name}{hint}", query.name)));
+            }
+            parameters.insert(name, value.text());
+        }
+        if let (Some(top), true) = (self.top, known().any(|known| known == "top")) {
+            parameters.insert("top".to_owned(), top.to_string());
+        }
+        let columns = self.columns.as_ref().map(Texts::words).filter(|columns| !columns.is_empty());
+        Ok(QueryOptions {
+            by: self.by.as_ref().map(Texts::words),
+            name: name_form(self.name.as_deref())?,
+            columns,
+            parameters,
+        })
+    }
+
+    /// The rows to show at most.
+    pub(super) fn row_limit(&self) -> Option<usize> {
+        let top = self.top.map(|top| top as usize).filter(|top| *top > 0);
+        [self.rows, top].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,112 @@
+//! Why a tool has no answer, with the exit code that the program would have.
+
+use serde_json::{Value, json};
+
+use crate::engine::QueryError;
+use crate::input::InputError;
+use crate::text::causes::with_causes;
+
+/// Exit codes of the program, by their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Exit {
+    #[default]
+    Done,
+    Unexpected,
+    Usage,
+    NoData,
+    Exceeded,
+    Partial,
+}
+
+impl Exit {
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Unexpected => 1,
+            Self::Usage => 2,
+            Self::NoData => 3,
+            Self::Exceeded => 4,
+            Self::Partial => 5,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Unexpected => "unexpected",
+            Self::Usage => "usage",
+            Self::NoData => "no_data",
+            Self::Exceeded => "exceeded",
+            Self::Partial => "partial",
+        }
+    }
+
+    /// The code with its name.
+    pub(super) fn json(self) -> Value {
+        json!({ "code": self.code(), "name": self.name() })
+    }
+}
+
+/// Why a tool has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolFailure {
+    pub(super) exit: Exit,
+    /// As the program prints it.
+    pub message: String,
+}
+
+impl ToolFailure {
+    pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    /// A wrong argument.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Whether the request is wrong, and not its execution.
+    pub(crate) fn is_usage(&self) -> bool {
+        self.exit == Exit::Usage
+    }
+
+    /// The result of a call that failed: an error that the agent sees and can correct.
+    pub(super) fn result(&self) -> Value {
+        let structured = json!({ "error": self.message, "exit": self.exit.json() });
+        json!({
+            "content": [{ "type": "text", "text": format!("error ({}): {}", self.exit.name(), self.message) }],
+            "structuredContent": structured,
+            "isError": true,
+        })
+    }
+}
+
+impl From<InputError> for ToolFailure {
+    fn from(error: InputError) -> Self {
+        let exit = match &error {
+            InputError::NoSuchFile { .. } | InputError::NotListed { .. } => Exit::Usage,
+            InputError::NoTrace { .. } => Exit::NoData,
+            InputError::Damaged { .. } => Exit::Partial,
+            InputError::Other(error) => return Self::new(Exit::Unexpected, with_causes(error)),
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<QueryError> for ToolFailure {
+    fn from(error: QueryError) -> Self {
+        match &error {
+            QueryError::Other(error) => Self::new(Exit::Unexpected, with_causes(error)),
+            other => Self::usage(other.to_string()),
+        }
+    }
+}
+
+impl From<anyhow::Error> for ToolFailure {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<QueryError>() {
+            Ok(error) => error.into(),
+            Err(error) => Self::new(Exit::Unexpected, with_causes(&error)),
+        }
+    }
+}

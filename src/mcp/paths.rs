@@ -1,0 +1,215 @@
+//! Which paths an agent may name: those in the directories that the server was started with, wherever links lead.
+
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::Context as _;
+use walkdir::WalkDir;
+
+use super::failure::ToolFailure;
+use crate::input::InputError;
+
+/// Characters that make a path a pattern.
+const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// The directories, without links.
+#[derive(Clone, Debug)]
+pub(super) struct Roots {
+    roots: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// # Errors
+    /// If one is no directory that can be read.
+    pub(super) fn new(directories: &[PathBuf]) -> Result<Self, ToolFailure> {
+        let here = [PathBuf::from(".")];
+        let named = if directories.is_empty() { &here } else { directories };
+        let resolve = |directory: &PathBuf| match directory.canonicalize() {
+            Ok(root) if root.is_dir() => Ok(root),
+            _ => Err(ToolFailure::usage(format!("{} is no directory; name one with traces", directory.display()))),
+        };
+        Ok(Self { roots: named.iter().map(resolve).collect::<Result<_, _>>()? })
+    }
+
+    /// The directories for people.
+    pub(super) fn shown(&self) -> Vec<String> {
+        self.roots.iter().map(|root| root.display().to_string()).collect()
+    }
+
+    /// Whether a path without links lies in one of the directories.
+    fn contain(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
+    /// An existing file or directory, without links. A relative path is looked for in each of the directories, then from where the server
+    /// was started.
+    ///
+    /// # Errors
+    /// If it does not exist, or lies outside; what exists outside is not revealed.
+    pub(super) fn existing(&self, named: &str) -> Result<PathBuf, ToolFailure> {
+        let mut is_outside = false;
+        for path in self.roots.iter().map(|root| root.join(named)) {
+            match path.canonicalize() {
+                Ok(found) if self.contain(&found) => return Ok(found),
+                Ok(_) => is_outside = true,
+                Err(_) => is_outside |= !self.would_contain(&path),
+            }
+        }
+        if let Some(found) = Path::new(named).canonicalize().ok().filter(|found| self.contain(found)) {
+            return Ok(found);
+        }
+        Err(if is_outside { self.outside(named) } else { missing(named) })
+    }
+
+    /// Whether a path that does not exist would lie in one of the directories.
+    fn would_contain(&self, path: &Path) -> bool {
+        let existing = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
+        let rest = existing.as_ref().and_then(|(ancestor, _)| path.strip_prefix(ancestor).ok());
+        let climbs = rest.is_none_or(|rest| rest.components().any(|part| part == Component::ParentDir));
+        !climbs && existing.is_some_and(|(_, found)| self.contain(&found))
+    }
+
+    /// The inputs that paths and patterns name.
+    ///
+    /// # Errors
+    /// If one names nothing, or something outside.
+    pub(super) fn inputs(&self, named: &[String]) -> Result<Vec<String>, ToolFailure> {
+        let mut inputs = Vec::new();
+        for name in named {
+            match self.existing(name) {
+                Ok(path) => inputs.push(text_of(path)?),
+                Err(_) if name.contains(PATTERN) => inputs.extend(self.matches(name)?),
+                Err(failure) => return Err(failure),
+            }
+        }
+        if inputs.is_empty() {
+            return Err(ToolFailure::usage("no input; pass a file, directory or glob"));
+        }
+        for input in &inputs {
+            self.check_below(Path::new(input))?;
+        }
+        Ok(inputs)
+    }
+
+    fn matches(&self, pattern: &str) -> Result<Vec<String>, ToolFailure> {
+        if Path::new(pattern).components().any(|part| part == Component::ParentDir) {
+            return Err(ToolFailure::usage(format!("invalid pattern `{pattern}`: leave out ..")));
+        }
+        let here = std::env::current_dir().ok();
+        let mut matched = Vec::new();
+        for (root, is_own) in self.roots.iter().map(|root| (root, true)).chain(here.iter().map(|here| (here, false))) {
+            let path = root.join(pattern);
+            let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(PATTERN);
+            // The directories before the first wildcard; wildcards in their own names are none.
+            let base = match path.strip_prefix(root) {
+                Ok(rest) => root.join(rest.components().take_while(is_plain).collect::<PathBuf>()),
+                Err(_) => path.components().take_while(is_plain).collect(),
+            };
+            let found = base.canonicalize().ok();
+            let is_inside = found.as_ref().map_or_else(|| self.would_contain(&base), |found| self.contain(found));
+            match found {
+                Some(found) if is_inside => matched.extend(self.matches_below(pattern, &path, &base, found)?),
+                _ if is_own && !is_inside => return Err(self.outside(pattern)),
+                _ => {}
+            }
+            if !matched.is_empty() {
+                return Ok(matched);
+            }
+        }
+        Err(missing(pattern))
+    }
+
+    /// The matches of a pattern, of which `base` is the part without wildcards, and `found` that without links.
+    fn matches_below(
+        &self,
+        pattern: &str,
+        path: &Path,
+        base: &Path,
+        found: PathBuf,
+    ) -> Result<Vec<String>, ToolFailure> {
+        let rest = path.strip_prefix(base).unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let full = format!("{}/{rest}", glob::Pattern::escape(&text_of(found)?));
+        let matched =
+            glob::glob(&full).map_err(|error| ToolFailure::usage(format!("invalid pattern `{pattern}`: {error}")))?;
+        let mut inputs = Vec::new();
+        for path in matched.filter_map(Result::ok).filter_map(|path| path.canonicalize().ok()) {
+            if !self.contain(&path) {
+                return Err(self.outside(pattern));
+            }
+            inputs.push(text_of(path)?);
+        }
+        Ok(inputs)
+    }
+
+    /// Refuses a directory in which a link leads outside, because inputs are searched through links.
+    fn check_below(&self, directory: &Path) -> Result<(), ToolFailure> {
+        let entries = WalkDir::new(directory).follow_links(true).into_iter().filter_map(Result::ok);
+        // A link comes before what it leads to, so that nothing outside is listed.
+        for entry in entries.filter(|entry| entry.path_is_symlink()) {
+            let leads_to = entry.path().canonicalize().ok();
+            if leads_to.is_some_and(|target| !self.contain(&target)) {
+                return Err(self.outside(&entry.path().to_string_lossy()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses files of a trace that lie outside.
+    pub(super) fn check_files<'a>(&self, files: impl Iterator<Item = &'a Path>) -> Result<(), ToolFailure> {
+        for file in files {
+            let found = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
+            if !self.contain(&found) {
+                return Err(self.outside(&file.to_string_lossy()));
+            }
+        }
+        Ok(())
+    }
+
+    fn outside(&self, named: &str) -> ToolFailure {
+        let roots = self.shown().join(", ");
+        ToolFailure::usage(format!("{named} is outside of the directories of this server; name a path in {roots}"))
+    }
+}
+
+fn missing(named: &str) -> ToolFailure {
+    InputError::NoSuchFile { path: named.to_owned() }.into()
+}
+
+fn text_of(path: PathBuf) -> Result<String, ToolFailure> {
+    let text = path.into_os_string().into_string();
+    text.map_err(|name| ToolFailure::usage(format!("{} is not UTF-8; rename it", name.to_string_lossy())))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn only_paths_inside_are_taken() {
+        let place = tempfile::tempdir().unwrap();
+        let (inside, secret) = (place.path().join("inside"), place.path().join("secret"));
+        fs::create_dir_all(inside.join("a")).unwrap();
+        fs::write(inside.join("a/x.db"), "x").unwrap();
+        fs::write(inside.join("[b].db"), "b").unwrap();
+        fs::write(&secret, "s").unwrap();
+        let roots = Roots::new(std::slice::from_ref(&inside)).unwrap();
+        let takes = |named: &str| roots.inputs(&[named.to_owned()]);
+        for named in ["a", "a/x.db", "a/../a/x.db", ".", "*/x.db", "[b].db", inside.join("a").to_str().unwrap()] {
+            assert!(takes(named).is_ok(), "{named}");
+        }
+        let refused = |named: &str| takes(named).unwrap_err().message;
+        for named in ["../secret", "/etc/passwd", "../nothing", "a/../../nothing", "/nothing/here", "/etc/*"] {
+            assert!(refused(named).contains("outside"), "{named}: {}", refused(named));
+        }
+        assert!(refused("*/../../*").contains("leave out .."));
+        assert!(refused("b").contains("no such file"));
+        assert!(refused("*.rpd").contains("no such file"));
+        symlink(&secret, inside.join("a/link")).unwrap();
+        for named in ["a/link", "a", "a/*", "."] {
+            assert!(refused(named).contains("outside"), "{named}");
+        }
+        assert!(Roots::new(&[secret]).is_err());
+    }
+}

@@ -1,0 +1,113 @@
+//! The tools: `share/mcp/tools.json` declares them, and each has a function.
+
+mod analyze;
+mod check;
+mod compare;
+mod declarations;
+mod info;
+mod plan;
+mod plot;
+mod scan;
+mod sql;
+mod table;
+mod tables;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::McpOptions;
+use super::answer::ToolAnswer;
+use super::arguments::{FilterArguments, Texts};
+use super::failure::ToolFailure;
+use super::paths::Roots;
+use super::traces::Traces;
+use crate::analysis::counter_plan::quoted;
+use crate::schema::Table;
+use crate::trace::Trace;
+
+pub(crate) use declarations::tool_docs;
+pub(super) use declarations::{INSTRUCTIONS, declared};
+
+/// Rows of a table if a call does not ask for more or fewer.
+const USUAL_ROWS: usize = 50;
+
+/// What tools work with.
+pub(super) struct Toolbox<'a> {
+    options: &'a McpOptions,
+    roots: Roots,
+    traces: Traces,
+    /// The last analysis, for questions about its findings.
+    analyzed: Option<analyze::Analyzed>,
+}
+
+impl<'a> Toolbox<'a> {
+    /// # Errors
+    /// If a directory of the server cannot be used.
+    pub(super) fn new(options: &'a McpOptions) -> Result<Self, ToolFailure> {
+        let roots = Roots::new(&options.directories)?;
+        Ok(Self { options, roots, traces: Traces::default(), analyzed: None })
+    }
+
+    /// Forgets what calls have left, after one that broke off.
+    pub(super) fn forget(&mut self) {
+        self.traces.clear();
+        self.analyzed = None;
+    }
+
+    /// Runs a tool.
+    ///
+    /// # Errors
+    /// When there is no such tool, an argument is wrong, or the work fails.
+    pub(super) fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
+        let answer = match tool {
+            "info" => info::call(self, arguments),
+            "check" => check::call(self, arguments),
+            "tables" => tables::call(self, arguments),
+            "table" => table::call(self, arguments),
+            "plot" => plot::call(self, arguments),
+            "sql" => sql::call(self, arguments),
+            "analyze" => analyze::analyze(self, arguments),
+            "findings" => analyze::findings(self, arguments),
+            "compare" => compare::call(self, arguments),
+            "scan" => scan::call(self, arguments),
+            "plan" => plan::call(self, arguments),
+            other => Err(ToolFailure::usage(format!("unknown tool {other}; tools/list lists them"))),
+        }?;
+        answer.result(self.options.max_bytes)
+    }
+
+    /// Opens a trace, and names its inputs without links.
+    fn open(
+        &mut self,
+        inputs: &Texts,
+        filters: &FilterArguments,
+        subject: Option<&'static Table>,
+    ) -> Result<(Arc<Trace>, Vec<String>), ToolFailure> {
+        let filters = filters.filters(subject)?;
+        let inputs = self.roots.inputs(inputs.list())?;
+        let subject = subject.filter(|_| filters.condition.is_some()).map(|table| table.name);
+        let trace = self.traces.open(&inputs, filters, subject, &self.roots, self.options)?;
+        Ok((trace, inputs))
+    }
+
+    /// The rows that a call may show.
+    fn rows(&self, asked: Option<usize>) -> usize {
+        asked.filter(|rows| *rows > 0).unwrap_or(USUAL_ROWS).min(self.options.max_rows)
+    }
+}
+
+/// The command line that gives the same answer: the verb with its words, the inputs, and the filters of the trace.
+fn command_line(verb: &[&str], inputs: &[String], options: &[String], trace: Option<&Trace>) -> String {
+    let words = ["wavesieve"].iter().chain(verb).map(|word| (*word).to_owned());
+    let filters = trace.map(|trace| trace.choice().command_line()).unwrap_or_default();
+    let words = words.chain(inputs.iter().cloned()).chain(options.iter().cloned()).chain(filters);
+    words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+}
+
+/// An answer with the command line that gives the same.
+fn begin(command: String) -> ToolAnswer {
+    let mut answer = ToolAnswer::default();
+    answer.set("command", command);
+    answer
+}

@@ -1,0 +1,64 @@
+//! The process that runs the tools: it reads calls, a line each, and answers them, a line each.
+
+use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::McpOptions;
+use super::failure::{Exit, ToolFailure};
+use super::memory_limit::limit_memory;
+use super::protocol::{Kind, marked};
+use super::tools::Toolbox;
+use crate::input::interrupt;
+
+/// A call as it is handed over.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Task {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    /// Whether the result is marked for the version without a handshake.
+    pub is_stateless: bool,
+}
+
+/// Works until the server closes the input, which also ends a call that is not done.
+///
+/// # Errors
+/// If a directory cannot be used, or the server cannot be answered.
+pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
+    limit_memory(options.memory_bytes);
+    let mut tools = Toolbox::new(options)?;
+    let (sender, tasks) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let Ok(task) = serde_json::from_str::<Task>(&line) else { break };
+            if sender.send(task).is_err() {
+                break;
+            }
+        }
+        // Copies of databases are removed, whatever is still running.
+        interrupt(|| std::process::exit(0));
+    });
+    for task in tasks {
+        let is_stateless = task.is_stateless;
+        let mut line = marked(run(&mut tools, task), Kind::Answer, is_stateless).to_string();
+        line.push('\n');
+        let mut out = std::io::stdout().lock();
+        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn run(tools: &mut Toolbox<'_>, task: Task) -> Value {
+    let called = catch_unwind(AssertUnwindSafe(|| tools.call(&task.tool, task.arguments)));
+    let result = called.unwrap_or_else(|_| {
+        tools.forget();
+        let reason = format!("{} failed unexpectedly; its message is in the log of the server", task.tool);
+        Err(ToolFailure::new(Exit::Unexpected, reason))
+    });
+    result.unwrap_or_else(|failure| failure.result())
+}

@@ -1,0 +1,107 @@
+//! The process of the tools, as the server sees it.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::server::Event;
+use super::worker::Task;
+
+/// How long a process may take to remove what it has made.
+const PATIENCE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A running process.
+pub(super) struct Worker {
+    child: Child,
+    /// `None` when it was told to end.
+    input: Option<ChildStdin>,
+    /// Distinguishes its events from those of earlier ones.
+    pub number: u64,
+}
+
+impl Worker {
+    /// Starts this program with its own arguments and the one that makes it a worker.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(super) fn start(number: u64, events: Sender<Event>) -> io::Result<Self> {
+        let mut child = Command::new(program()?)
+            .args(arguments(std::env::args_os().skip(1).collect()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        thread::spawn(move || {
+            for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()).map_while(Result::ok) {
+                if events.send(Event::Result(number, line)).is_err() {
+                    return;
+                }
+            }
+            // The server may be gone already.
+            let _ = events.send(Event::WorkerGone(number));
+        });
+        Ok(Self { child, input, number })
+    }
+
+    /// Hands over a call.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub(super) fn send(&mut self, task: &Task) -> io::Result<()> {
+        let mut line = serde_json::to_vec(task)?;
+        line.push(b'\n');
+        match &mut self.input {
+            Some(input) => input.write_all(&line).and_then(|()| input.flush()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Worker {
+    /// Ends the process: closing its input lets it clean up; if that takes too long, it is killed.
+    fn drop(&mut self) {
+        self.input = None;
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            match self.child.try_wait() {
+                Ok(None) => thread::sleep(PAUSE),
+                _ => return,
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// This program, also after its file was replaced.
+fn program() -> io::Result<PathBuf> {
+    let own = PathBuf::from("/proc/self/exe");
+    if own.exists() { Ok(own) } else { std::env::current_exe() }
+}
+
+/// The arguments with the one that makes a worker, before those that are only names.
+fn arguments(mut words: Vec<OsString>) -> Vec<OsString> {
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(at, OsString::from("--worker"));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_has_the_arguments_of_the_server() {
+        let of = |words: &[&str]| {
+            let words = arguments(words.iter().map(OsString::from).collect());
+            words.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of(&["mcp", "a", "--max-rows", "9"]), "mcp a --max-rows 9 --worker");
+        assert_eq!(of(&["mcp", "--", "--a"]), "mcp --worker -- --a");
+    }
+}
