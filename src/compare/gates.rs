@@ -22,17 +22,11 @@ pub(crate) enum GateRule {
     Unclear,
 }
 
-/// What a rule starts with.
-const NAMES: [&str; 6] = ["slower", "span", "counter", "new", "gone", "unclear"];
-
 impl FromStr for GateRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        if !NAMES.contains(&name) {
-            return Err("choose from slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone, unclear".to_owned());
-        }
         let percentage = |pct: &str| {
             let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
             number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
@@ -44,14 +38,14 @@ impl FromStr for GateRule {
                 .ok_or("name the counter, such as counter:SQ_WAVES:5")?;
             return Ok(Self::Counter(counter.to_owned(), pct.map(percentage).transpose()?));
         }
-        let pct = rest.map(percentage).transpose()?;
-        match (name, pct) {
-            ("slower", pct) => Ok(Self::Slower(pct)),
-            ("span", pct) => Ok(Self::Span(pct)),
+        match (name, rest) {
+            ("slower", pct) => Ok(Self::Slower(pct.map(percentage).transpose()?)),
+            ("span", pct) => Ok(Self::Span(pct.map(percentage).transpose()?)),
             ("new", None) => Ok(Self::New),
             ("gone", None) => Ok(Self::Gone),
             ("unclear", None) => Ok(Self::Unclear),
-            _ => Err(format!("{name} takes no percentage; write it alone")),
+            ("new" | "gone" | "unclear", Some(_)) => Err(format!("{name} takes no percentage; write it alone")),
+            _ => Err("choose from slower[:PCT], span[:PCT], counter:NAME[:PCT], new, gone, unclear".to_owned()),
         }
     }
 }

@@ -70,8 +70,10 @@ impl Trace {
             on_demand_name(name).map_err(Error::Invalid)?;
         }
         check_output(output, overwrite)?;
-        let plan = Plan { output, format, with: on_demand_tables(with), overwrite, pack_bytes: PACK_BYTES };
-        let outcome = convert(self.filtered()?, &plan, &Silent)?;
+        let trace = self.filtered()?;
+        let (with, _) = on_demand_tables(with, trace.choice().chooses_rows());
+        let plan = Plan { output, format, with, overwrite, pack_bytes: PACK_BYTES };
+        let outcome = convert(trace, &plan, &Silent)?;
         Ok(Converted {
             rows: outcome.written.rows,
             files: outcome.written.files,

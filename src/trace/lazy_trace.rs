@@ -297,6 +297,13 @@ impl Trace {
         is_any
     }
 
+    /// Compares the files beside the tables of all inputs with what was written, and reports those that differ.
+    pub fn inspect_beside_tables(&self) {
+        for member in &self.members {
+            self.report_damage(member.source.damage_beside_tables());
+        }
+    }
+
     /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
     pub fn inspect_structure(&self) {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());

@@ -126,6 +126,11 @@ pub trait ProcessReader: Send + Sync {
         &[]
     }
 
+    /// Files beside the tables, for other programs, that are not as they were written. Nothing of the trace is lost with them.
+    fn damage_beside_tables(&self) -> Vec<Damage> {
+        Vec::new()
+    }
+
     /// Known damage: found when the input was opened, or by [`ProcessReader::damage_of_content`]. Damage found by
     /// reading is not repeated here.
     fn damage(&self) -> Vec<Damage> {

@@ -1,6 +1,6 @@
 //! Tables that are ready for statistics: what joins of other tables give.
 
-use crate::common::{records, succeed};
+use crate::common::{records, run, succeed};
 
 const INPUTS: [&str; 4] = ["fixtures/two_nodes", "fixtures/planted", "fixtures/hostile", "fixtures/merged"];
 
@@ -104,7 +104,7 @@ const LOWER_MEDIANS: [(&str, &str, &str); 2] = [
 fn features_of_processes_are_what_groups_give() {
     for input in ["fixtures/two_nodes", "fixtures/planted", "fixtures/hostile", "fixtures/merged", "fixtures/counters"]
     {
-        let processes = records(&["sql", "SELECT process, rank, role, node, hostname, pid FROM processes", input]);
+        let processes = records(&["sql", "SELECT process, rank, role, hostname, pid FROM processes", input]);
         let features = records(&["sql", "SELECT * FROM process_features ORDER BY process", input]);
         assert_eq!(features.len(), processes.len(), "{input}");
         for process in &processes {
@@ -159,6 +159,21 @@ fn datasets_keep_them() {
         };
         assert_eq!(ask(dataset.to_str().unwrap()), ask("fixtures/planted"), "{table}");
     }
+}
+
+/// Figures of the whole run do not stand beside tables of a part of it.
+#[test]
+fn features_of_processes_are_not_kept_with_a_part() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let output = dataset.to_str().unwrap();
+    let converted = run(&["convert", "fixtures/planted", "-o", output, "--with", "analysis", "--iter", "2..3"]);
+    assert_eq!(converted.code, 0, "{}", converted.stderr);
+    assert!(converted.stderr.contains("process_features is not kept"), "{}", converted.stderr);
+    let kept = "SELECT process, COUNT(*) AS kernels FROM kernels GROUP BY process ORDER BY process";
+    let found = "SELECT process, kernels FROM process_features ORDER BY process";
+    assert_eq!(records(&["sql", found, output]), records(&["sql", kept, output]));
+    assert!(!dataset.join("process_features").exists() && dataset.join("dispatch_features").exists());
 }
 
 /// Filters choose the same dispatches as of `kernels`; what is added up over a repetition is chosen by kernel alone.

@@ -44,7 +44,6 @@ impl Work {
         run(&[&["convert", traces.to_str().unwrap(), "-o", output.to_str().unwrap()], more].concat())
     }
 
-    /// Converts and expects the same files with the same bytes as from a conversion to a new directory.
     /// Kills a conversion when its first rank is finished; returns the folder of what is finished.
     fn killed_after_a_rank(&self) -> PathBuf {
         let (traces, dataset) = (self.path("traces"), self.path("dataset"));
@@ -60,6 +59,7 @@ impl Work {
         partial
     }
 
+    /// Converts and expects the same files with the same bytes as from a conversion to a new directory.
     fn expect_as_new(&self, said: &str, more: &[&str]) {
         let updated = self.convert("dataset", more);
         assert_eq!(updated.code, 0, "{}", updated.stderr);

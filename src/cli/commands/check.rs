@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     note_untouched(&trace, [ANOMALIES].into_iter(), global);
     // Of what nobody reads, such as stored rows of a dataset or the arguments of calls, nobody would notice that it is damaged.
     trace.finds_damaged_content();
+    trace.inspect_beside_tables();
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let errors = errors(&result.frame)?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;

@@ -152,7 +152,10 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     check_output(output, arguments.overwrite).map_err(refusal)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let with = on_demand_tables(&arguments.with);
+    let (with, left_out) = on_demand_tables(&arguments.with, trace.choice().chooses_rows());
+    if let Some(table) = left_out.filter(|_| !global.quiet) {
+        messages::print_note(format!("{table} is not kept: its figures are of the whole run, whatever filters choose"));
+    }
     let progress = Progress::new(trace.members().len(), with.len(), global);
     let plan = Plan { output, format, with, overwrite: arguments.overwrite, pack_bytes: arguments.pack << 20 };
     let said = at_interruption(output, &progress);

@@ -50,7 +50,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         constant_cat("role", Some(process.role.name()), 1)?,
         StringChunked::from_iter_options("hostname".into(), [hostname].into_iter()).into_series().into_column(),
     ];
-    let identity = vec![("node", Some(process.node)), ("pid", Some(process.facts.pid))];
+    let identity = vec![("pid", Some(process.facts.pid))];
     let figures = [
         identity,
         of_kernels(tables)?,

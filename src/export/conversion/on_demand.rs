@@ -13,15 +13,20 @@ fn on_demand() -> impl Iterator<Item = &'static Table> {
     tables().iter().copied().filter(|table| table.origin == Origin::OnDemand)
 }
 
-/// The tables with these names, in the order of their declaration.
-pub(crate) fn on_demand_tables(names: &[String]) -> Vec<&'static Table> {
+/// A table of the whole run, whatever filters choose: next to tables of a part it would not fit.
+const OF_WHOLE_RUN: &str = "process_features";
+
+/// The tables with these names, in the order of their declaration, and one of them that is left out because rows are chosen.
+pub(crate) fn on_demand_tables(names: &[String], chooses_rows: bool) -> (Vec<&'static Table>, Option<&'static str>) {
     let is_named = |table: &&'static Table| {
         names.iter().any(|name| {
             let is_of_analysis = name == ANALYSIS.0 && ANALYSIS.1.contains(&table.name);
             name == ALL || is_of_analysis || name == table.name
         })
     };
-    on_demand().filter(is_named).collect()
+    let (left_out, kept): (Vec<&'static Table>, Vec<&'static Table>) =
+        on_demand().filter(is_named).partition(|table| chooses_rows && table.name == OF_WHOLE_RUN);
+    (kept, left_out.first().map(|table| table.name))
 }
 
 /// The name of a table that is made on demand, or the word for several of them.

@@ -1,7 +1,6 @@
 //! Converts what has to be converted, takes over the rest, and publishes both at once.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -16,7 +15,7 @@ use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written};
 use crate::export::convert_process::{kept_tables, write_process};
 use crate::export::dataset::{self, Kept, Layout, Place, companions, manifest, write_files};
-use crate::input::{FileIdentity, MANIFEST, StoredProcess, StoredTable, part_path};
+use crate::input::{FileIdentity, MANIFEST, StoredFile, StoredProcess, StoredTable, part_path};
 use crate::schema::Table;
 use crate::trace::{Trace, TraceProcess};
 
@@ -341,5 +340,5 @@ fn is_up_to_date(
     let conversion = Conversion { key: key.clone(), processes: records.values().cloned().collect() };
     let tables = dataset.map(|(manifest, _)| manifest.tables.clone());
     let files = closing(trace, plan, &conversion, records.values(), tables)?;
-    Ok(files.iter().all(|(name, text)| fs::read(plan.output.join(name)).is_ok_and(|there| there == *text)))
+    Ok(files.iter().all(|(name, text)| StoredFile::of(text).difference(&plan.output.join(name)).is_none()))
 }

@@ -14,8 +14,8 @@ use crate::export::convert::selection;
 use crate::export::convert_process::kept_tables;
 use crate::export::parquet::file::ROW_GROUP_ROWS;
 use crate::input::{
-    DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, SharedFiles, StoredProcess,
-    StoredTable, hash, part_path,
+    DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, SharedFiles, StoredFile,
+    StoredProcess, StoredTable, part_path,
 };
 use crate::schema::Table;
 use crate::trace::Trace;
@@ -111,7 +111,10 @@ pub(crate) fn manifest(
         row_group_rows: ROW_GROUP_ROWS as u64,
         pack_bytes,
         facts: facts_hash,
-        companions: companions.iter().map(|(path, content)| (path.display().to_string(), hash(content))).collect(),
+        companions: companions
+            .iter()
+            .map(|(path, content)| (path.display().to_string(), StoredFile::of(content)))
+            .collect(),
         sum: String::new(),
         tables,
         processes: listed.collect(),

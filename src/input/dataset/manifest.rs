@@ -56,9 +56,9 @@ pub(crate) struct Manifest {
     pub pack_bytes: u64,
     /// Hash of the file with the facts about processes, 16 hexadecimal digits.
     pub facts: String,
-    /// Hashes of the files beside the tables, by their paths below the dataset, as `facts`.
+    /// The files beside the tables, by their paths below the dataset.
     #[serde(default)]
-    pub companions: BTreeMap<String, String>,
+    pub companions: BTreeMap<String, StoredFile>,
     /// Hash of the manifest itself with zeros in this place, 16 hexadecimal digits.
     #[serde(default)]
     pub sum: String,
@@ -66,6 +66,41 @@ pub(crate) struct Manifest {
     pub tables: BTreeMap<String, StoredTable>,
     /// The processes in order.
     pub processes: Vec<ListedProcess>,
+}
+
+/// A file beside the tables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredFile {
+    /// Its size.
+    pub bytes: u64,
+    /// Hash of its content, 16 hexadecimal digits.
+    pub hash: String,
+}
+
+impl StoredFile {
+    /// What is listed of a content.
+    pub(crate) fn of(content: &[u8]) -> Self {
+        Self { bytes: content.len() as u64, hash: hash(content) }
+    }
+
+    /// Why the file at a path is another one, if it is. Only a file of the right size is read.
+    pub(crate) fn difference(&self, path: &Path) -> Option<String> {
+        let found = match fs::metadata(path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Some("the file is missing".to_owned()),
+            Err(error) => return Some(format!("cannot be read: {error}")),
+        };
+        // To open a pipe would wait for its other end.
+        if !found.is_file() {
+            return Some("it is no file".to_owned());
+        }
+        let content = if found.len() == self.bytes { fs::read(path) } else { Ok(Vec::new()) };
+        match content {
+            Ok(content) if Self::of(&content) == *self => None,
+            Ok(_) => Some("it changed after it was written".to_owned()),
+            Err(error) => Some(format!("cannot be read: {error}")),
+        }
+    }
 }
 
 /// A table of a dataset.

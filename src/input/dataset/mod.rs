@@ -13,8 +13,8 @@ mod stored;
 
 pub(crate) use block_sums::BlockSums;
 pub(crate) use manifest::{
-    AnyManifest, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, SCHEMAS, StoredPart,
-    StoredTable, hash, is_dataset, part_name, without_manifest,
+    AnyManifest, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, SCHEMAS, StoredFile,
+    StoredPart, StoredTable, hash, is_dataset, part_name, without_manifest,
 };
 pub(crate) use manifest::{MANIFEST, Manifest};
 pub(crate) use own_files::{OwnFiles, part_path};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Error, Result, bail, ensure};
@@ -14,9 +14,9 @@ use polars::prelude::{IntoLazy, LazyFrame};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::block_sums::BlockSums;
-use super::manifest::{Manifest, StoredPart, hash, part_name};
+use super::manifest::{Manifest, StoredFile, StoredPart, hash, part_name};
 use super::row_groups::{RowGroups, Scan, joined, scan};
-use super::store::{ADVICE, Store, unusable};
+use super::store::{Store, unusable};
 use super::stored::StoredProcess;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{empty_frame, own_columns};
@@ -35,8 +35,9 @@ const SCANNED_ROWS: u64 = 65_536;
 pub(crate) struct SharedFiles {
     tables: BTreeMap<&'static str, Parts>,
     processes: Vec<Arc<StoredProcess>>,
-    /// The files beside the tables, with their hashes.
-    companions: Vec<(PathBuf, String)>,
+    /// The files beside the tables.
+    companions: Vec<(PathBuf, StoredFile)>,
+    damaged_companions: OnceLock<Vec<Damage>>,
 }
 
 /// The parts of a table.
@@ -104,8 +105,12 @@ impl SharedFiles {
             tables.insert(table.name, Parts { is_there, firsts, parts });
         }
         let processes = processes.into_iter().map(Arc::new).collect();
-        let companions = manifest.companions.iter().map(|(path, hash)| (directory.join(path), hash.clone())).collect();
-        Ok(Self { tables, processes, companions })
+        let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        let outside = manifest.companions.keys().find(|path| !is_below(path));
+        ensure!(outside.is_none(), "the manifest lists {} outside of it", outside.map_or("", String::as_str));
+        let listed = manifest.companions.iter();
+        let companions = listed.map(|(path, stored)| (directory.join(path), stored.clone())).collect();
+        Ok(Self { tables, processes, companions, damaged_companions: OnceLock::new() })
     }
 
     /// The processes in order.
@@ -135,18 +140,14 @@ impl SharedFiles {
         damaged
     }
 
-    /// The files beside the tables that are missing or changed. They are for other programs: no row is lost with them.
-    fn damaged_companions(&self) -> Vec<Damage> {
-        let cause = |path: &Path, written: &str| match fs::read(path) {
-            Ok(content) if hash(&content) == written => None,
-            Ok(_) => Some(format!("changed after it was written; {ADVICE}")),
-            Err(error) if error.kind() == ErrorKind::NotFound => Some(format!("missing; {ADVICE}")),
-            Err(error) => Some(format!("cannot be read: {error}")),
+    /// The files beside the tables that are not as they were written, compared once.
+    fn damaged_companions(&self) -> &[Damage] {
+        let damage = |(path, stored): &(PathBuf, StoredFile)| {
+            let cause = format!("{}; run the same convert again", stored.difference(path)?);
+            let part = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Some(Damage { path: path.display().to_string(), part, cause })
         };
-        let damage = |(path, written): &(PathBuf, String)| {
-            Some(Damage { path: path.display().to_string(), part: String::new(), cause: cause(path, written)? })
-        };
-        self.companions.iter().filter_map(damage).collect()
+        self.damaged_companions.get_or_init(|| self.companions.iter().filter_map(damage).collect())
     }
 
     /// What is lost with a part: rows of all processes that have some in it.
@@ -334,9 +335,8 @@ impl Store for SharedProcess {
         if self.is_kept(table) { self.checked(table, |_| true) } else { None }
     }
 
-    fn damage_beside_tables(&self) -> Vec<Damage> {
-        // They are of all processes, and reported with the first.
-        if self.place == 0 { self.files.damaged_companions() } else { Vec::new() }
+    fn damage_beside_tables(&self) -> &[Damage] {
+        self.files.damaged_companions()
     }
 
     fn damage_of(&self, table: &Table, error: &Error) -> Damage {

@@ -344,8 +344,12 @@ impl ProcessReader for DatasetSource {
                 self.leave_out(table.name, damage.clone());
                 Some(damage)
             });
-            damage.chain(self.store.damage_beside_tables()).collect()
+            damage.collect()
         })
+    }
+
+    fn damage_beside_tables(&self) -> Vec<Damage> {
+        self.store.damage_beside_tables().to_vec()
     }
 
     fn damage(&self) -> Vec<Damage> {

@@ -29,8 +29,8 @@ pub(crate) trait Store: Send + Sync {
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage>;
 
     /// Files beside the tables that are not as they were written; no row is lost with them.
-    fn damage_beside_tables(&self) -> Vec<Damage> {
-        Vec::new()
+    fn damage_beside_tables(&self) -> &[Damage] {
+        &[]
     }
 
     /// What is lost when the rows of a table cannot be read.

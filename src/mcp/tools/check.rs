@@ -26,6 +26,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, None)?;
     // Of what nobody reads, nobody would notice that it is damaged.
     trace.finds_damaged_content();
+    trace.inspect_beside_tables();
     let query = tools.options.registry.get("trace_health")?;
     let health = run_query(&trace, query, &QueryOptions::default())?;
     let mut answer = begin(command_line(&["check"], &inputs, &[], Some(&trace)));

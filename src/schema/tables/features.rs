@@ -75,12 +75,11 @@ pub(crate) static PROCESS_FEATURES: Table = Table {
     key: &["process"],
     sort: &["process"],
     origin: Origin::OnDemand,
-    about: "One row per process, which mostly is a rank, with its figures from other tables. Times of several GPUs are added up; sums are of valid rows.",
+    about: "One row per process, which mostly is a rank, with its figures from other tables over the whole run, whatever filters choose. Times of several GPUs are added up; sums are of valid rows.",
     columns: &[
         PROCESS,
         RANK,
         cat("role", "See `processes`"),
-        id("node", "Dense number of the node"),
         text("hostname", "Host name").null(),
         id("pid", "Process id of the operating system, -1 if unknown"),
         int("gpus", Unit::Count, "GPUs that did something"),
@@ -117,12 +116,16 @@ pub(crate) static PROCESS_FEATURES: Table = Table {
         int("iterations", Unit::Count, "Repetitions, see `iterations`"),
         int("iteration_median_ns", Unit::Nanoseconds, "Median of their lengths, the lower one of two").null(),
         int("iteration_max_ns", Unit::Nanoseconds, "Longest of them").null(),
-        int("allocations", Unit::Count, "Allocations of memory of devices and host, see `memory_live`"),
+        int(
+            "allocations",
+            Unit::Count,
+            "Allocations of memory of devices and host whose address is known, see `memory_live`",
+        ),
         int("allocated_bytes", Unit::Bytes, "Sum of their sizes"),
         int(
             "peak_bytes",
             Unit::Bytes,
-            "Peaks of live memory, added up over the GPUs; null if no GPU memory was recorded",
+            "Peaks of live memory, added up over the GPUs; null if none is known, see `memory_live`",
         )
         .null(),
     ],
