@@ -30,7 +30,6 @@ const STEM: &str = "analysis";
 Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format html -o report.html
-  wavesieve analyze traces/ -o report.xlsx --kernel-details
   wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
   wavesieve analyze traces/ --llm local --prompt 'Why are the GPUs idle?'")]
 pub(crate) struct AnalyzeArguments {
