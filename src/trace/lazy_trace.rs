@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use parking_lot::Mutex;
@@ -70,6 +70,8 @@ pub struct Trace {
     damage: Mutex<BTreeSet<Damage>>,
     /// What was damaged before anything was read.
     opened_with: BTreeSet<Damage>,
+    /// What differs beside the tables, if that was looked at.
+    beside_tables: OnceLock<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
     pub(super) choice: Filters,
     pub(super) resolved: BTreeMap<i64, Resolved>,
@@ -98,6 +100,7 @@ impl Trace {
             jobs,
             damage: Mutex::default(),
             opened_with: BTreeSet::new(),
+            beside_tables: OnceLock::new(),
             notes,
             choice: Filters::default(),
             resolved: BTreeMap::new(),
@@ -129,10 +132,11 @@ impl Trace {
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
     }
 
-    /// What was damaged when the inputs were opened, and is of no process that is read.
+    /// What was damaged when the inputs were opened, and is of no process that is read, or lies beside the tables.
     pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
         let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
-        self.opened_with.difference(&known).cloned().collect()
+        let beside = self.beside_tables.get().into_iter().flatten();
+        self.opened_with.difference(&known).chain(beside).cloned().collect()
     }
 
     /// Works on some processes, as many in parallel as allowed, and notifies the observer.
@@ -299,9 +303,8 @@ impl Trace {
 
     /// Compares the files beside the tables of all inputs with what was written, and reports those that differ.
     pub fn inspect_beside_tables(&self) {
-        for member in &self.members {
-            self.report_damage(member.source.damage_beside_tables());
-        }
+        let look = || self.members.iter().flat_map(|member| member.source.damage_beside_tables()).collect();
+        self.report_damage(self.beside_tables.get_or_init(look).iter().cloned());
     }
 
     /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.

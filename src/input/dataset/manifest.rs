@@ -210,6 +210,9 @@ impl Manifest {
         let tables = self.tables.iter();
         let tables = tables.map(|(name, table)| Ok(format!("{}:{}", json(name)?, json(table)?)));
         lists.push(("tables", ["{", "}"], tables.collect::<Result<_>>()?));
+        let companions = self.companions.iter();
+        let companions = companions.map(|(path, file)| Ok(format!("{}:{}", json(path)?, json(file)?)));
+        lists.push(("companions", ["{", "}"], companions.collect::<Result<_>>()?));
         lists.push(("processes", ["[", "]"], self.processes.iter().map(json).collect::<Result<_>>()?));
         lists.iter().for_each(|(name, ..)| drop(fields.remove(*name)));
         let mut text = serde_json::to_string_pretty(&whole)?;
