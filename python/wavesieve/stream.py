@@ -130,7 +130,7 @@ def _until_end(source: Any, running: Run) -> Iterator[Any]:
         yield from source
         running.read()
         running.finish()
-    except importlib.import_module("pyarrow").ArrowInvalid:
+    except (importlib.import_module("pyarrow").ArrowInvalid, OSError):
         # The program ended early; its report is clearer.
         running.read()
         running.finish()
