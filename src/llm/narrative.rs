@@ -64,7 +64,13 @@ impl Narrator {
     ) -> Result<Outcome, LlmError> {
         let share = self.options.share;
         let mut names = known_names(analysis, share, &self.variables, &self.rules);
-        let data = payload(analysis, share, &mut names);
+        for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
+            let token = names.token("SECRET", secret, false);
+            names.alias(secret, &token);
+        }
+        let mut data = payload(analysis, share, &mut names);
+        let mut redactor = Redactor::new(self.rules.clone(), names);
+        redactor.data(&mut data);
         let about = GuideContext {
             tier: analysis.document.tier,
             has_counters: analysis.document.tier >= 2,
@@ -83,7 +89,7 @@ impl Narrator {
                     authorities: self.options.authorities.clone(),
                 },
             },
-            Redactor::new(self.rules.clone(), names),
+            redactor,
         );
         let reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,

@@ -1,5 +1,6 @@
 //! From options and variables to providers that can be asked.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -89,6 +90,12 @@ impl Endpoint {
         self.key.is_some()
     }
 
+    /// The key and the values of headers, which stand in no text that is sent.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let key = self.key.as_deref().filter(|key| Some(*key) != self.provider.default_key.as_deref());
+        key.into_iter().chain(self.extra_headers.iter().map(|(_, value)| value.as_str()))
+    }
+
     /// Where requests go.
     pub(crate) fn address(&self) -> String {
         let path = match self.url.strip_suffix("/v1") {
@@ -166,13 +173,20 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
         let (url, advice) = address(&provider, options.url.as_deref().filter(|_| is_first), variables)?;
         let (key, key_variable) = key(&provider, variables)?;
         let is_public_key = key.is_none() || key == provider.default_key;
-        if url.starts_with("http:") && !is_here(&url) && !is_public_key && !options.is_insecure {
-            return usage(format!(
-                "{name} would get the key of {key_variable} at {url} without encryption; use https, or --llm-insecure"
-            ));
-        }
         let is_private = provider.name == "private";
         let extra_headers = if is_private { private_headers(variables)? } else { Vec::new() };
+        if url.starts_with("http:") && !is_here(&url) && !options.is_insecure {
+            let secret = match (is_public_key, extra_headers.is_empty()) {
+                (false, _) => format!("the key of {key_variable}"),
+                (true, false) => "its headers".to_owned(),
+                (true, true) => String::new(),
+            };
+            if !secret.is_empty() {
+                return usage(format!(
+                    "{name} would get {secret} at {url} without encryption; use https, or --llm-insecure"
+                ));
+            }
+        }
         if is_private && !options.is_insecure {
             warnings.extend(unverified(variables));
         }
@@ -309,7 +323,7 @@ pub(crate) fn is_here(url: &str) -> bool {
         Some(inner) => inner.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     };
-    name == "localhost" || name == "::1" || name.starts_with("127.")
+    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The key of a provider with the variable that holds it.

@@ -47,6 +47,17 @@ impl Redactor {
         }
     }
 
+    /// Data without what must not leave, before it becomes text in which line breaks and tabs are letters.
+    pub(crate) fn data(&mut self, data: &mut Value) {
+        match data {
+            // Slashes of names within paths of ranges are marked.
+            Value::String(text) => *text = self.text(&text.replace("\\/", "/")),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.data(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.data(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
     /// The kind of a known name that stands in bytes nevertheless.
     pub(crate) fn leak(&self, bytes: &[u8]) -> Option<String> {
         let left = |text: &str| {
@@ -209,6 +220,18 @@ mod tests {
             ("password: hunter2", "password: [SECRET_1]"),
         ] {
             assert_eq!(redactor().text(text), expected, "{text}");
+        }
+    }
+
+    /// In a text within a text, line breaks would be letters in front of what is looked for.
+    #[test]
+    fn data_is_looked_through_before_it_becomes_text() {
+        let code = "tower\n/gpfs01/me/x\n\tsk-ant-api03-abcdefghijk\n\t10.1.2.3";
+        let mut data = json!({ "role": "on tower", "code": code, "range": r"step \/lustre\/a" });
+        redactor().data(&mut data);
+        let text = json!({ "content": data.to_string() }).to_string();
+        for secret in ["tower", "gpfs01", "abcdefghijk", "10.1.2.3", "lustre"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
         }
     }
 
