@@ -21,7 +21,7 @@ pub(crate) enum Event<'a> {
     MovedOn { error: &'a LlmError, next: &'a str },
 }
 
-/// Who is told what happens.
+/// Who gets notice of what happens.
 pub(crate) trait Listener {
     fn hear(&self, event: Event<'_>);
 }

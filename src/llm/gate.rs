@@ -14,7 +14,7 @@ use super::redaction::Redactor;
 use super::settings::{Endpoint, is_here};
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 
-/// What the gate is told once.
+/// What the gate is made with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GateOptions {
     pub is_offline: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Gate {
     shown: RefCell<String>,
 }
 
-/// Takes the bytes of an answer as they come, and tells whether they held any text.
+/// Takes the bytes of an answer as they come, and reports whether they held any text.
 pub(crate) struct Receiver<'a> {
     pub on_body: &'a mut dyn FnMut(&[u8]),
     pub has_text: &'a dyn Fn() -> bool,

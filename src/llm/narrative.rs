@@ -51,10 +51,10 @@ impl Narrator {
         Ok(Self { endpoints, options, variables, rules, warnings })
     }
 
-    /// Asks for a section about an analysis. `check_own` tells what is wrong with a command of this program.
+    /// Asks for a section about an analysis. `check_own` reports what is wrong with a command of this program.
     ///
     /// # Errors
-    /// When there is no answer; [`LlmError::reaches_user`] tells which errors are more than a warning.
+    /// When there is no answer; [`LlmError::reaches_user`] reports which errors are more than a warning.
     pub(crate) fn narrate(
         &self,
         analysis: &Analysis,

@@ -1,4 +1,4 @@
-//! What a model is told and asked: templates with the guide and the data.
+//! Instructions and question for a model: templates with the guide and the data.
 
 use minijinja::{Environment, context};
 use serde_json::Value;

@@ -32,7 +32,7 @@ pub(crate) struct Message {
 /// A question with all that came before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
-    /// What the model is told about its work; the same for many questions, so that it can be cached.
+    /// Instructions for the model; the same for many questions, so that it can be cached.
     pub system: String,
     /// A shorter form of it, for a model that used all tokens before it wrote.
     pub short_system: Option<String>,

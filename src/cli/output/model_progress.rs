@@ -13,7 +13,7 @@ use crate::llm::{Event, Listener};
 /// How often the line moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A line that tells what is waited for, and how much has come in.
+/// A line about what is waited for, and how much has come in.
 pub(crate) struct ModelProgress<'a> {
     bar: ProgressBar,
     global: &'a GlobalArguments,

@@ -26,7 +26,7 @@ fn is_passing(status: u16) -> bool {
 
 /// Makes attempts until one succeeds, fails for good, or the time is over. `attempt` gets the time that it may take;
 /// `on_wait` what is waited before the next and why. An answer that brought text is never asked for again:
-/// `has_text` tells whether there is some.
+/// `has_text` reports whether there is some.
 ///
 /// # Errors
 /// With the failure of the last attempt.
