@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Command;
 use clap::builder::{StyledStr, Styles};
-use minijinja::{Environment, context};
+use minijinja::{Environment, Value, context};
 
 use crate::engine::{Parameter, ParameterType, Query};
 
@@ -19,6 +19,16 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Agents", &["mcp"]),
     ("Setup", &["completions", "man", "config", "schema", "licenses"]),
 ];
+
+/// The groups for templates: a title, and the names and summaries of the commands.
+pub(crate) fn listed(command: &Command) -> Vec<Value> {
+    let row = |verb: &&Command| context! { name => verb.get_name(), about => about(verb) };
+    let group = |(title, verbs): (&str, Vec<&Command>)| {
+        let verbs: Vec<Value> = verbs.iter().map(row).collect();
+        context! { title, verbs }
+    };
+    groups(command).into_iter().map(group).collect()
+}
 
 /// The verbs that exist, by task.
 pub(crate) fn groups(command: &Command) -> Vec<(&'static str, Vec<&Command>)> {

@@ -7,7 +7,7 @@ use clap::Command;
 use minijinja::{Value, context};
 use serde::Deserialize;
 
-use super::help::{about, groups, render};
+use super::help::{listed, render};
 use crate::engine::Registry;
 use crate::mcp::tool_docs;
 
@@ -35,14 +35,7 @@ struct Agent {
 /// When the list of agents is wrong, which the tests exclude.
 pub(crate) fn pages(command: &Command, registry: &Registry) -> Result<Vec<(String, Vec<u8>)>> {
     let agents: Agents = toml::from_str(AGENTS).context("internal: share/mcp/agents.toml is wrong")?;
-    let groups: Vec<Value> = groups(command)
-        .into_iter()
-        .map(|(title, verbs)| {
-            let verbs: Vec<Value> =
-                verbs.iter().map(|verb| context! { name => verb.get_name(), about => about(verb) }).collect();
-            context! { title, verbs }
-        })
-        .collect();
+    let groups = listed(command);
     let mut families: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for query in registry.iter() {
         families.entry(query.family.clone()).or_default().push(query.name.clone());

@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 use minijinja::{Value, context};
 
-use super::help::{Part, about, groups, notes, render};
+use super::help::{Part, listed, notes, render};
 
 /// File names and texts of the pages: an index and one per verb.
 pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
@@ -11,14 +11,7 @@ pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     let unbuilt = command.clone();
     let mut built = command.clone().disable_help_subcommand(true);
     built.build();
-    let groups: Vec<Value> = groups(command)
-        .into_iter()
-        .map(|(title, verbs)| {
-            let verbs: Vec<Value> =
-                verbs.iter().map(|verb| context! { name => verb.get_name(), about => about(verb) }).collect();
-            context! { title, verbs }
-        })
-        .collect();
+    let groups = listed(command);
     let global = options(&unbuilt, |option| option.is_global_set());
     let index = render(include_str!("../../../templates/docs/verbs_index.md"), context! { groups, options => global });
     let mut pages = vec![("README.md".to_owned(), format!("{index}\n").into_bytes())];
