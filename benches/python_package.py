@@ -46,10 +46,11 @@ def arguments():
 
 
 def medians(cases, runs):
-    """Median seconds of each case, interleaved, after a warm-up round."""
+    """Median seconds of each case, interleaved, after a warm-up round. Each round starts with another case."""
     samples = {name: [] for name in cases}
     for number in range(runs + 1):
-        for name, case in cases.items():
+        start = number % len(cases)
+        for name, case in [*cases.items()][start:] + [*cases.items()][:start]:
             began = time.perf_counter()
             case()
             if number:

@@ -136,6 +136,31 @@ def test_a_filtered_dataset_is_read_by_the_program(
     assert dataset.scan("kernels").collect().height == 144
 
 
+@pytest.mark.parametrize("place", ["project", "HOME", "XDG_CONFIG_HOME"])
+def test_settings_filter_a_scan_wherever_they_are(
+    place: str, converted: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = wavesieve.open(converted("two_nodes").absolute())
+    files = {
+        "project": "wavesieve.toml",
+        "HOME": ".config/wavesieve/config.toml",
+        "XDG_CONFIG_HOME": "wavesieve/config.toml",
+    }
+    file = tmp_path / files[place]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.setenv("WAVESIEVE_BINARY", str(Path(wavesieve.find_program()).absolute()))
+    monkeypatch.chdir(below)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    if place != "project":
+        monkeypatch.setenv(place, str(tmp_path))
+    assert dataset.scan("kernels").collect().height == 288
+    file.write_text('rank = "1"\n')
+    assert dataset.scan("kernels").collect().height == 72
+
+
 def test_scanning_a_filtered_dataset_gives_the_note_of_the_program(tmp_path: Path) -> None:
     dataset = wavesieve.open("fixtures/two_nodes").filter(rank=[0, 1]).convert(tmp_path / "part")
     with pytest.warns(wavesieve.TraceNote) as program_notes:

@@ -221,5 +221,21 @@ def rank_list(text: str) -> set[int] | None:
 
 def settings_filter() -> bool:
     """Whether the user's settings filter traces or rename what is in them (`wavesieve.toml`, variables)."""
+    if not _has_settings():
+        return False
     rows = records(["config", "show", "sql"])
     return any(row["setting"] in _SETTINGS and row["value"] is not None for row in rows)
+
+
+def _has_settings() -> bool:
+    """Whether there can be settings: a file at one of the places where the program looks for them, or a variable.
+
+    Asking the program takes longer than all else that a scan does before it reads.
+    """
+    variables = (name.removeprefix("WAVESIEVE_") for name in os.environ if name.startswith("WAVESIEVE_"))
+    if any(name.lower().replace("_", "-") in _SETTINGS for name in variables):
+        return True
+    homes = [Path(os.environ.get("HOME", ""), ".config"), Path(os.environ.get("XDG_CONFIG_HOME", ""))]
+    current = Path.cwd()
+    files = [directory / "wavesieve.toml" for directory in (current, *current.parents)]
+    return any(file.exists() for file in [*files, *(home / "wavesieve" / "config.toml" for home in homes)])
