@@ -5,6 +5,7 @@ use polars::prelude::col;
 
 use super::registry::Query;
 use crate::derive::WhyEmpty;
+use crate::schema::Table;
 use crate::trace::Trace;
 use crate::{derive, schema};
 
@@ -13,10 +14,30 @@ use crate::{derive, schema};
 /// # Errors
 /// When a table cannot be read.
 pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> {
-    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(None) };
+    let needs = &query.declaration.needs;
+    let Some(subject) = needs.first().and_then(|name| schema::table(name)) else { return Ok(None) };
     if query.declaration.kind == "health" {
         return Ok(None);
     }
+    let of_segments = needs.iter().any(|table| table == "gpu_segments");
+    why_without_rows(trace, subject, of_segments)
+}
+
+/// The reasons for those of the tables of which the trace has nothing, whether or not a statement over them has rows.
+///
+/// # Errors
+/// When a table cannot be read.
+pub(crate) fn why_empty_of_tables<'a>(trace: &Trace, names: impl Iterator<Item = &'a str>) -> Result<Vec<String>> {
+    let mut reasons = Vec::new();
+    // A trace without anomalies is a good one.
+    for table in names.filter(|name| *name != "anomalies").filter_map(schema::table) {
+        reasons.extend(why_without_rows(trace, table, table.name == "gpu_segments")?);
+    }
+    Ok(reasons)
+}
+
+/// The source tables that have rows.
+fn filled(trace: &Trace) -> Result<Vec<&'static str>> {
     let mut filled = Vec::new();
     for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
         for member in trace.members() {
@@ -26,7 +47,11 @@ pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> 
             }
         }
     }
-    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
+    Ok(filled)
+}
+
+fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -> Result<Option<String>> {
+    let filled = filled(trace)?;
     let sources: Vec<&str> = match subject.origin {
         schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
         _ => Vec::new(),

@@ -6,6 +6,9 @@ use crate::engine::QueryError;
 use crate::input::InputError;
 use crate::text::causes::with_causes;
 
+/// Letters of a message: some repeat what was asked.
+const LONGEST: usize = 1500;
+
 /// Exit codes of the program, by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -72,9 +75,13 @@ impl ToolFailure {
 
     /// The result of a call that failed: an error that the agent sees and can correct.
     pub(super) fn result(&self) -> Value {
-        let structured = json!({ "error": self.message, "exit": self.exit.json() });
+        let message = match self.message.char_indices().nth(LONGEST).and_then(|(end, _)| self.message.get(..end)) {
+            Some(start) => format!("{start}… ({} more bytes)", self.message.len() - start.len()),
+            None => self.message.clone(),
+        };
+        let structured = json!({ "error": message, "exit": self.exit.json() });
         json!({
-            "content": [{ "type": "text", "text": format!("error ({}): {}", self.exit.name(), self.message) }],
+            "content": [{ "type": "text", "text": format!("error ({}): {message}", self.exit.name()) }],
             "structuredContent": structured,
             "isError": true,
         })

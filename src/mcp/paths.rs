@@ -35,6 +35,15 @@ impl Roots {
         self.roots.iter().map(|root| root.display().to_string()).collect()
     }
 
+    /// Why paths cannot be found in a directory that was there when the server started; the first one.
+    pub(super) fn gone(&self) -> Option<ToolFailure> {
+        let root = self.roots.iter().find(|root| !root.is_dir())?;
+        let shown = root.display();
+        let reason =
+            "was a directory when the server started and is none now; restore it, or start the server with another one";
+        Some(ToolFailure::usage(format!("{shown} {reason}")))
+    }
+
     /// Whether a path without links lies in one of the directories.
     fn contain(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
@@ -46,6 +55,10 @@ impl Roots {
     /// # Errors
     /// If it does not exist, or lies outside; what exists outside is not revealed.
     pub(super) fn existing(&self, named: &str) -> Result<PathBuf, ToolFailure> {
+        self.found(named).map_err(|failure| self.gone().unwrap_or(failure))
+    }
+
+    fn found(&self, named: &str) -> Result<PathBuf, ToolFailure> {
         let mut is_outside = false;
         for path in self.roots.iter().map(|root| root.join(named)) {
             match path.canonicalize() {
@@ -77,7 +90,9 @@ impl Roots {
         for name in named {
             match self.existing(name) {
                 Ok(path) => inputs.push(text_of(path)?),
-                Err(_) if name.contains(PATTERN) => inputs.extend(self.matches(name)?),
+                Err(_) if name.contains(PATTERN) => {
+                    inputs.extend(self.matches(name).map_err(|failure| self.gone().unwrap_or(failure))?)
+                }
                 Err(failure) => return Err(failure),
             }
         }
