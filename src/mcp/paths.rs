@@ -37,11 +37,7 @@ impl Roots {
 
     /// Why paths cannot be found in a directory that was there when the server started; the first one.
     pub(super) fn gone(&self) -> Option<ToolFailure> {
-        let root = self.roots.iter().find(|root| !root.is_dir())?;
-        let shown = root.display();
-        let reason =
-            "was a directory when the server started and is none now; restore it, or start the server with another one";
-        Some(ToolFailure::usage(format!("{shown} {reason}")))
+        self.roots.iter().find(|root| !root.is_dir()).map(|root| gone(root))
     }
 
     /// Whether a path without links lies in one of the directories.
@@ -183,6 +179,14 @@ impl Roots {
         let roots = self.shown().join(", ");
         ToolFailure::usage(format!("{named} is outside of the directories of this server; name a path in {roots}"))
     }
+}
+
+/// The failure of a call that needs a directory which is gone.
+pub(super) fn gone(directory: &Path) -> ToolFailure {
+    let shown = directory.display();
+    let reason =
+        "was a directory when the server started and is none now; restore it, or start the server with another one";
+    ToolFailure::usage(format!("{shown} {reason}"))
 }
 
 fn missing(named: &str) -> ToolFailure {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::McpOptions;
 use super::failure::{Exit, ToolFailure};
 use super::memory_limit::limit_memory;
+use super::paths::gone;
 use super::protocol::{Kind, marked};
 use super::tools::Toolbox;
 use crate::input::interrupt;
@@ -58,7 +59,10 @@ fn run<'a>(options: &'a McpOptions, made: &mut Option<Toolbox<'a>>, task: Task) 
     if made.is_none() {
         match Toolbox::new(options) {
             Ok(tools) => *made = Some(tools),
-            Err(failure) => return failure.result(),
+            Err(failure) => {
+                let directory = options.directories.iter().find(|directory| !directory.is_dir());
+                return directory.map_or(failure, |directory| gone(directory)).result();
+            }
         }
     }
     let Some(tools) = made else { return Value::Null };
