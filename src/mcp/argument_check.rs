@@ -63,7 +63,7 @@ fn value(tool: &str, path: &str, schema: &Value, given: Value) -> Result<Value, 
     let refused = |given: &Value| Err(wrong(path, given, &expected(schema)));
     match (schema.get("type").and_then(Value::as_str), given) {
         (Some("string"), given @ (Value::String(_) | Value::Number(_))) => text(path, schema, given),
-        (Some("array"), given @ (Value::String(_) | Value::Number(_))) => {
+        (Some("array"), given @ Value::String(_)) => {
             let items = schema.get("items").unwrap_or(&Value::Null);
             // Commas divide the texts that one stands for, which are checked where they are used.
             let is_list = given.as_str().is_some_and(|given| given.contains(','));
@@ -72,7 +72,7 @@ fn value(tool: &str, path: &str, schema: &Value, given: Value) -> Result<Value, 
         (Some("array"), Value::Array(elements)) => {
             let items = schema.get("items").unwrap_or(&Value::Null);
             let element = |(at, element): (usize, Value)| match element {
-                Value::String(_) | Value::Number(_) => text(&format!("{path}[{at}]"), items, element),
+                Value::String(_) => text(&format!("{path}[{at}]"), items, element),
                 other => Err(wrong(&format!("{path}[{at}]"), &other, "a text")),
             };
             elements.into_iter().enumerate().map(element).collect()
@@ -178,7 +178,7 @@ mod tests {
         for (tool, arguments, message) in [
             (
                 "table",
-                json!({ "query": "q", "inputs": 5, "rows": "ten" }),
+                json!({ "query": "q", "inputs": "a", "rows": "ten" }),
                 "invalid rows `\"ten\"`: expected a whole number from 1",
             ),
             ("sql", json!({ "query": "q", "rows": -1 }), "invalid rows `-1`: expected a whole number from 1"),

@@ -17,6 +17,7 @@ fn wrong_arguments_are_named_with_what_is_expected() {
         ("table", table("rows", json!(0)), &["rows", "`0`", "a whole number from 1"]),
         ("table", table("rows", json!(1.5)), &["rows", "1.5", "a whole number from 1"]),
         ("table", table("rows", json!(1e300)), &["rows", "a whole number from 1"]),
+        ("table", table("inputs", json!(5)), &["inputs", "`5`", "a list of texts"]),
         ("table", table("inputs", json!(true)), &["inputs", "true", "a list of texts"]),
         ("table", table("inputs", json!([{}])), &["inputs[0]", "{}", "a text"]),
         ("table", table("filters", json!([])), &["filters", "[]", "an object with any of", "window_mode"]),
