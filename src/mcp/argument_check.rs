@@ -217,7 +217,7 @@ mod tests {
         assert!(
             check("info", json!({ "filters": [] }))
                 .unwrap_err()
-                .starts_with("invalid filters `[]`: expected an object with any of window,")
+                .starts_with("invalid filters `[]`: expected an object with any of category, ")
         );
         assert!(check("sql", json!({})).unwrap_err().starts_with("missing argument `query` of sql; add it: "));
         assert!(check("sql", json!({ "query": null })).unwrap_err().starts_with("missing argument `query`"));
