@@ -17,6 +17,22 @@ pub(crate) struct Side {
 pub(crate) type GpuKey = (i64, i64);
 
 impl Side {
+    /// A side of the runs that differ, and a sentence for each that does not: what is counted twice would make the noise look smaller than
+    /// it is.
+    pub(crate) fn of_distinct(runs: Vec<Digest>) -> (Self, Vec<String>) {
+        let (mut distinct, mut sentences): (Vec<Digest>, Vec<String>) = (Vec::new(), Vec::new());
+        for run in runs {
+            match distinct.iter().find(|earlier| earlier.is_same_run(&run)) {
+                Some(earlier) => {
+                    let (named, of) = (run.facts.inputs.join(" "), earlier.facts.inputs.join(" "));
+                    sentences.push(format!("{named} is the same run as {of}; it is counted once"));
+                }
+                None => distinct.push(run),
+            }
+        }
+        (Self { runs: distinct }, sentences)
+    }
+
     /// All GPUs of all runs.
     pub(crate) fn gpus(&self) -> impl Iterator<Item = &GpuDigest> {
         self.runs.iter().flat_map(|run| &run.gpus)

@@ -5,6 +5,7 @@ use polars::prelude::col;
 
 use super::registry::Query;
 use crate::derive::WhyEmpty;
+use crate::schema::Table;
 use crate::trace::Trace;
 use crate::{derive, schema};
 
@@ -13,28 +14,60 @@ use crate::{derive, schema};
 /// # Errors
 /// When a table cannot be read.
 pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> {
-    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(None) };
+    let needs = &query.declaration.needs;
+    let Some(subject) = needs.first().and_then(|name| schema::table(name)) else { return Ok(None) };
     if query.declaration.kind == "health" {
         return Ok(None);
     }
+    let of_segments = needs.iter().any(|table| table == "gpu_segments");
+    why_without_rows(trace, subject, of_segments)
+}
+
+/// The reasons for those of the tables of which the trace has nothing, whether or not a statement over them has rows.
+///
+/// # Errors
+/// When a table cannot be read.
+pub(crate) fn why_empty_of_tables<'a>(trace: &Trace, names: impl Iterator<Item = &'a str>) -> Result<Vec<String>> {
+    let mut reasons = Vec::new();
+    // A trace without anomalies is a good one.
+    for table in names.filter(|name| *name != "anomalies").filter_map(schema::table) {
+        reasons.extend(why_without_rows(trace, table, table.name == "gpu_segments")?);
+    }
+    Ok(reasons)
+}
+
+/// The source tables that have rows, for people.
+fn filled(trace: &Trace) -> Result<String> {
     let mut filled = Vec::new();
     for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
-        for member in trace.members() {
-            if trace.count_rows(member, table)? > 0 {
-                filled.push(table.name);
-                break;
-            }
+        if is_filled(trace, table)? {
+            filled.push(table.name);
         }
     }
-    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
+    Ok(filled.join(", "))
+}
+
+/// Whether any process has rows of a source table.
+fn is_filled(trace: &Trace, table: &'static Table) -> Result<bool> {
+    for member in trace.members() {
+        if trace.has_rows(member, table)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -> Result<Option<String>> {
     let sources: Vec<&str> = match subject.origin {
         schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
         _ => Vec::new(),
     };
     let source = sources.first().copied().unwrap_or(subject.name);
-    let is_source = schema::table(source).is_some_and(|table| table.origin == schema::Origin::Source);
-    Ok(Some(if is_source && !filled.contains(&source) {
-        format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
+    let source_table = schema::table(source).filter(|table| table.origin == schema::Origin::Source);
+    let is_unrecorded = source_table.map(|table| is_filled(trace, table)).transpose()? == Some(false);
+    Ok(Some(if is_unrecorded {
+        let filled = filled(trace)?;
+        format!("{source} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
     } else if subject.origin == schema::Origin::OnDemand {
         let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
         let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
@@ -48,7 +81,7 @@ pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> 
                 "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
                 sources.join(", "),
                 subject.name,
-                filled.join(", ")
+                filled(trace)?
             ),
         }
     } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {

@@ -16,6 +16,7 @@ cfg_if::cfg_if! {
         mod applicable;
         mod batch;
         mod catalog;
+        mod depth;
         mod dialect;
         mod emptiness;
         mod exact;
@@ -40,8 +41,9 @@ mod parsed;
 
         pub(crate) use applicable::{applicable, recorded, source_rows, subject};
         pub(crate) use catalog::catalog;
+        pub(crate) use depth::{DEEPEST, is_too_deep};
         pub(crate) use dialect::{Kind, calls};
-        pub(crate) use emptiness::why_empty;
+        pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};
         pub(crate) use query_rows::by_rows;
         pub(crate) use referenced_columns::referenced_columns;

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use sqlparser::ast::{Query, Statement};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
 
+use super::depth::parse;
 use super::numbers::NUMBERS;
 use super::referenced_columns::Words;
 use super::statement::has_own_numbers;
@@ -21,7 +21,7 @@ pub(crate) struct ParsedStatement {
 impl ParsedStatement {
     /// Parses a statement. One that cannot be parsed stays a text, for the engine to report what is wrong.
     pub(crate) fn new(sql: String) -> Self {
-        let statements = Parser::parse_sql(&GenericDialect {}, &sql).unwrap_or_default();
+        let statements = parse(&GenericDialect {}, &sql).unwrap_or_default();
         let query = match <[Statement; 1]>::try_from(statements) {
             Ok([Statement::Query(query)]) => Some(query),
             _ => None,

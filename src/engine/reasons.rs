@@ -8,6 +8,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::depth::DEEPEST;
 use super::dialect::calls;
 use super::error::QueryError;
 use crate::text::similar::closest;
@@ -98,7 +99,10 @@ pub(crate) fn unreadable(sql: &str, error: &ParserError) -> QueryError {
     }
     let reason = match error {
         ParserError::RecursionLimitExceeded => {
-            "it is nested too deeply; put parts of it into WITH expressions".to_owned()
+            format!(
+                "it is nested too deeply, or has more than {DEEPEST} operators in a row; put parts of it into WITH expressions, \
+                 and many values into IN"
+            )
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
             let text = text.replace(" at Line: ", " at line ").replace(", Column: ", ", column ");

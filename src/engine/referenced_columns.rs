@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{ObjectName, ObjectNamePart, visit_relations};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::depth::parse;
 use super::parsed::ParsedStatement;
 use crate::columns::requests::Request;
 use crate::schema::{Table, tables};
@@ -45,7 +45,7 @@ fn relations(statement: &ParsedStatement) -> Option<BTreeSet<String>> {
     };
     let complete = match statement.query() {
         Some(query) => visit_relations(query, &mut take),
-        None => visit_relations(&Parser::parse_sql(&GenericDialect {}, statement.sql()).ok()?, &mut take),
+        None => visit_relations(&parse(&GenericDialect {}, statement.sql()).ok()?, &mut take),
     };
     complete.is_continue().then_some(names)
 }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use sqlparser::ast::Expr as Literal;
 
 use super::batch::{Statement, StatementBatch, StatementHints};
+use super::depth::with_stack_for;
 use super::dialect::{WindowCall, expression, plain, translate};
 use super::error::QueryError;
 use super::execution::{AfterStep, ExecOptions, Frames, Stepping, executed, nothing};
@@ -215,6 +216,10 @@ pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 /// # Errors
 /// As [`run_sql`].
 pub(crate) fn run_sql_in_codes(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
+    with_stack_for(sql, || run_translated(trace, sql))
+}
+
+fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
     let translated = translate(sql, &mut scalar)?;

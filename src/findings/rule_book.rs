@@ -1,6 +1,6 @@
 //! Thresholds and texts of rules: data in `share/rules/`, which a user's file or option may change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -118,6 +118,11 @@ impl RuleBook {
             rules.extend(parsed(file, text)?);
         }
         Ok(Self { rules })
+    }
+
+    /// What rules are about.
+    pub(crate) fn categories(&self) -> BTreeSet<&str> {
+        self.rules.values().map(|rule| rule.category.as_str()).collect()
     }
 
     /// The same with the thresholds that a user's file names: tables of numbers by rule.

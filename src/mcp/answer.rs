@@ -15,6 +15,11 @@ const SHORTEST: usize = 200;
 /// Rows of fewer bytes are not cut before other parts.
 const SMALL_ROWS: usize = 2000;
 
+/// The field with the command line of the same answer: whole, or visibly cut, but never shortened with other texts.
+const COMMAND: &str = "command";
+/// It may take this part of an answer.
+const COMMAND_SHARE: usize = 4;
+
 /// What a tool found.
 #[derive(Debug, Default)]
 pub(super) struct ToolAnswer {
@@ -43,8 +48,12 @@ impl ToolAnswer {
         self.fields.insert(name.to_owned(), value.into());
     }
 
+    /// Adds a note, once.
     pub(super) fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// Says that the trace has nothing of what was asked.
@@ -53,6 +62,15 @@ impl ToolAnswer {
         if self.exit == Exit::Done {
             self.exit = Exit::NoData;
         }
+    }
+
+    /// Says that the trace has nothing of what was asked, where the program prints an empty result and is done.
+    pub(super) fn abstain_and_be_done(&mut self, reason: impl Into<String>) {
+        self.abstained = Some(reason.into());
+    }
+
+    pub(super) fn has_abstained(&self) -> bool {
+        self.abstained.is_some()
     }
 
     /// Adds the fields of another answer.
@@ -94,7 +112,8 @@ impl ToolAnswer {
     ///
     /// # Errors
     /// If it cannot be cut so far.
-    pub(super) fn result(self, max_bytes: usize) -> Result<Value, ToolFailure> {
+    pub(super) fn result(mut self, max_bytes: usize) -> Result<Value, ToolFailure> {
+        self.cut_command(max_bytes / COMMAND_SHARE);
         let picture = self
             .picture
             .as_ref()
@@ -122,6 +141,22 @@ impl ToolAnswer {
                 return Err(ToolFailure::usage(reason));
             }
         }
+    }
+}
+
+impl ToolAnswer {
+    /// Cuts a command that leaves no room for the answer, so that nobody takes the rest for one that can be run.
+    fn cut_command(&mut self, max_bytes: usize) {
+        let Some(Value::String(command)) = self.fields.get_mut(COMMAND) else { return };
+        let of = command.len();
+        if of <= max_bytes {
+            return;
+        }
+        let shown = command.floor_char_boundary(max_bytes / 2);
+        command.truncate(shown);
+        command.push_str(" … (cut)");
+        self.cut.push(Cut { part: COMMAND.to_owned(), shown, of, limit: "bytes" });
+        self.note("note: the command is too long to repeat; its start is shown");
     }
 }
 
@@ -223,7 +258,7 @@ fn find_largest(value: &Value, path: &str, pointer: &str, largest: &mut Option<L
             let is_rows = path == "rows" || path.ends_with(".rows");
             offer(value.to_string().len(), is_rows);
         }
-        Value::String(text) if text.len() > SHORTEST => offer(text.len(), false),
+        Value::String(text) if text.len() > SHORTEST && path != COMMAND => offer(text.len(), false),
         _ => {}
     }
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
@@ -277,6 +312,21 @@ mod tests {
             answer.set(&field.to_string(), "x".repeat(100));
         }
         assert!(answer.result(3000).unwrap_err().message.contains("more than 3000 bytes"));
+    }
+
+    #[test]
+    fn a_command_is_whole_or_visibly_cut() {
+        for (length, is_whole) in [(900, true), (9000, false)] {
+            let mut answer = ToolAnswer::default();
+            answer.set("command", "c".repeat(length));
+            answer.set("text", "x".repeat(9000));
+            let shown = text_of(&answer.result(4096).unwrap());
+            let command = shown["command"].as_str().unwrap();
+            assert_eq!(command.len() == length, is_whole, "{command}");
+            assert_eq!(command.ends_with("… (cut)"), !is_whole);
+            assert_eq!(shown["cut"][0]["part"] == "command", !is_whole, "{shown}");
+            assert_eq!(shown["notes"].as_array().unwrap().is_empty(), is_whole);
+        }
     }
 
     #[test]

@@ -75,13 +75,13 @@ pub(super) struct FilterArguments {
     window: Option<String>,
     iterations: Option<String>,
     window_mode: Option<String>,
-    rank: Option<Scalar>,
-    gpu: Option<Scalar>,
+    rank: Option<String>,
+    gpu: Option<String>,
     kernel: Option<String>,
     #[serde(default)]
     category: Texts,
-    stream: Option<Scalar>,
-    queue: Option<Scalar>,
+    stream: Option<String>,
+    queue: Option<String>,
     #[serde(default)]
     domain: Texts,
     min_duration: Option<String>,
@@ -107,12 +107,12 @@ impl FilterArguments {
             window: option("window", self.window.as_deref())?,
             iterations: option("iterations", self.iterations.as_deref())?,
             window_mode: self.window_mode.as_deref().map(window_mode).transpose()?.unwrap_or_default(),
-            ranks: option("rank", self.rank.as_ref().map(Scalar::text).as_deref())?,
-            gpus: option("gpu", self.gpu.as_ref().map(Scalar::text).as_deref())?,
+            ranks: option("rank", self.rank.as_deref())?,
+            gpus: option("gpu", self.gpu.as_deref())?,
             kernel: kernel.transpose()?,
             categories: self.category.words(),
-            streams: option("stream", self.stream.as_ref().map(Scalar::text).as_deref())?,
-            queues: option("queue", self.queue.as_ref().map(Scalar::text).as_deref())?,
+            streams: option("stream", self.stream.as_deref())?,
+            queues: option("queue", self.queue.as_deref())?,
             domains: self.domain.words(),
             min_duration_ns: least.transpose()?,
             condition,
@@ -159,7 +159,7 @@ pub(super) struct QueryArguments {
     by: Option<Texts>,
     name: Option<String>,
     columns: Option<Texts>,
-    top: Option<u32>,
+    top: Option<usize>,
     pub rows: Option<usize>,
     #[serde(default)]
     pub filters: FilterArguments,
@@ -195,7 +195,7 @@ impl QueryArguments {
 
     /// The rows to show at most.
     pub(super) fn row_limit(&self) -> Option<usize> {
-        let top = self.top.map(|top| top as usize).filter(|top| *top > 0);
+        let top = self.top.filter(|top| *top > 0);
         [self.rows, top].into_iter().flatten().min()
     }
 }

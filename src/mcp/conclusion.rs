@@ -3,7 +3,7 @@
 use super::answer::ToolAnswer;
 use super::failure::{Exit, ToolFailure};
 use crate::columns::requests::Request;
-use crate::engine::{Query, why_empty};
+use crate::engine::{Query, why_empty, why_empty_of_tables};
 use crate::schema;
 use crate::schema::anomaly::Severity;
 use crate::trace::Trace;
@@ -57,8 +57,39 @@ pub(super) fn conclude(
         };
         match reason {
             Some(reason) => answer.abstain(reason),
+            None if query.is_none() => {}
             None => answer.note("no rows: what was asked for did not occur"),
         }
+    }
+    Ok(())
+}
+
+/// Abstains if a statement is about tables of which the trace has nothing, so that its result, no rows or sums of nothing, means nothing
+/// either; notes those that others of its tables have rows next to.
+///
+/// # Errors
+/// When a table cannot be read.
+pub(super) fn conclude_tables(
+    answer: &mut ToolAnswer,
+    trace: &Trace,
+    request: &Request,
+    rows: usize,
+) -> Result<(), ToolFailure> {
+    if answer.has_abstained() || !trace.damage().is_empty() {
+        return Ok(());
+    }
+    // Of many rows, nobody doubts that what they are computed from has some.
+    let may_be_empty = |name: &&str| rows <= 1 || schema::table(name).is_some_and(|table| !table.origin.is_derived());
+    let reasons = why_empty_of_tables(trace, request.keys().copied().filter(may_be_empty))?;
+    // An aggregate of nothing has a row.
+    let has_nothing = rows == 0 || rows == 1 && reasons.len() == request.len();
+    if !reasons.is_empty() && has_nothing {
+        answer.abstain_and_be_done(reasons.join("; "));
+    } else if rows == 0 {
+        answer.note("no rows: what was asked for did not occur");
+    }
+    if !has_nothing {
+        add_notes(answer, reasons.iter().map(|reason| format!("note: {reason}")));
     }
     Ok(())
 }

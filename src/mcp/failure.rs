@@ -6,6 +6,9 @@ use crate::engine::QueryError;
 use crate::input::InputError;
 use crate::text::causes::with_causes;
 
+/// Bytes of the start and of the end of a message that are shown: some repeat what was asked.
+const SHOWN: usize = 700;
+
 /// Exit codes of the program, by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -70,11 +73,24 @@ impl ToolFailure {
         self.exit == Exit::Usage
     }
 
+    /// The message, of a long one its start and its end: between them stands what was asked, after it what is wrong.
+    fn shortened(&self) -> String {
+        let (start, end) = (
+            self.message.floor_char_boundary(SHOWN),
+            self.message.ceil_char_boundary(self.message.len().saturating_sub(SHOWN)),
+        );
+        match (self.message.get(..start), self.message.get(end..)) {
+            (Some(first), Some(last)) if start < end => format!("{first} … ({} bytes) … {last}", end - start),
+            _ => self.message.clone(),
+        }
+    }
+
     /// The result of a call that failed: an error that the agent sees and can correct.
     pub(super) fn result(&self) -> Value {
-        let structured = json!({ "error": self.message, "exit": self.exit.json() });
+        let message = self.shortened();
+        let structured = json!({ "error": message, "exit": self.exit.json() });
         json!({
-            "content": [{ "type": "text", "text": format!("error ({}): {}", self.exit.name(), self.message) }],
+            "content": [{ "type": "text", "text": format!("error ({}): {message}", self.exit.name()) }],
             "structuredContent": structured,
             "isError": true,
         })

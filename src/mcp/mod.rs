@@ -4,10 +4,15 @@
 //! that takes too long, or that takes its process down, ends only the second, which is started again for the next call.
 
 mod answer;
+mod argument_check;
 mod arguments;
+mod backlog;
+mod batches;
 mod conclusion;
 mod failure;
+mod input;
 mod memory_limit;
+mod output;
 mod paths;
 mod protocol;
 mod resources;

@@ -35,6 +35,11 @@ impl Roots {
         self.roots.iter().map(|root| root.display().to_string()).collect()
     }
 
+    /// Why paths cannot be found in a directory that was there when the server started; the first one.
+    pub(super) fn gone(&self) -> Option<ToolFailure> {
+        self.roots.iter().find(|root| !root.is_dir()).map(|root| gone(root))
+    }
+
     /// Whether a path without links lies in one of the directories.
     fn contain(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
@@ -46,6 +51,10 @@ impl Roots {
     /// # Errors
     /// If it does not exist, or lies outside; what exists outside is not revealed.
     pub(super) fn existing(&self, named: &str) -> Result<PathBuf, ToolFailure> {
+        self.found(named).map_err(|failure| self.gone().unwrap_or(failure))
+    }
+
+    fn found(&self, named: &str) -> Result<PathBuf, ToolFailure> {
         let mut is_outside = false;
         for path in self.roots.iter().map(|root| root.join(named)) {
             match path.canonicalize() {
@@ -77,7 +86,9 @@ impl Roots {
         for name in named {
             match self.existing(name) {
                 Ok(path) => inputs.push(text_of(path)?),
-                Err(_) if name.contains(PATTERN) => inputs.extend(self.matches(name)?),
+                Err(_) if name.contains(PATTERN) => {
+                    inputs.extend(self.matches(name).map_err(|failure| self.gone().unwrap_or(failure))?)
+                }
                 Err(failure) => return Err(failure),
             }
         }
@@ -168,6 +179,14 @@ impl Roots {
         let roots = self.shown().join(", ");
         ToolFailure::usage(format!("{named} is outside of the directories of this server; name a path in {roots}"))
     }
+}
+
+/// The failure of a call that needs a directory which is gone.
+pub(super) fn gone(directory: &Path) -> ToolFailure {
+    let shown = directory.display();
+    let reason =
+        "was a directory when the server started and is none now; restore it, or start the server with another one";
+    ToolFailure::usage(format!("{shown} {reason}"))
 }
 
 fn missing(named: &str) -> ToolFailure {

@@ -9,6 +9,11 @@ pub(super) const NEWEST_HANDSHAKE: &str = "2025-11-25";
 /// The version in which every request names its version.
 pub(super) const STATELESS: &str = "2026-07-28";
 
+/// The only version with batches.
+const WITH_BATCHES: &str = "2025-03-26";
+/// Letters of what a client sent that are repeated in errors.
+const REPEATED: usize = 200;
+
 /// Where a request names its version.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// Milliseconds that lists and documentation may be kept: they do not change while the server runs.
@@ -40,12 +45,20 @@ impl RpcError {
         Self::new(-32700, format!("not JSON: {reason}"))
     }
 
-    fn invalid_request(reason: &str) -> Self {
+    pub(super) fn invalid_request(reason: &str) -> Self {
         Self::new(-32600, format!("not a request: {reason}"))
     }
 
+    fn no_batches(version: Option<&str>) -> Self {
+        let of =
+            version.map_or("no handshake named one yet".to_owned(), |version| format!("this client uses {version}"));
+        Self::invalid_request(&format!(
+            "only protocol version {WITH_BATCHES} has batches, and {of}; send one object a line"
+        ))
+    }
+
     pub(super) fn no_method(method: &str) -> Self {
-        Self::new(-32601, format!("unknown method {method}"))
+        Self::new(-32601, format!("unknown method {}", repeated(method)))
     }
 
     pub(super) fn invalid_params(reason: impl Into<String>) -> Self {
@@ -55,37 +68,67 @@ impl RpcError {
     pub(super) fn no_resource(uri: &str, is_stateless: bool) -> Self {
         // Later versions gave this error the code of invalid parameters.
         let code = if is_stateless { -32602 } else { -32002 };
-        let mut error = Self::new(code, format!("no resource {uri}; resources/list lists them"));
-        error.data = Some(json!({ "uri": uri }));
+        let mut error = Self::new(code, format!("no resource {}; resources/list lists them", repeated(uri)));
+        error.data = Some(json!({ "uri": repeated(uri) }));
         error
     }
 
     fn unsupported_version(requested: &str) -> Self {
         let mut supported = HANDSHAKE_VERSIONS.to_vec();
         supported.push(STATELESS);
-        let mut error = Self::new(-32022, format!("unsupported protocol version {requested}"));
-        error.data = Some(json!({ "supported": supported, "requested": requested }));
+        let mut error = Self::new(-32022, format!("unsupported protocol version {}", repeated(requested)));
+        error.data = Some(json!({ "supported": supported, "requested": repeated(requested) }));
         error
     }
 }
 
+/// A text of the client as errors repeat it.
+pub(super) fn repeated(text: &str) -> String {
+    match text.char_indices().nth(REPEATED).and_then(|(end, _)| text.get(..end)) {
+        Some(start) => format!("{start}…"),
+        None => text.to_owned(),
+    }
+}
+
+/// What a line holds.
+pub(super) enum Line {
+    Single(Value),
+    /// At least one value.
+    Batch(Vec<Value>),
+}
+
+impl Line {
+    /// Reads a line of a client that agreed on a version.
+    ///
+    /// # Errors
+    /// If it is no JSON, or a batch where there is none.
+    pub(super) fn parse(line: &[u8], version: Option<&str>) -> Result<Self, RpcError> {
+        let value: Value = serde_json::from_slice(line).map_err(|error| RpcError::parse(&error.to_string()))?;
+        match value {
+            Value::Array(_) if version != Some(WITH_BATCHES) => Err(RpcError::no_batches(version)),
+            Value::Array(values) if values.is_empty() => Err(RpcError::invalid_request("the batch is empty")),
+            Value::Array(values) => Ok(Self::Batch(values)),
+            value => Ok(Self::Single(value)),
+        }
+    }
+}
+
 impl Message {
-    /// Reads a line.
+    /// Reads a message.
     ///
     /// # Errors
     /// The id as far as it is known, and the error to answer with. Answers of the client to requests, which this server never sends, are no
     /// message either.
-    pub(super) fn parse(line: &[u8]) -> Result<Option<Self>, (Value, RpcError)> {
-        let value: Value =
-            serde_json::from_slice(line).map_err(|error| (Value::Null, RpcError::parse(&error.to_string())))?;
+    pub(super) fn parse(value: Value) -> Result<Option<Self>, (Value, RpcError)> {
         let Value::Object(mut object) = value else {
-            return Err((Value::Null, RpcError::invalid_request("send one object a line")));
+            return Err((Value::Null, RpcError::invalid_request("it is no object")));
         };
         let id = object.remove("id");
         let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
         let known = id.clone().filter(is_id).unwrap_or(Value::Null);
         if id.as_ref().is_some_and(|id| !is_id(id)) {
-            return Err((Value::Null, RpcError::invalid_request("the id is neither a text nor a whole number")));
+            let reason = "the id is neither a text nor a whole number; leave it out of a notification";
+            return Err((Value::Null, RpcError::invalid_request(reason)));
         }
         if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return Err((known, RpcError::invalid_request("jsonrpc is not 2.0")));
@@ -157,16 +200,29 @@ mod tests {
     #[test]
     fn what_is_no_request_is_refused_with_its_id() {
         let refused = |line: &str| {
-            let (id, error) = Message::parse(line.as_bytes()).unwrap_err();
+            let (id, error) = Message::parse(serde_json::from_str(line).unwrap()).unwrap_err();
             (id, error.code)
         };
-        assert_eq!(refused("{"), (Value::Null, -32700));
         assert_eq!(refused("[]"), (Value::Null, -32600));
+        for id in ["null", "1.5", "true", "[1]", "{}"] {
+            assert_eq!(refused(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)), (Value::Null, -32600));
+        }
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#), (Value::Null, -32600));
         assert_eq!(refused(r#"{"id":1,"method":"ping"}"#), (json!(1), -32600));
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":"a","method":7}"#), (json!("a"), -32600));
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":2,"method":"ping","params":[]}"#), (json!(2), -32602));
-        assert_eq!(Message::parse(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Ok(None));
+        assert_eq!(Message::parse(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })), Ok(None));
+    }
+
+    #[test]
+    fn batches_belong_to_one_version() {
+        let code = |line: &str, version| Line::parse(line.as_bytes(), version).err().map(|error| error.code);
+        assert_eq!(code("[1, 2]", Some(WITH_BATCHES)), None);
+        assert_eq!(code("{}", None), None);
+        assert_eq!(code("[]", Some(WITH_BATCHES)), Some(-32600));
+        assert_eq!(code("[1, 2]", Some(NEWEST_HANDSHAKE)), Some(-32600));
+        assert_eq!(code("[1, 2]", None), Some(-32600));
+        assert_eq!(code("{", None), Some(-32700));
     }
 
     #[test]
@@ -174,7 +230,7 @@ mod tests {
         let of = |version: &str| {
             let line =
                 json!({ "jsonrpc": "2.0", "id": 1, "method": "ping", "params": { "_meta": { VERSION_KEY: version } } });
-            Message::parse(line.to_string().as_bytes()).unwrap().unwrap().is_stateless()
+            Message::parse(line).unwrap().unwrap().is_stateless()
         };
         assert_eq!(of(STATELESS), Ok(true));
         assert_eq!(of(NEWEST_HANDSHAKE), Ok(false));

@@ -1,28 +1,29 @@
 //! The loop of the server: lines of the client, results of tools, and the time that calls may take.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read, Write};
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::McpOptions;
+use super::backlog::Backlog;
+use super::batches::{Batches, Place};
 use super::failure::{Exit, ToolFailure};
+use super::input::read_lines;
+use super::output::Output;
 use super::paths::Roots;
 use super::protocol::{Kind, RpcError, failure, marked, success};
-use super::session::{Call, Reaction, Session};
+use super::session::{Call, Reaction, Received, Session};
 use super::worker::Task;
 use super::worker_handle::Worker;
 
-/// Bytes of a line, at most: nobody asks for so much.
-const LONGEST_LINE: u64 = 4 << 20;
-/// Calls that wait, at most.
-const MOST_WAITING: usize = 64;
-/// How long calls may go on when the client is gone: it may still read what it has asked for.
-const GRACE: Duration = Duration::from_secs(10);
+/// Bytes that wait to be read by the client, at most, before the next call is run: answers may have pictures.
+const MOST_UNREAD: usize = 16 << 20;
 
 /// What happens.
 pub(super) enum Event {
@@ -33,117 +34,114 @@ pub(super) enum Event {
     /// A line of a worker.
     Result(u64, String),
     WorkerGone(u64),
+    /// So many bytes of an answer were written.
+    Written(usize),
+    /// Nothing can be written any more.
+    Unwritable(io::Error),
 }
 
-/// Serves the client on standard input and output until it goes away.
+/// Serves the client on standard input and output until it goes away. What it asked for before it closed the input is answered.
 ///
 /// # Errors
-/// If a directory cannot be used, or writing fails for another reason than that nobody reads.
+/// If a directory cannot be used, the client does not read, or writing fails for another reason than that nobody reads.
 pub(crate) fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
     // What is wrong with the directories is said at once, and not by the first call.
     Roots::new(&options.directories)?;
     let (sender, events) = channel();
-    let lines = sender.clone();
-    thread::spawn(move || read_lines(&lines));
+    let backlog = Arc::new(Backlog::default());
+    let (lines, held) = (sender.clone(), Arc::clone(&backlog));
+    thread::spawn(move || read_lines(&lines, &held));
     let mut server = Server {
         options,
         session: Session::new(options),
+        output: Output::start(sender.clone(), Arc::clone(&backlog)),
+        backlog,
+        batches: Batches::default(),
         sender,
         worker: None,
         started: 0,
         running: None,
         waiting: VecDeque::new(),
-        ends_at: None,
+        has_ended: false,
     };
-    match server.run(&events) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow::Error::from(error).into()),
-        _ => Ok(()),
-    }
+    server.run(&events)
 }
 
-fn read_lines(events: &Sender<Event>) {
-    let mut input = io::stdin().lock();
-    loop {
-        let mut line = Vec::new();
-        let event = match input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => Event::End,
-            Ok(_) if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") => {
-                skip_line(&mut input);
-                Event::LineTooLong
-            }
-            Ok(_) => Event::Line(line),
-        };
-        let is_end = matches!(event, Event::End);
-        if events.send(event).is_err() || is_end {
-            return;
-        }
-    }
+/// Where an answer goes: alone, with the bytes of the request, or into a batch.
+#[derive(Clone, Copy)]
+enum Target {
+    Line(usize),
+    Batch(Place),
 }
 
-/// Reads on to the end of the line.
-fn skip_line(input: &mut impl BufRead) {
-    while let Ok(bytes) = input.fill_buf() {
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(bytes.len(), |end| end + 1);
-        if used == 0 {
-            return;
-        }
-        input.consume(used);
-        if end.is_some() {
-            return;
-        }
-    }
+struct Queued {
+    call: Call,
+    target: Target,
 }
 
 struct Server<'a> {
     options: &'a McpOptions,
     session: Session<'a>,
+    output: Output,
+    backlog: Arc<Backlog>,
+    batches: Batches,
     sender: Sender<Event>,
     worker: Option<Worker>,
     /// Workers so far.
     started: u64,
-    running: Option<(Call, Instant)>,
-    waiting: VecDeque<Call>,
-    /// When the server ends although calls are not done.
-    ends_at: Option<Instant>,
+    running: Option<(Queued, Instant)>,
+    waiting: VecDeque<Queued>,
+    /// Whether the client closed the input.
+    has_ended: bool,
 }
 
 impl Server<'_> {
-    fn run(&mut self, events: &Receiver<Event>) -> io::Result<()> {
+    fn run(&mut self, events: &Receiver<Event>) -> Result<(), ToolFailure> {
         loop {
-            self.start_next()?;
-            if self.ends_at.is_some() && self.running.is_none() {
+            self.start_next();
+            let is_done = self.running.is_none() && self.waiting.is_empty() && self.output.unwritten() == 0;
+            if self.has_ended && is_done {
                 return Ok(());
             }
-            let until = self.running.as_ref().map(|(_, until)| *until).into_iter().chain(self.ends_at).min();
-            let event = match until {
-                Some(until) => events.recv_timeout(until.saturating_duration_since(Instant::now())),
+            // Before the next event: a client that sends much does not get more time.
+            let now = Instant::now();
+            let stall = self.output.stalled_since().map(|since| since + self.options.time_limit);
+            if stall.is_some_and(|until| until <= now) {
+                return Err(self.unread());
+            }
+            let until = self.running.as_ref().map(|(_, until)| *until);
+            if until.is_some_and(|until| until <= now) {
+                self.stop();
+                continue;
+            }
+            let event = match until.into_iter().chain(stall).min() {
+                Some(until) => events.recv_timeout(until.saturating_duration_since(now)),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match event {
-                Ok(Event::Line(line)) => self.react(&line)?,
-                Ok(Event::LineTooLong) => {
-                    let error = RpcError::parse("the line has more than 4 MiB");
-                    write(&failure(&Value::Null, &error))?;
-                }
-                Ok(Event::End) => self.ends_at = Some(Instant::now() + GRACE),
-                Ok(Event::Result(number, line)) if self.is_current(number) => self.finish(&line)?,
-                Ok(Event::WorkerGone(number)) if self.is_current(number) => self.fail(
-                    Exit::Unexpected,
-                    "the process of the tools ended, perhaps for lack of memory; narrow the request with filters or a window",
-                )?,
-                Ok(Event::Result(..) | Event::WorkerGone(_)) => {}
-                Err(RecvTimeoutError::Timeout) if self.ends_at.is_some_and(|end| end <= Instant::now()) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    let seconds = self.options.time_limit.as_secs();
-                    let reason = format!(
-                        "stopped after {seconds} s; narrow the request with filters or a window, or start the server with a \
-                         larger --time-limit"
-                    );
-                    self.fail(Exit::Unexpected, &reason)?;
-                }
+                Ok(Event::Unwritable(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                Ok(Event::Unwritable(error)) => return Err(anyhow::Error::from(error).into()),
+                Ok(event) => self.take(event),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Line(line) => self.react(&line),
+            Event::LineTooLong => {
+                let error = RpcError::parse("the line has more than 4 MiB; send less at once");
+                self.output.push(failure(&Value::Null, &error).to_string());
+            }
+            Event::End => self.has_ended = true,
+            Event::Result(number, line) if self.is_current(number) => self.finish(&line),
+            Event::WorkerGone(number) if self.is_current(number) => self.fail(
+                "the process of the tools ended, perhaps for lack of memory; narrow the request with filters or a window",
+            ),
+            Event::Written(bytes) => self.output.written(bytes),
+            Event::Result(..) | Event::WorkerGone(_) | Event::Unwritable(_) => {}
         }
     }
 
@@ -151,45 +149,56 @@ impl Server<'_> {
         self.worker.as_ref().is_some_and(|worker| worker.number == number)
     }
 
-    fn react(&mut self, line: &[u8]) -> io::Result<()> {
+    fn react(&mut self, line: &[u8]) {
         match self.session.react(line) {
-            Reaction::Nothing => Ok(()),
-            Reaction::Reply(reply) => write(&reply),
-            Reaction::Call(call) if self.waiting.len() >= MOST_WAITING => {
-                let busy = ToolFailure::new(Exit::Unexpected, format!("{MOST_WAITING} calls wait already; try later"));
-                answer(&call, busy.result())
-            }
-            Reaction::Call(call) => {
-                self.waiting.push_back(call);
-                Ok(())
-            }
-            Reaction::Cancel(id) => {
-                self.waiting.retain(|call| call.id != id);
-                if self.running.as_ref().is_some_and(|(call, _)| call.id == id) {
-                    self.running = None;
-                    self.worker = None;
+            Received::One(reaction) => self.follow(reaction, Target::Line(line.len())),
+            Received::Batch(reactions) => {
+                let number = self.batches.begin(reactions.len(), line.len());
+                for (at, reaction) in reactions.into_iter().enumerate() {
+                    self.follow(reaction, Target::Batch((number, at)));
                 }
-                Ok(())
             }
         }
     }
 
-    /// Hands the next call over if none is running.
-    fn start_next(&mut self) -> io::Result<()> {
-        while self.running.is_none() {
-            let Some(call) = self.waiting.pop_front() else { return Ok(()) };
-            let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
-            let task = Task { tool, arguments, is_stateless: call.is_stateless };
-            if self.hand_over(&task).is_ok() {
-                self.running = Some((call, Instant::now() + self.options.time_limit));
-            } else {
-                self.worker = None;
-                let failed =
-                    ToolFailure::new(Exit::Unexpected, "the process of the tools cannot be started; try again");
-                answer(&call, failed.result())?;
+    fn follow(&mut self, reaction: Reaction, target: Target) {
+        match reaction {
+            Reaction::Nothing => self.reply(target, None),
+            Reaction::Reply(reply) => self.reply(target, Some(reply.to_string())),
+            Reaction::Call(call) => self.waiting.push_back(Queued { call, target }),
+            Reaction::Cancel(id) => {
+                self.cancel(&id);
+                self.reply(target, None);
             }
         }
-        Ok(())
+    }
+
+    /// Forgets calls; one that is running ends with its worker.
+    fn cancel(&mut self, id: &Value) {
+        let (cancelled, waiting) = self.waiting.drain(..).partition(|queued| queued.call.id == *id);
+        self.waiting = waiting;
+        let cancelled: VecDeque<Queued> = cancelled;
+        for queued in cancelled {
+            self.reply(queued.target, None);
+        }
+        if let Some((queued, _)) = self.running.take_if(|(queued, _)| queued.call.id == *id) {
+            self.worker = None;
+            self.reply(queued.target, None);
+        }
+    }
+
+    /// Hands the next call over if none is running and the client reads.
+    fn start_next(&mut self) {
+        while self.running.is_none() && self.output.unwritten() <= MOST_UNREAD {
+            let Some(queued) = self.waiting.pop_front() else { return };
+            let Call { tool, arguments, is_stateless, .. } = queued.call.clone();
+            if self.hand_over(&Task { tool, arguments, is_stateless }).is_ok() {
+                self.running = Some((queued, Instant::now() + self.options.time_limit));
+            } else {
+                self.worker = None;
+                self.answer(&queued, "the process of the tools cannot be started; try again");
+            }
+        }
     }
 
     fn hand_over(&mut self, task: &Task) -> io::Result<()> {
@@ -208,35 +217,58 @@ impl Server<'_> {
     }
 
     /// Hands the result of the worker on as it is: to read numbers and write them again would change their last digits.
-    fn finish(&mut self, line: &str) -> io::Result<()> {
+    fn finish(&mut self, line: &str) {
         if serde_json::from_str::<IgnoredAny>(line).is_err() {
-            return self.fail(Exit::Unexpected, "the process of the tools wrote something else than a result");
+            return self.fail("the process of the tools wrote something else than a result");
         }
-        let Some((call, _)) = self.running.take() else { return Ok(()) };
-        write_line(format!(r#"{{"id":{},"jsonrpc":"2.0","result":{line}}}"#, call.id))
+        let Some((queued, _)) = self.running.take() else { return };
+        self.reply(queued.target, Some(format!(r#"{{"id":{},"jsonrpc":"2.0","result":{line}}}"#, queued.call.id)));
+    }
+
+    /// Ends a call that took too long.
+    fn stop(&mut self) {
+        let seconds = self.options.time_limit.as_secs();
+        self.fail(&format!(
+            "stopped after {seconds} s; narrow the request with filters or a window, or start the server with a larger \
+             --time-limit"
+        ));
     }
 
     /// Ends the worker, and with it the call that is running.
-    fn fail(&mut self, exit: Exit, reason: &str) -> io::Result<()> {
+    fn fail(&mut self, reason: &str) {
         self.worker = None;
-        let Some((call, _)) = self.running.take() else { return Ok(()) };
-        let message = format!("{}: {reason}", call.tool);
-        answer(&call, ToolFailure::new(exit, message).result())
+        let Some((queued, _)) = self.running.take() else { return };
+        let reason = format!("{}: {reason}", queued.call.tool);
+        self.answer(&queued, &reason);
     }
-}
 
-fn answer(call: &Call, result: Value) -> io::Result<()> {
-    write(&success(&call.id, &marked(result, Kind::Answer, call.is_stateless)))
-}
+    /// Answers a call that has no result.
+    fn answer(&mut self, queued: &Queued, reason: &str) {
+        let result = ToolFailure::new(Exit::Unexpected, reason).result();
+        let reply = success(&queued.call.id, &marked(result, Kind::Answer, queued.call.is_stateless));
+        self.reply(queued.target, Some(reply.to_string()));
+    }
 
-fn write(message: &Value) -> io::Result<()> {
-    write_line(message.to_string())
-}
+    /// Writes what becomes of a message, if it has an answer.
+    fn reply(&mut self, target: Target, reply: Option<String>) {
+        let (line, bytes) = match target {
+            Target::Line(bytes) => (reply, bytes),
+            Target::Batch(place) => match self.batches.take(place, reply) {
+                Some(answered) => (answered.line, answered.bytes),
+                None => return,
+            },
+        };
+        if let Some(line) = line {
+            self.output.push(line);
+        }
+        self.backlog.release(bytes);
+    }
 
-/// Writes a message. Nothing else in this process writes to standard output.
-fn write_line(mut line: String) -> io::Result<()> {
-    line.push('\n');
-    let mut out = io::stdout().lock();
-    out.write_all(line.as_bytes())?;
-    out.flush()
+    fn unread(&self) -> ToolFailure {
+        let seconds = self.options.time_limit.as_secs();
+        let reason = format!(
+            "the client has read nothing for {seconds} s although answers wait; read standard output while sending requests"
+        );
+        ToolFailure::new(Exit::Unexpected, reason)
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::McpOptions;
 use super::protocol::{
-    HANDSHAKE_VERSIONS, Kind, Message, NEWEST_HANDSHAKE, RpcError, STATELESS, failure, marked, success,
+    HANDSHAKE_VERSIONS, Kind, Line, Message, NEWEST_HANDSHAKE, RpcError, STATELESS, failure, marked, repeated, success,
 };
 use super::resources;
 use super::tools::{INSTRUCTIONS, declared, tool_docs};
@@ -21,6 +21,14 @@ pub(super) struct Call {
 
 /// What becomes of a line.
 #[derive(Clone, Debug, PartialEq)]
+pub(super) enum Received {
+    One(Reaction),
+    /// What becomes of each message, of which there is at least one.
+    Batch(Vec<Reaction>),
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reaction {
     Nothing,
     Reply(Value),
@@ -29,32 +37,49 @@ pub(super) enum Reaction {
     Cancel(Value),
 }
 
-/// The state of a connection: there is none but what the program was started with.
+/// The state of a connection.
 pub(super) struct Session<'a> {
     options: &'a McpOptions,
+    /// The version of the handshake, which decides about batches alone.
+    version: Option<&'static str>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(options: &'a McpOptions) -> Self {
-        Self { options }
+        Self { options, version: None }
     }
 
     /// What becomes of a line.
-    pub(super) fn react(&self, line: &[u8]) -> Reaction {
+    pub(super) fn react(&mut self, line: &[u8]) -> Received {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return Reaction::Nothing;
+            return Received::One(Reaction::Nothing);
         }
-        match Message::parse(line) {
+        match Line::parse(line, self.version) {
+            Err(error) => Received::One(Reaction::Reply(failure(&Value::Null, &error))),
+            Ok(Line::Single(value)) => Received::One(self.message(value, false)),
+            Ok(Line::Batch(values)) => {
+                Received::Batch(values.into_iter().map(|value| self.message(value, true)).collect())
+            }
+        }
+    }
+
+    /// What becomes of a message, alone or in a batch.
+    fn message(&mut self, value: Value, is_in_batch: bool) -> Reaction {
+        match Message::parse(value) {
             Err((id, error)) => Reaction::Reply(failure(&id, &error)),
             Ok(None) => Reaction::Nothing,
             Ok(Some(message)) => match message.id.clone() {
+                Some(id) if is_in_batch && message.method == "initialize" => Reaction::Reply(failure(
+                    &id,
+                    &RpcError::invalid_request("initialize stands alone, before any batch"),
+                )),
                 Some(id) => self.request(id, message),
                 None => notification(&message),
             },
         }
     }
 
-    fn request(&self, id: Value, message: Message) -> Reaction {
+    fn request(&mut self, id: Value, message: Message) -> Reaction {
         let is_stateless = match message.is_stateless() {
             Ok(is_stateless) => is_stateless,
             Err(error) => return Reaction::Reply(failure(&id, &error)),
@@ -66,7 +91,11 @@ impl<'a> Session<'a> {
             };
         }
         let (kind, result) = match message.method.as_str() {
-            "initialize" => (Kind::Answer, Ok(initialized(&message.params))),
+            "initialize" => {
+                let version = agreed(&message.params);
+                self.version = Some(version);
+                (Kind::Answer, Ok(initialized(version)))
+            }
             "server/discover" => (Kind::Documentation, Ok(discovered())),
             "ping" => (Kind::Answer, Ok(json!({}))),
             "tools/list" => (Kind::Documentation, Ok(json!({ "tools": declared() }))),
@@ -100,7 +129,7 @@ fn call(id: Value, mut message: Message, is_stateless: bool) -> Result<Call, Rpc
         return Err(RpcError::invalid_params("name a tool"));
     };
     if !tool_docs().iter().any(|known| known.name == tool) {
-        return Err(RpcError::invalid_params(format!("unknown tool {tool}; tools/list lists them")));
+        return Err(RpcError::invalid_params(format!("unknown tool {}; tools/list lists them", repeated(&tool))));
     }
     let arguments = match message.params.remove("arguments") {
         None | Some(Value::Null) => Map::new(),
@@ -110,9 +139,14 @@ fn call(id: Value, mut message: Message, is_stateless: bool) -> Result<Call, Rpc
     Ok(Call { id, tool, arguments, is_stateless })
 }
 
-fn initialized(params: &Map<String, Value>) -> Value {
+/// The version that a client asks for, or the newest one if it is not known.
+fn agreed(params: &Map<String, Value>) -> &'static str {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
-    let version = asked.filter(|version| HANDSHAKE_VERSIONS.contains(version)).unwrap_or(NEWEST_HANDSHAKE);
+    let known = HANDSHAKE_VERSIONS.into_iter().find(|version| asked == Some(*version));
+    known.unwrap_or(NEWEST_HANDSHAKE)
+}
+
+fn initialized(version: &str) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": capabilities(),
@@ -160,7 +194,7 @@ mod tests {
             jobs: Jobs::default(),
         };
         match Session::new(&options).react(request.to_string().as_bytes()) {
-            Reaction::Reply(reply) => reply,
+            Received::One(Reaction::Reply(reply)) => reply,
             other => panic!("{other:?}"),
         }
     }

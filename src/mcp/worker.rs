@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::McpOptions;
 use super::failure::{Exit, ToolFailure};
 use super::memory_limit::limit_memory;
+use super::paths::gone;
 use super::protocol::{Kind, marked};
 use super::tools::Toolbox;
 use crate::input::interrupt;
@@ -26,10 +27,10 @@ pub(super) struct Task {
 /// Works until the server closes the input, which also ends a call that is not done.
 ///
 /// # Errors
-/// If a directory cannot be used, or the server cannot be answered.
+/// If the server cannot be answered.
 pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
     limit_memory(options.memory_bytes);
-    let mut tools = Toolbox::new(options)?;
+    let mut tools = None;
     let (sender, tasks) = channel();
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -43,7 +44,7 @@ pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
     });
     for task in tasks {
         let is_stateless = task.is_stateless;
-        let mut line = marked(run(&mut tools, task), Kind::Answer, is_stateless).to_string();
+        let mut line = marked(run(options, &mut tools, task), Kind::Answer, is_stateless).to_string();
         line.push('\n');
         let mut out = std::io::stdout().lock();
         if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
@@ -53,7 +54,18 @@ pub(crate) fn work(options: &McpOptions) -> Result<(), ToolFailure> {
     Ok(())
 }
 
-fn run(tools: &mut Toolbox<'_>, task: Task) -> Value {
+/// Runs a call. The tools are made for the first one: if a directory is gone, every call is answered with that.
+fn run<'a>(options: &'a McpOptions, made: &mut Option<Toolbox<'a>>, task: Task) -> Value {
+    if made.is_none() {
+        match Toolbox::new(options) {
+            Ok(tools) => *made = Some(tools),
+            Err(failure) => {
+                let directory = options.directories.iter().find(|directory| !directory.is_dir());
+                return directory.map_or(failure, |directory| gone(directory)).result();
+            }
+        }
+    }
+    let Some(tools) = made else { return Value::Null };
     let called = catch_unwind(AssertUnwindSafe(|| tools.call(&task.tool, task.arguments)));
     let result = called.unwrap_or_else(|_| {
         tools.forget();

@@ -1,97 +1,18 @@
 //! The server for agents: its protocol, its limits, and what it refuses, over its standard input and output.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+mod arguments;
+mod files;
+mod limits;
+mod mutations;
+mod server;
+mod statements;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::common::{finish, program, records};
-
-/// A running server with the fixtures, and the next id.
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    id: u64,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        let mut command = program(&[&["mcp"], arguments].concat());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, id: 0 }
-    }
-
-    fn send(&mut self, line: &str) {
-        let input = self.input.as_mut().unwrap();
-        writeln!(input, "{line}").unwrap();
-        input.flush().unwrap();
-    }
-
-    fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
-    }
-
-    /// The reply to a request, which has its id.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.id += 1;
-        let id = self.id;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
-        let reply = self.receive();
-        assert_eq!((&reply["jsonrpc"], &reply["id"]), (&json!("2.0"), &json!(id)), "{reply}");
-        reply
-    }
-
-    /// The result of a tool, whose text and structured content are the same.
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        let reply = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
-        let result = &reply["result"];
-        assert_eq!(result["isError"], false, "{tool} {arguments}: {reply}");
-        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, result["structuredContent"]);
-        text
-    }
-
-    /// The name of the exit code and the message of a tool that fails.
-    fn fail(&mut self, tool: &str, arguments: &Value) -> (String, String) {
-        let reply = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
-        assert_eq!(reply["result"]["isError"], true, "{tool} {arguments}: {reply}");
-        let failure = &reply["result"]["structuredContent"];
-        (failure["exit"]["name"].as_str().unwrap().to_owned(), failure["error"].as_str().unwrap().to_owned())
-    }
-
-    /// Closes the input and gives the exit code.
-    fn end(mut self) -> Option<i32> {
-        self.input = None;
-        let start = Instant::now();
-        loop {
-            match self.child.try_wait().unwrap() {
-                Some(status) => return status.code(),
-                None if start.elapsed() > Duration::from_secs(20) => panic!("the server does not end"),
-                None => std::thread::sleep(Duration::from_millis(10)),
-            }
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The values of a column.
-fn column(answer: &Value, name: &str) -> Vec<Value> {
-    let columns = answer["columns"].as_array().unwrap();
-    let at = columns.iter().position(|column| column["name"] == name).unwrap();
-    answer["rows"].as_array().unwrap().iter().map(|row| row[at].clone()).collect()
-}
+use server::{Server, column, long_statement};
 
 #[test]
 fn a_client_is_greeted_and_finds_tools_and_resources() {
@@ -134,8 +55,15 @@ fn what_is_no_request_gets_an_error_and_the_server_goes_on() {
         server.send(line);
         assert_eq!(server.receive()["error"]["code"], code, "{line}");
     }
-    server.send(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "x".repeat(5 << 20)));
-    assert_eq!(server.receive()["error"]["code"], -32700);
+    for megabytes in [5, 17] {
+        server.send(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "x".repeat(megabytes << 20)));
+        assert_eq!(server.receive()["error"]["code"], -32700);
+    }
+    for id in ["null", "1.5", "true", "[1]", "{}"] {
+        server.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        let reply = server.receive();
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&Value::Null, &json!(-32600)), "{id}");
+    }
     server.send(r#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#);
     server.send("");
     assert_eq!(server.ask("ping", &json!({}))["result"], json!({}));
@@ -283,13 +211,6 @@ fn statements_only_read() {
         let (exit, message) = server.fail("sql", &json!({ "query": statement, "inputs": ["two_nodes"] }));
         assert_eq!(exit, "usage", "{statement}: {message}");
     }
-}
-
-/// A statement that takes long and little memory: sums over a hundred functions of ten million rows.
-fn long_statement() -> Value {
-    let sums: Vec<String> = (0..100).map(|n| format!("SUM(SIN(a.n * 0.5 + b.n + {n}.25)) AS s{n}")).collect();
-    let from = "numbers AS a CROSS JOIN (SELECT n FROM numbers WHERE n < 200) AS b";
-    json!({ "query": format!("SELECT {} FROM {from}", sums.join(", ")), "inputs": ["two_nodes"] })
 }
 
 #[test]

@@ -191,8 +191,13 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     let (runs_of_base, runs_of_new) = (reader.runs("base", &base)?, reader.runs("new", &new)?);
     let count = runs_of_base.len();
     let (mut runs, is_damaged) = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
-    let new_side = Side { runs: runs.split_off(count) };
-    let base_side = Side { runs };
+    let (new_side, repeated_of_new) = Side::of_distinct(runs.split_off(count));
+    let (base_side, repeated_of_base) = Side::of_distinct(runs);
+    for (name, repeated) in [("base", repeated_of_base), ("new", repeated_of_new)] {
+        for sentence in repeated.iter().filter(|_| !global.quiet) {
+            messages::print_note(format_args!("warning: {name} side: {sentence}"));
+        }
+    }
     if base == new && !global.quiet {
         messages::print_note("note: both sides are the same input");
     }

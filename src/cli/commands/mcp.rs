@@ -48,11 +48,26 @@ fn answer_size(text: &str) -> Result<u64, String> {
     if bytes < SMALLEST { Err("give at least 4K".to_owned()) } else { Ok(bytes) }
 }
 
+/// Memory that the program itself takes, and for each thread that polars starts.
+const OWN_MEMORY: u64 = 128 << 20;
+const THREAD_MEMORY: u64 = 4 << 20;
+
+/// The smallest limit with which a tool can run.
+fn smallest_memory() -> u64 {
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    OWN_MEMORY + threads * THREAD_MEMORY
+}
+
 /// Runs the verb.
 ///
 /// # Errors
 /// When a directory cannot be used.
 pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let smallest = smallest_memory();
+    if let Some(bytes) = global.memory_limit().filter(|bytes| *bytes < smallest) {
+        let least = smallest.div_ceil(1 << 20);
+        return Err(Failure::Usage(format!("invalid --memory-limit of {bytes} bytes: give at least {least}M for mcp")));
+    }
     let jobs = global.jobs();
     let options = McpOptions {
         directories: arguments.directories.clone(),
@@ -60,7 +75,7 @@ pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &Global
         max_bytes: usize::try_from(arguments.max_bytes).unwrap_or(usize::MAX),
         time_limit: Duration::from_secs(arguments.time_limit),
         // Reading keeps to the budget, by estimate; results come on top.
-        memory_bytes: jobs.memory_bytes.saturating_mul(2),
+        memory_bytes: jobs.memory_bytes.max(smallest).saturating_mul(2),
         registry: registry.clone(),
         threads: global.threads(),
         jobs,

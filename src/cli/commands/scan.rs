@@ -16,7 +16,7 @@ use crate::cli::output::progress::Progress;
 use crate::export::unit::TimeUnit;
 use crate::report::source_document::source_document;
 use crate::report::{json, markdown, text};
-use crate::source::scan::{Limits, Target, TreeScan, is_source, scan};
+use crate::source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
 
 /// Columns of text where the terminal does not report its width.
 const WIDTH: usize = 80;
@@ -105,9 +105,7 @@ pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result
             "{shown} does not exist; name a directory with source code, or a source file"
         )));
     }
-    if !arguments.directory.is_dir() && !is_source(&arguments.directory) {
-        let problem =
-            "is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory";
+    if let Some(problem) = refusal(&arguments.directory) {
         return Err(Failure::Usage(format!("{shown} {problem}")));
     }
     let target = arguments.target()?;

@@ -63,6 +63,11 @@ impl GlobalArguments {
         self.threads.map_or_else(all, usize::from)
     }
 
+    /// The memory budget, if there is one.
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        self.memory_limit
+    }
+
     /// How many processes are read at the same time.
     pub(crate) fn jobs(&self) -> Jobs {
         let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));

@@ -48,12 +48,16 @@ const RANGE: i64 = -3;
 
 /// Whether a file is a digest, by its metadata, or is called one.
 pub(crate) fn is_digest(path: &Path) -> bool {
+    // A pipe would be waited for.
+    if !path.is_file() {
+        return false;
+    }
     if path.extension().is_some_and(|extension| extension == EXTENSION) {
-        return path.is_file();
+        return true;
     }
     let mut magic = [0; 4];
     let starts = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    path.is_file() && starts.is_ok() && magic == MAGIC && head_text(path).is_ok_and(|text| text.is_some())
+    starts.is_ok() && magic == MAGIC && head_text(path).is_ok_and(|text| text.is_some())
 }
 
 fn head_text(path: &Path) -> Result<Option<String>> {

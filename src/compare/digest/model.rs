@@ -21,6 +21,16 @@ pub(crate) struct Digest {
     pub gpus: Vec<GpuDigest>,
 }
 
+impl Digest {
+    /// Whether both are of the same run, whatever its files are called.
+    pub(crate) fn is_same_run(&self, other: &Self) -> bool {
+        let facts = |run: &Self| RunFacts { inputs: Vec::new(), ..run.facts.clone() };
+        (&self.gpus, &self.counters, &self.ranges, &self.paths)
+            == (&other.gpus, &other.counters, &other.ranges, &other.paths)
+            && facts(self) == facts(other)
+    }
+}
+
 /// Facts that decide whether two runs can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunFacts {

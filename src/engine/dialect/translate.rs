@@ -20,6 +20,7 @@ use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with
 use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
+use crate::engine::depth::is_too_deep;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
 use crate::engine::reasons::unreadable;
@@ -63,6 +64,9 @@ fn calls_own(side: &SetExpr) -> bool {
 
 fn parsed(sql: &str) -> Result<Query, QueryError> {
     let statements = |dialect: &dyn Dialect| -> Result<Vec<Statement>, ParserError> {
+        if is_too_deep(sql) {
+            return Err(ParserError::RecursionLimitExceeded);
+        }
         let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
         Parser::new(dialect).with_options(options).try_with_sql(sql)?.parse_statements()
     };

@@ -7,9 +7,9 @@ use sqlparser::ast::{
     Cte, Ident, ObjectName, ObjectNamePart, Query, Statement, TableAlias, TableFactor, VisitMut, VisitorMut, With,
 };
 use sqlparser::dialect::{DuckDbDialect, GenericDialect};
-use sqlparser::parser::Parser;
 
 use super::names::NAMES;
+use crate::engine::depth::parse;
 use crate::schema;
 
 /// Whose names a statement uses.
@@ -62,7 +62,7 @@ fn with(cte_tables: Vec<Cte>) -> With {
 }
 
 fn parsed(sql: &str) -> Option<Box<Query>> {
-    let read = Parser::parse_sql(&GenericDialect {}, sql).or_else(|_| Parser::parse_sql(&DuckDbDialect {}, sql));
+    let read = parse(&GenericDialect {}, sql).or_else(|_| parse(&DuckDbDialect {}, sql));
     match <[Statement; 1]>::try_from(read.ok()?) {
         Ok([Statement::Query(query)]) => Some(query),
         _ => None,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Toolbox, begin, command_line};
 use crate::engine::NameForm;
+use crate::findings::{Priority, RuleBook};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{FilterArguments, Texts, name_form, parsed};
 use crate::mcp::conclusion::add_damage;
@@ -88,9 +89,14 @@ pub(super) fn analyze(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) ->
 pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: FindingArguments = parsed(arguments)?;
     let rows = tools.rows(arguments.rows);
+    let (priorities, categories) = (arguments.priority.words(), arguments.category.words());
+    let rules = RuleBook::builtin().map_err(anyhow::Error::from)?;
+    let known_categories: Vec<&str> = rules.categories().into_iter().collect();
+    check_words("priority", &priorities, &Priority::ALL.map(Priority::word))?;
+    check_words("category", &categories, &known_categories)?;
     let (mut answer, document) = analyzed(tools, &arguments.inputs, &arguments.filters, arguments.name.as_deref())?;
     let all: Vec<&Value> = elements(&document, "findings").collect();
-    let (ids, priorities, categories) = (arguments.ids.list(), arguments.priority.words(), arguments.category.words());
+    let ids = arguments.ids.list();
     let known: Vec<&str> =
         all.iter().flat_map(|finding| [text(finding, "id"), text(finding, "rule")]).flatten().collect();
     if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
@@ -99,7 +105,9 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
         return Err(ToolFailure::usage(reason));
     }
     let is = |finding: &Value, fields: &[&str], wanted: &[String]| {
-        let has = |wanted: &String| fields.iter().any(|field| text(finding, field) == Some(wanted.as_str()));
+        let has = |wanted: &String| {
+            fields.iter().any(|field| text(finding, field).is_some_and(|own| own.eq_ignore_ascii_case(wanted)))
+        };
         wanted.is_empty() || wanted.iter().any(has)
     };
     let chosen = all.iter().filter(|finding| {
@@ -114,6 +122,15 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
     }
     answer.set_document("findings", Value::Array(chosen), rows);
     Ok(answer)
+}
+
+/// Refuses a word that no finding can have: nothing found would look like an all-clear.
+fn check_words(name: &str, words: &[String], known: &[&str]) -> Result<(), ToolFailure> {
+    let is_known = |word: &&String| known.iter().any(|known| known.eq_ignore_ascii_case(word));
+    match words.iter().find(|word| !is_known(word)) {
+        Some(word) => Err(ToolFailure::usage(format!("invalid {name} `{word}`: choose from {}", known.join(", ")))),
+        None => Ok(()),
+    }
 }
 
 /// An answer to begin with, and the document of the analysis.

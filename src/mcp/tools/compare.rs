@@ -96,7 +96,7 @@ fn side(
 ) -> Result<(Side, Vec<String>), ToolFailure> {
     let of_side =
         |failure: ToolFailure| ToolFailure { message: format!("{name} side: {}", failure.message), ..failure };
-    let inputs = tools.roots.inputs(named.list()).map_err(of_side)?;
+    let inputs = tools.inputs(named).map_err(of_side)?;
     let mut runs: Vec<Digest> = Vec::new();
     for input in &inputs {
         let path = Path::new(input);
@@ -111,5 +111,9 @@ fn side(
         runs.push(taken.map_err(|error| of_side(error.into()))?);
         add_damage(answer, &trace);
     }
-    Ok((Side { runs }, inputs))
+    let (side, repeated) = Side::of_distinct(runs);
+    for sentence in repeated {
+        answer.note(format!("warning: {name} side: {sentence}"));
+    }
+    Ok((side, inputs))
 }

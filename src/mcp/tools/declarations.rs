@@ -1,5 +1,7 @@
 //! What agents are told about the tools: `share/mcp/`.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,10 +18,18 @@ pub(crate) struct ToolDocs {
     pub description: String,
 }
 
+/// A test reads them, so that there are always some.
+static DECLARED: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TOOLS).unwrap_or_default());
+
 /// The tools as `tools/list` gives them.
 pub(in crate::mcp) fn declared() -> Value {
-    // A test reads them, so that there are always some.
-    serde_json::from_str(TOOLS).unwrap_or_default()
+    DECLARED.clone()
+}
+
+/// The schema of the arguments of a tool; `None` if there is no such tool.
+pub(in crate::mcp) fn input_schema(tool: &str) -> Option<&'static Value> {
+    let mut tools = DECLARED.as_array().into_iter().flatten();
+    tools.find(|declared| declared.get("name").and_then(Value::as_str) == Some(tool))?.get("inputSchema")
 }
 
 /// The tools in the order in which they are listed.

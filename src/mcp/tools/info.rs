@@ -29,7 +29,7 @@ struct Arguments {
 pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: Arguments = parsed(arguments)?;
     if arguments.inputs.list().is_empty() {
-        return Ok(list(tools));
+        return list(tools);
     }
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, None)?;
     let overview = Overview::of(&trace)?;
@@ -50,9 +50,15 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
 }
 
 /// The directories of the server and what lies in them.
-fn list(tools: &Toolbox<'_>) -> ToolAnswer {
+fn list(tools: &Toolbox<'_>) -> Result<ToolAnswer, ToolFailure> {
     let mut answer = ToolAnswer::default();
     let directories = tools.roots.shown();
+    if let Some(gone) = tools.roots.gone() {
+        if directories.len() == 1 {
+            return Err(gone);
+        }
+        answer.note(gone.message);
+    }
     let mut files = Vec::new();
     for directory in &directories {
         let below = walkdir::WalkDir::new(directory).min_depth(1).max_depth(DEPTH).sort_by_file_name();
@@ -69,5 +75,5 @@ fn list(tools: &Toolbox<'_>) -> ToolAnswer {
     answer.set("directories", directories);
     answer.set("files", files);
     answer.note("no input was named: these are the names that inputs can have");
-    answer
+    Ok(answer)
 }

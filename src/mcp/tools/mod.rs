@@ -12,12 +12,14 @@ mod sql;
 mod table;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::McpOptions;
 use super::answer::ToolAnswer;
+use super::argument_check::checked;
 use super::arguments::{FilterArguments, Texts};
 use super::failure::ToolFailure;
 use super::paths::Roots;
@@ -27,7 +29,7 @@ use crate::schema::Table;
 use crate::trace::Trace;
 
 pub(crate) use declarations::tool_docs;
-pub(super) use declarations::{INSTRUCTIONS, declared};
+pub(super) use declarations::{INSTRUCTIONS, declared, input_schema};
 
 /// Rows of a table if a call does not ask for more or fewer.
 const USUAL_ROWS: usize = 50;
@@ -39,6 +41,8 @@ pub(super) struct Toolbox<'a> {
     traces: Traces,
     /// The last analysis, for questions about its findings.
     analyzed: Option<analyze::Analyzed>,
+    /// Notes of the present call about its inputs.
+    notes: Vec<String>,
 }
 
 impl<'a> Toolbox<'a> {
@@ -46,7 +50,7 @@ impl<'a> Toolbox<'a> {
     /// If a directory of the server cannot be used.
     pub(super) fn new(options: &'a McpOptions) -> Result<Self, ToolFailure> {
         let roots = Roots::new(&options.directories)?;
-        Ok(Self { options, roots, traces: Traces::default(), analyzed: None })
+        Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new() })
     }
 
     /// Forgets what calls have left, after one that broke off.
@@ -60,7 +64,10 @@ impl<'a> Toolbox<'a> {
     /// # Errors
     /// When there is no such tool, an argument is wrong, or the work fails.
     pub(super) fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
-        let answer = match tool {
+        let unknown = || ToolFailure::usage(format!("unknown tool {tool}; tools/list lists them"));
+        let arguments = checked(tool, input_schema(tool).ok_or_else(unknown)?, arguments)?;
+        self.notes.clear();
+        let mut answer = match tool {
             "info" => info::call(self, arguments),
             "check" => check::call(self, arguments),
             "tables" => tables::call(self, arguments),
@@ -72,8 +79,11 @@ impl<'a> Toolbox<'a> {
             "compare" => compare::call(self, arguments),
             "scan" => scan::call(self, arguments),
             "plan" => plan::call(self, arguments),
-            other => Err(ToolFailure::usage(format!("unknown tool {other}; tools/list lists them"))),
+            _ => Err(unknown()),
         }?;
+        for note in self.notes.drain(..) {
+            answer.note(note);
+        }
         answer.result(self.options.max_bytes)
     }
 
@@ -85,10 +95,23 @@ impl<'a> Toolbox<'a> {
         subject: Option<&'static Table>,
     ) -> Result<(Arc<Trace>, Vec<String>), ToolFailure> {
         let filters = filters.filters(subject)?;
-        let inputs = self.roots.inputs(inputs.list())?;
+        let inputs = self.inputs(inputs)?;
         let subject = subject.filter(|_| filters.condition.is_some()).map(|table| table.name);
         let trace = self.traces.open(&inputs, filters, subject, &self.roots, self.options)?;
         Ok((trace, inputs))
+    }
+
+    /// The inputs without links, each once.
+    fn inputs(&mut self, named: &Texts) -> Result<Vec<String>, ToolFailure> {
+        let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
+        for input in self.roots.inputs(named.list())? {
+            if seen.insert(input.clone()) {
+                inputs.push(input);
+            } else {
+                self.notes.push(format!("note: {input} is named more than once; it is read once"));
+            }
+        }
+        Ok(inputs)
     }
 
     /// The rows that a call may show.

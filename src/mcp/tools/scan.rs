@@ -11,7 +11,7 @@ use crate::mcp::arguments::parsed;
 use crate::mcp::failure::{Exit, ToolFailure};
 use crate::report::json;
 use crate::report::source_document::source_document;
-use crate::source::scan::{Limits, Target, is_source, scan, shown};
+use crate::source::scan::{Limits, Target, refusal, scan, shown};
 
 /// Architecture of counter passes if none is named, as of the program.
 const ARCHITECTURE: &str = "gfx942";
@@ -31,9 +31,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     let rows = tools.rows(arguments.rows);
     let path = tools.roots.existing(&arguments.path)?;
     let named = path.display().to_string();
-    if !path.is_dir() && !is_source(&path) {
-        let problem =
-            "is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory";
+    if let Some(problem) = refusal(&path) {
         return Err(ToolFailure::usage(format!("{named} {problem}")));
     }
     let arch = arguments.arch.as_deref().unwrap_or(ARCHITECTURE);

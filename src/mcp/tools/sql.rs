@@ -7,7 +7,7 @@ use super::{Toolbox, begin, command_line};
 use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql, with_rocpd_names};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{FilterArguments, Texts, parsed};
-use crate::mcp::conclusion::conclude;
+use crate::mcp::conclusion::{conclude, conclude_tables};
 use crate::mcp::failure::ToolFailure;
 
 #[derive(Deserialize)]
@@ -47,6 +47,8 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     let mut answer = begin(command_line(&["sql", &arguments.query], &inputs, &words, Some(&trace)));
     answer.set_table(&result, rows);
     let request = referenced_columns(&query.as_str().into());
-    conclude(&mut answer, &trace, &request, result.frame.height() == 0, None)?;
+    let height = result.frame.height();
+    conclude(&mut answer, &trace, &request, height == 0, None)?;
+    conclude_tables(&mut answer, &trace, &request, height)?;
     Ok(answer)
 }

@@ -35,6 +35,22 @@ pub(crate) enum Language {
     Python,
 }
 
+/// Why a path that a user named cannot be scanned, and what to do.
+pub(crate) fn refusal(path: &Path) -> Option<&'static str> {
+    if path.is_dir() {
+        None
+    } else if !is_source(path) {
+        Some("is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory")
+    } else if !path.is_file() {
+        Some(NO_FILE)
+    } else {
+        None
+    }
+}
+
+/// What is said of pipes, sockets and devices, which may never end.
+const NO_FILE: &str = "is no regular file; name a source file, or a directory";
+
 /// Whether a scan takes a file of this name for source code.
 pub(crate) fn is_source(path: &Path) -> bool {
     Language::from_path(path).is_some()
@@ -121,6 +137,9 @@ pub(crate) fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
             Ok(entry) if entry.path_is_symlink() => listing.links += 1,
             Ok(entry) if entry.file_type().is_file() => {
                 found.extend(Language::from_path(entry.path()).map(|language| (below_root(entry.path()), language)));
+            }
+            Ok(entry) if !entry.file_type().is_dir() && is_source(entry.path()) => {
+                listing.unreadable.push((below_root(entry.path()), NO_FILE.to_owned()));
             }
             Ok(_) => {}
             Err(error) if error.depth() == 0 => return Err(error.into()),

@@ -6,6 +6,7 @@ use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, In
 use polars::sql::sql_expr;
 
 use crate::columns::frames::empty_frame;
+use crate::engine::{DEEPEST, is_too_deep};
 use crate::schema::{ColumnType, Table, tables};
 use crate::text::similar::closest;
 
@@ -24,6 +25,9 @@ impl Condition {
     /// # Errors
     /// When it is none, names no column, or names columns that no table has together.
     pub fn parse(written: &str) -> Result<Self, String> {
+        if is_too_deep(written) {
+            return Err(format!("the condition has more than {DEEPEST} operators in a row; put many values into IN"));
+        }
         // No function of one row goes without arguments, and some of polars do not survive it.
         if calls_without_arguments(written) {
             return Err(refusal(written, "a function has no arguments"));

@@ -1,0 +1,69 @@
+//! Batches of JSON-RPC: arrays of requests, of which the answers are one array.
+
+use std::collections::BTreeMap;
+
+/// A request of a batch: the number of the batch, and its place in it.
+pub(super) type Place = (u64, usize);
+
+/// Batches that are not answered.
+#[derive(Default)]
+pub(super) struct Batches {
+    begun: u64,
+    open: BTreeMap<u64, Batch>,
+}
+
+struct Batch {
+    replies: BTreeMap<usize, String>,
+    /// Messages that nothing has become of.
+    missing: usize,
+    /// Bytes of its line.
+    bytes: usize,
+}
+
+/// A batch of which all requests are answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    /// The answers, if there is any.
+    pub line: Option<String>,
+    /// Bytes of the line with the requests.
+    pub bytes: usize,
+}
+
+impl Batches {
+    /// Begins one with so many messages, at least one, and returns its number.
+    pub(super) fn begin(&mut self, messages: usize, bytes: usize) -> u64 {
+        self.begun += 1;
+        self.open.insert(self.begun, Batch { replies: BTreeMap::new(), missing: messages, bytes });
+        self.begun
+    }
+
+    /// Takes the answer of a message, if it has one; the last of a batch gives all of them, in the order of the requests.
+    pub(super) fn take(&mut self, (number, at): Place, reply: Option<String>) -> Option<Answered> {
+        let batch = self.open.get_mut(&number)?;
+        batch.missing = batch.missing.saturating_sub(1);
+        batch.replies.extend(reply.map(|reply| (at, reply)));
+        if batch.missing > 0 {
+            return None;
+        }
+        let Batch { replies, bytes, .. } = self.open.remove(&number)?;
+        let replies: Vec<String> = replies.into_values().collect();
+        Some(Answered { line: (!replies.is_empty()).then(|| format!("[{}]", replies.join(","))), bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_a_batch_come_together_and_in_order() {
+        let mut batches = Batches::default();
+        let (first, second) = (batches.begin(3, 9), batches.begin(1, 5));
+        assert_eq!(batches.take((first, 2), Some("c".to_owned())), None);
+        assert_eq!(batches.take((second, 0), None), Some(Answered { line: None, bytes: 5 }));
+        assert_eq!(batches.take((first, 1), None), None);
+        let all = batches.take((first, 0), Some("a".to_owned()));
+        assert_eq!(all, Some(Answered { line: Some("[a,c]".to_owned()), bytes: 9 }));
+        assert_eq!(batches.take((first, 0), None), None);
+    }
+}
