@@ -259,7 +259,8 @@ fn find(name: &str) -> Result<Provider, LlmError> {
     let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
     names.sort_unstable();
     // What has not the form of a provider may be anything, a key among it.
-    let is_word = name.len() <= LONGEST_NAME && name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-');
+    let is_word = name.len() <= LONGEST_NAME
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'));
     if !is_word {
         return usage(format!("--llm names a provider that is not known; choose from {}", names.join(", ")));
     }

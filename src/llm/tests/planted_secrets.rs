@@ -110,7 +110,7 @@ fn sent(analysis: &Analysis, provider: &str, share: Share, secrets: &Secrets) ->
 fn no_planted_secret_leaves() {
     let analysis = RefCell::new(analysis("merged"));
     let original = analysis.borrow().document.clone();
-    let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 8, failure_persistence: None, ..Config::default() };
     proptest!(config, |(secrets in secrets())| {
         let mut analysis = analysis.borrow_mut();
         for share in [Share::Figures, Share::Names, Share::Source] {
