@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::models::AnswerLimits;
+
 const SCHEMA: &str = include_str!("../../share/llm/answer.json");
 
 /// The schema that answers follow, where a provider can be told.
@@ -17,6 +19,28 @@ pub(crate) fn paragraphs(text: &str) -> Vec<String> {
         Some(value) => of_schema(&value),
         None => of_text(text),
     }
+}
+
+/// The beginning of an answer that is longer than anyone reads, and whether something was left out.
+pub(crate) fn limited(paragraphs: Vec<String>, limits: AnswerLimits) -> (Vec<String>, bool) {
+    let mut left = limits.characters;
+    let mut kept = Vec::new();
+    let mut is_shortened = paragraphs.len() > limits.paragraphs;
+    for paragraph in paragraphs.into_iter().take(limits.paragraphs) {
+        if left == 0 {
+            is_shortened = true;
+            break;
+        }
+        let length = paragraph.chars().count();
+        if length > left {
+            is_shortened = true;
+            kept.push(paragraph.chars().take(left).collect());
+            break;
+        }
+        left -= length;
+        kept.push(paragraph);
+    }
+    (kept, is_shortened)
 }
 
 /// The text without a fence around all of it.
@@ -48,27 +72,54 @@ fn of_schema(value: &Value) -> Vec<String> {
     found
 }
 
-/// Paragraphs, and lines that begin as those of a list do.
+/// Languages of fences whose lines are commands.
+const SHELLS: [&str; 6] = ["sh", "bash", "shell", "console", "zsh", "shell-session"];
+
+/// Paragraphs, and lines that begin as those of a list do. Commands in a fence are written as code, a line each.
 fn of_text(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_open = false;
+    // The language of a fence, while one is open.
+    let mut fence: Option<String> = None;
     for line in text.lines() {
         let line = line.trim();
-        let is_fence = line.starts_with("```");
-        if line.is_empty() || is_fence {
+        if let Some(language) = line.strip_prefix("```") {
+            fence = if fence.is_some() { None } else { Some(language.trim().to_lowercase()) };
             is_open = false;
             continue;
         }
-        match found.last_mut().filter(|_| is_open && !is_item(line)) {
+        if line.is_empty() {
+            is_open = false;
+            continue;
+        }
+        // A backslash at the end goes on with the next line.
+        let is_command = fence.as_deref().is_some_and(|language| SHELLS.contains(&language));
+        let is_continued = is_command && is_open;
+        let (line, goes_on) = match line.strip_suffix('\\').filter(|_| is_command) {
+            Some(line) => (line.trim_end(), true),
+            None => (line, false),
+        };
+        let is_joined = is_open && (is_continued || fence.is_none() && !is_item(line));
+        match found.last_mut().filter(|_| is_joined) {
             Some(last) => {
                 last.push(' ');
                 last.push_str(line);
             }
             None => found.push(line.to_owned()),
         }
-        is_open = true;
+        is_open = if is_command { goes_on } else { true };
+        if is_command && !goes_on {
+            as_code(&mut found);
+        }
     }
     found
+}
+
+/// Writes the last line as code, if it is a command and not a comment.
+fn as_code(found: &mut [String]) {
+    if let Some(last) = found.last_mut().filter(|last| !last.starts_with('#') && !last.contains('`')) {
+        *last = format!("`{last}`");
+    }
 }
 
 fn is_item(line: &str) -> bool {
@@ -84,9 +135,24 @@ mod tests {
     #[test]
     fn paragraphs_of_any_text() {
         let text = "One\ntwo.\n\n1. first\nmore\n2. second\n```sh\nrocprofv3 --hip-trace -- APP\n```\n";
-        assert_eq!(paragraphs(text), ["One two.", "1. first more", "2. second", "rocprofv3 --hip-trace -- APP"]);
+        assert_eq!(paragraphs(text), ["One two.", "1. first more", "2. second", "`rocprofv3 --hip-trace -- APP`"]);
+        let text = "Do:\n```bash\n# first\nrocprofv3 \\\n  --hip-trace -- APP\nrm x\n```\nor\n```\na = b;\nc();\n```";
+        assert_eq!(
+            paragraphs(text),
+            ["Do:", "# first", "`rocprofv3 --hip-trace -- APP`", "`rm x`", "or", "a = b;", "c();"]
+        );
         assert_eq!(paragraphs("{\"summary\""), ["{\"summary\""]);
         assert!(paragraphs("  \n").is_empty());
+    }
+
+    #[test]
+    fn long_answers_are_cut() {
+        let limits = AnswerLimits { characters: 7, paragraphs: 3, flaws: 1 };
+        let cut = |texts: &[&str]| limited(texts.iter().map(|text| (*text).to_owned()).collect(), limits);
+        assert_eq!(cut(&["äbc", "def"]), (vec!["äbc".to_owned(), "def".to_owned()], false));
+        assert_eq!(cut(&["äbc", "defgh"]), (vec!["äbc".to_owned(), "defg".to_owned()], true));
+        assert_eq!(cut(&["a", "b", "c", "d"]).0.len(), 3);
+        assert!(cut(&["a", "b", "c", "d"]).1 && !cut(&["a", "b", "c"]).1);
     }
 
     #[test]

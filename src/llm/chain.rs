@@ -31,8 +31,8 @@ impl Listener for () {
     fn hear(&self, _event: Event<'_>) {}
 }
 
-/// The answer of the first provider that gives one. The next is asked where one is busy, broken or away, and not where it
-/// refuses the key or the request.
+/// The answer of the first provider that gives one. The next is asked where one is busy, broken or away, or does not have
+/// the model, and not where it refuses the key or the request.
 ///
 /// # Errors
 /// That of the only provider, or [`LlmError::Exhausted`] with those of all.

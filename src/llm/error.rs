@@ -81,11 +81,13 @@ impl LlmError {
         }
     }
 
-    /// Whether another provider of the chain may be asked: this one is busy, broken or away, and not the request wrong.
+    /// Whether another provider of the chain may be asked: this one is busy, broken or away, or does not have
+    /// the model, and the request is not wrong.
     pub(crate) fn moves_on(&self) -> bool {
         match self {
             Self::RateLimit { .. } | Self::Unreachable { .. } | Self::Timeout { .. } | Self::Program { .. } => true,
-            Self::Status { status, .. } => *status >= 500 || *status == 408,
+            // A model or path that one provider does not have, another may.
+            Self::Status { status, .. } => *status >= 500 || matches!(*status, 404 | 408 | 410),
             Self::Reply { .. } | Self::Budget { .. } => true,
             _ => false,
         }

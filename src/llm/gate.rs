@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::address::is_here;
 use super::error::LlmError;
 use super::redaction::Redactor;
-use super::settings::{Endpoint, is_here};
+use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 
 /// What the gate is made with.
@@ -74,10 +75,10 @@ impl Gate {
     /// When nothing may be sent, or nothing came back.
     pub(crate) fn post(&self, endpoint: &Endpoint, body: &Value, to: Receiver<'_>) -> Result<Answer, LlmError> {
         let bytes = self.passed(endpoint, body.to_string().as_bytes())?;
-        let url = endpoint.address();
+        let url = endpoint.shown_url();
         self.show(endpoint, &url, &endpoint.shown_headers(), &bytes)?;
         let http = self.http(&url)?;
-        let wire = Wire { url: url.clone(), headers: endpoint.headers_with_key(), body: bytes };
+        let wire = Wire { url: endpoint.url(), headers: endpoint.headers_with_key(), body: bytes };
         let policy = Policy {
             attempt: Duration::from_secs(endpoint.attempt_s),
             deadline: Duration::from_secs(endpoint.deadline_s),
@@ -101,6 +102,7 @@ impl Gate {
                 LlmError::Timeout { provider, seconds: endpoint.attempt_s.min(endpoint.deadline_s) }
             }
             HttpFailure::Request(reason) => {
+                let reason = endpoint.without_key(&reason);
                 LlmError::Usage(format!("cannot ask {provider} at {url}: {reason}; correct its address or headers"))
             }
             HttpFailure::Connection(reason) => {

@@ -3,6 +3,7 @@
 //! Everything that leaves goes through [`Gate`], which takes out what must stay, records what is sent, and refuses to send
 //! anything where that is not wanted.
 
+mod address;
 mod answer;
 mod chain;
 // Questions that build on one another are not asked yet.
@@ -13,6 +14,7 @@ mod error;
 mod gate;
 mod grounding;
 mod guide;
+mod keys;
 mod models;
 mod narrative;
 mod payload;

@@ -33,6 +33,9 @@ pub(crate) struct Provider {
     /// Variables that may hold the key.
     pub key: Vec<String>,
     pub key_prefix: Option<String>,
+    /// Whether servers of others give out keys that begin so.
+    #[serde(default, rename = "key_prefix_shared")]
+    pub is_key_prefix_shared: bool,
     /// What is sent where nobody set a key.
     pub default_key: Option<String>,
     #[serde(default)]
@@ -49,6 +52,8 @@ pub(crate) struct Provider {
     pub attempt_s: u64,
     /// Seconds that all attempts may take together.
     pub deadline_s: u64,
+    /// Bytes of the data that are sent at most; all if it is not limited.
+    pub payload_bytes: Option<usize>,
     /// Short names of models.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
@@ -76,8 +81,29 @@ pub(crate) struct Model {
 struct Form {
     #[serde(rename = "source")]
     _source: String,
+    key_shapes: Vec<String>,
+    answer: AnswerLimits,
+    payload: PayloadOrder,
     provider: Vec<Provider>,
     model: Vec<Model>,
+}
+
+/// How much of an answer goes into a document.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerLimits {
+    pub characters: usize,
+    pub paragraphs: usize,
+    /// Statements that were not found and are listed.
+    pub flaws: usize,
+}
+
+/// What of the data matters most where not all can be sent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PayloadOrder {
+    /// Tables, the most important first.
+    pub tables: Vec<String>,
 }
 
 fn form() -> Result<&'static Form, LlmError> {
@@ -92,6 +118,21 @@ fn form() -> Result<&'static Form, LlmError> {
 /// When the table is wrong, which the tests exclude.
 pub(crate) fn providers() -> Result<&'static [Provider], LlmError> {
     Ok(&form()?.provider)
+}
+
+/// How keys begin, by which one in a wrong place is noticed.
+pub(crate) fn key_shapes() -> &'static [String] {
+    form().map(|form| form.key_shapes.as_slice()).unwrap_or_default()
+}
+
+/// How much of an answer goes into a document.
+pub(crate) fn answer_limits() -> AnswerLimits {
+    form().map(|form| form.answer).unwrap_or_default()
+}
+
+/// The tables that matter most, the first of them most.
+pub(crate) fn important_tables() -> &'static [String] {
+    form().map(|form| form.payload.tables.as_slice()).unwrap_or_default()
 }
 
 /// What is known of a model: the entry with the longest beginning of its name, after a vendor's prefix such as
@@ -111,6 +152,7 @@ mod tests {
     fn the_table_is_read() {
         let names: Vec<&str> = providers().unwrap().iter().map(|provider| provider.name.as_str()).collect();
         assert_eq!(names, ["anthropic", "openai", "private", "local", "claude-code"]);
+        assert!(answer_limits().characters > 1000 && !important_tables().is_empty() && !key_shapes().is_empty());
         assert!(providers().unwrap().iter().all(|provider| provider.retry_tokens > provider.max_tokens));
     }
 

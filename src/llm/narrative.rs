@@ -1,14 +1,14 @@
 //! The section of a document that a model writes.
 
-use super::answer::paragraphs;
+use super::answer::{limited, paragraphs};
 use super::chain::{Listener, ask_chain};
 use super::environment::Variables;
 use super::error::LlmError;
 use super::gate::{Gate, GateOptions};
 use super::grounding::{Checked, Grounding};
 use super::guide::GuideContext;
-use super::models::model;
-use super::payload::{known_names, payload};
+use super::models::{answer_limits, important_tables, model};
+use super::payload::{known_names, payload, within};
 use super::prompt::request;
 use super::redaction::{Redactor, Rules};
 use super::request::Reply;
@@ -71,6 +71,11 @@ impl Narrator {
         let mut data = payload(analysis, share, &mut names);
         let mut redactor = Redactor::new(self.rules.clone(), names);
         redactor.data(&mut data);
+        // All of a chain get the same data, so that the smallest limit counts.
+        let limits = self.endpoints.iter().filter_map(|endpoint| endpoint.provider.payload_bytes);
+        if let Some(most) = limits.min() {
+            within(&mut data, most, important_tables());
+        }
         let about = GuideContext {
             tier: analysis.document.tier,
             has_counters: analysis.document.tier >= 2,
@@ -91,12 +96,20 @@ impl Narrator {
             },
             redactor,
         );
-        let reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
+        let mut reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,
             Err(LlmError::DryRun) => return Ok(Outcome::Shown(gate.shown())),
             Err(error) => return Err(error),
         };
-        let texts: Vec<String> = paragraphs(&reply.text).iter().map(|text| gate.restored(text)).collect();
+        let limits = answer_limits();
+        let (texts, is_shortened) = limited(paragraphs(&reply.text), limits);
+        if is_shortened {
+            let most = counted(limits.characters as f64, "character");
+            let text =
+                format!("the answer is longer than {most} or {} paragraphs; the rest is left out", limits.paragraphs);
+            reply.warnings.push(text);
+        }
+        let texts: Vec<String> = texts.iter().map(|text| gate.restored(text)).collect();
         let checked = Grounding::new(&analysis.document, registry, check_own).check(&texts);
         let asked = shortened(&reply.model, LONGEST_MODEL);
         let line = format!("asked {asked} of {}: {}", reply.provider, reply.usage.line(&model(&reply.model)));
@@ -121,6 +134,10 @@ fn section(reply: &Reply, checked: &Checked, level: &str) -> Section {
     let note = |text: &String, is_warning| Block::Note(Note { is_warning, text: text.clone() });
     let mut blocks: Vec<Block> = checked.paragraphs.iter().map(|text| note(text, false)).collect();
     blocks.extend(reply.warnings.iter().map(|text| note(text, true)));
-    blocks.extend(checked.missing.iter().map(|text| note(text, true)));
+    let most = answer_limits().flaws;
+    blocks.extend(checked.missing.iter().take(most).map(|text| note(text, true)));
+    if let Some(more) = checked.missing.len().checked_sub(most).filter(|more| *more > 0) {
+        blocks.push(note(&format!("{} more are marked [?] above", counted(more as f64, "statement")), true));
+    }
     Section { id: MODEL_SECTION.to_owned(), title: format!("Answer of the model {asked}"), about, blocks }
 }

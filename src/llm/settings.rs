@@ -1,12 +1,14 @@
 //! From options and variables to providers that can be asked.
 
-use std::net::IpAddr;
+use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::address::{Address, address, is_here};
 use super::environment::Variables;
 use super::error::LlmError;
+use super::keys::{is_like_key, key};
 use super::models::{Protocol, Provider, model, providers};
 use super::payload::Share;
 use crate::text::similar::closest;
@@ -36,13 +38,17 @@ pub(crate) struct LlmOptions {
     pub is_whole: bool,
 }
 
+/// Longest name of a provider that is repeated.
+const LONGEST_NAME: usize = 24;
+/// The longest time that an answer may take.
+const LONGEST_TIMEOUT_S: u64 = 24 * 60 * 60;
+
 /// A provider with all that is needed to ask it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     pub provider: Provider,
     pub model: String,
-    /// Base of its addresses, without a slash at its end.
-    pub url: String,
+    address: Address,
     /// The key; none for a program that has its own.
     key: Option<String>,
     /// Where the key comes from, or where it is to be put.
@@ -93,17 +99,18 @@ impl Endpoint {
     /// The key and the values of headers, which stand in no text that is sent.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let key = self.key.as_deref().filter(|key| Some(*key) != self.provider.default_key.as_deref());
-        key.into_iter().chain(self.extra_headers.iter().map(|(_, value)| value.as_str()))
+        let headers = self.extra_headers.iter().map(|(_, value)| value.as_str());
+        key.into_iter().chain(headers).chain(self.address.query.as_deref())
     }
 
     /// Where requests go.
-    pub(crate) fn address(&self) -> String {
-        let path = match self.url.strip_suffix("/v1") {
-            // A base that already has the version of the messages of Anthropic.
-            Some(_) if self.provider.path.starts_with("/v1/") => self.provider.path.trim_start_matches("/v1"),
-            _ => &self.provider.path,
-        };
-        format!("{}{path}", self.url)
+    pub(crate) fn url(&self) -> String {
+        self.address.with_path(&self.provider.path)
+    }
+
+    /// The same as it may be shown: what follows a question mark can be a key.
+    pub(crate) fn shown_url(&self) -> String {
+        self.address.shown(&self.provider.path)
     }
 
     /// The headers with the key.
@@ -143,11 +150,23 @@ impl Endpoint {
 
     /// A message without the key, should someone repeat it.
     pub(crate) fn without_key(&self, text: &str) -> String {
-        let text = match &self.key {
+        let mut text = match &self.key {
             Some(key) if key.len() > 3 => text.replace(key.as_str(), &format!("<{}>", self.key_variable)),
             _ => text.to_owned(),
         };
+        if let Some(query) = self.address.query.as_deref().filter(|query| query.len() > 3) {
+            text = text.replace(query, "…");
+        }
         crate::findings::shortened(&text, 400)
+    }
+}
+
+/// Without the key, headers, and variables, among which are proxies with their passwords.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Endpoint");
+        shown.field("provider", &self.provider.name).field("model", &self.model).field("url", &self.shown_url());
+        shown.field("key_variable", &self.key_variable).finish_non_exhaustive()
     }
 }
 
@@ -157,6 +176,9 @@ impl Endpoint {
 /// [`LlmError::Usage`] when one cannot be asked with these options.
 pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(Vec<Endpoint>, Vec<String>), LlmError> {
     let mut warnings = Vec::new();
+    if let Some(seconds) = options.timeout_s.filter(|seconds| *seconds > LONGEST_TIMEOUT_S) {
+        return usage(format!("--llm-timeout {seconds} is more than a day; give at most {LONGEST_TIMEOUT_S}"));
+    }
     let thinking = thinking(options, variables, &mut warnings);
     let mut found = Vec::new();
     for (place, named) in
@@ -170,8 +192,9 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
         if let Some(warning) = thinking.filter(|_| !super::models::model(&model).thinking) {
             warnings.push(format!("{model} is not known to think; --llm-thinking {warning} is sent nevertheless"));
         }
-        let (url, advice) = address(&provider, options.url.as_deref().filter(|_| is_first), variables)?;
-        let (key, key_variable) = key(&provider, variables)?;
+        let (address, advice) = address(&provider, options.url.as_deref().filter(|_| is_first), variables)?;
+        let url = address.shown("");
+        let (key, key_variable) = key(&provider, &address, variables, options.is_dry)?;
         let is_public_key = key.is_none() || key == provider.default_key;
         let is_private = provider.name == "private";
         let extra_headers = if is_private { private_headers(variables)? } else { Vec::new() };
@@ -195,7 +218,7 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
             attempt_s: provider.attempt_s.min(deadline_s),
             deadline_s,
             model,
-            url,
+            address,
             key,
             key_variable,
             extra_headers,
@@ -218,14 +241,8 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
     Ok((found, warnings))
 }
 
-fn usage<T>(text: String) -> Result<T, LlmError> {
+pub(super) fn usage<T>(text: String) -> Result<T, LlmError> {
     Err(LlmError::Usage(text))
-}
-
-/// Whether a text is a key, which is never repeated.
-fn is_like_key(text: &str) -> bool {
-    let is_known = ["sk-", "hf_", "ghp_", "AIza", "Bearer "].iter().any(|start| text.starts_with(start));
-    is_known && text.len() > 12
 }
 
 fn find(name: &str) -> Result<Provider, LlmError> {
@@ -241,6 +258,12 @@ fn find(name: &str) -> Result<Provider, LlmError> {
     }
     let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
     names.sort_unstable();
+    // What has not the form of a provider may be anything, a key among it.
+    let is_word = name.len() <= LONGEST_NAME
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'));
+    if !is_word {
+        return usage(format!("--llm names a provider that is not known; choose from {}", names.join(", ")));
+    }
     let hint = closest(name, names.iter().copied()).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
     usage(format!("unknown provider `{name}` in --llm{hint}; choose from {}", names.join(", ")))
 }
@@ -277,81 +300,6 @@ fn choose_model(
             provider.name
         )),
     }
-}
-
-/// The base of a provider's addresses, and what to do if nothing is there.
-fn address(provider: &Provider, given: Option<&str>, variables: &Variables) -> Result<(String, String), LlmError> {
-    let name = provider.name.to_uppercase().replace('-', "_");
-    let of_variable = || {
-        let own = variables.llm(&format!("{name}_URL")).map(|(_, url)| url);
-        own.or_else(|| provider.url_variable.iter().find_map(|variable| variables.get(variable)))
-    };
-    let Some(url) = given.or_else(of_variable).or(provider.url.as_deref()) else {
-        return usage(format!(
-            "{} has no address; set it, for example: export WAVESIEVE_LLM_{name}_URL=https://llm.example.com/v1",
-            provider.name
-        ));
-    };
-    let url = url.trim().trim_end_matches('/');
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    match host {
-        Some(host) if host.contains('@') => {
-            return usage(format!("the address of {} holds a password; put keys into variables", provider.name));
-        }
-        Some(host) if !host.is_empty() => {}
-        _ => return usage(format!("{url} is no address of {}; write it as https://HOST/v1", provider.name)),
-    }
-    let advice = if provider.name == "local" {
-        format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere")
-    } else {
-        let proxy = variables
-            .proxy(url)
-            .filter(|_| !is_here(url))
-            .map(|name| format!(" and the proxy of {name}"))
-            .unwrap_or_default();
-        format!("check the network{proxy}, or set WAVESIEVE_LLM_{name}_URL")
-    };
-    Ok((url.to_owned(), advice))
-}
-
-/// Whether an address is of this machine.
-pub(crate) fn is_here(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?']).next().unwrap_or_default();
-    let name = match host.strip_prefix('[') {
-        Some(inner) => inner.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// The key of a provider with the variable that holds it.
-fn key(provider: &Provider, variables: &Variables) -> Result<(Option<String>, String), LlmError> {
-    let own = format!("{}_API_KEY", provider.name.to_uppercase().replace('-', "_"));
-    let found =
-        variables.llm(&own).or_else(|| provider.key.iter().find_map(|name| Some((name.clone(), variables.get(name)?))));
-    let wanted = provider.key.first().cloned().unwrap_or_else(|| format!("WAVESIEVE_LLM_{own}"));
-    let Some((variable, key)) = found else {
-        return match (&provider.default_key, provider.protocol) {
-            (Some(default), _) => Ok((Some(default.clone()), wanted)),
-            // The program has its own way to log in.
-            (None, Protocol::Program) => Ok((None, wanted)),
-            (None, _) => usage(format!("{} needs a key; set {wanted}", provider.name)),
-        };
-    };
-    let key = key.trim();
-    if key.chars().any(|letter| letter.is_whitespace() || letter.is_control() || !letter.is_ascii()) {
-        return usage(format!("{variable} holds more than a key; set it to the key alone"));
-    }
-    let of_other = providers()?.iter().find(|other| {
-        let begins = other.key_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()));
-        begins && other.key_prefix != provider.key_prefix
-    });
-    if let Some(other) = of_other.filter(|_| provider.default_key.is_none()) {
-        return usage(format!("{variable} holds a key of {}; set it to one of {}", other.name, provider.name));
-    }
-    Ok((Some(key.to_owned()), variable))
 }
 
 /// Further headers for a private server: an object in JSON, or as Python writes it.

@@ -172,6 +172,34 @@ fn options_are_checked_before_anything_is_read() {
     assert!(!key.contains("secret"), "{key}");
     let wrong = refused(&["--llm", "openai"], &[("OPENAI_API_KEY", "sk-ant-secretsecret")]);
     assert!(wrong.contains("key of anthropic") && !wrong.contains("secretsecret"), "{wrong}");
+    let wrong = refused(&["--llm", "anthropic"], &[("ANTHROPIC_API_KEY", "sk-proj-secretsecret")]);
+    assert!(wrong.contains("ANTHROPIC_API_KEY holds a key of openai") && !wrong.contains("secretsecret"), "{wrong}");
+    assert!(refused(&["--llm", ""], &[]).contains("--llm names no provider"));
+    assert!(refused(&["--llm", "local", "--llm-timeout", "86401"], &[]).contains("86400"));
+}
+
+#[test]
+fn commands_of_this_program_go_through_its_options() {
+    let text = "Run `wavesieve table idle_gaps INPUT --rank 1`, or wavesieve table no_such_table INPUT.\n```sh\nwavesieve info INPUT --magic\nrocprofv3 --pmc SQ_WAVES -- APP; rm -rf /\n```";
+    let document = stdout_json(&Server::saying(text).analyze(&["-f", "json"]));
+    let notes = document["sections"][0]["notes"].as_array().unwrap();
+    let listed = |start: &str| notes.iter().any(|note| note["text"].as_str().unwrap().starts_with(start));
+    for line in
+        ["wavesieve table no_such_table INPUT", "wavesieve info INPUT --magic", "rocprofv3 --pmc SQ_WAVES -- APP; rm"]
+    {
+        assert!(listed(&format!("command not confirmed: {line}")), "{line}: {notes:?}");
+    }
+    assert!(!listed("command not confirmed: wavesieve table idle_gaps"), "{notes:?}");
+}
+
+#[test]
+fn a_dry_run_needs_no_key_and_hides_queries() {
+    let mut command = program(&["analyze", INPUT, "--llm", "openai", "--llm-dry-run"]);
+    command.env_remove("OPENAI_API_KEY").env("OPENAI_BASE_URL", "https://llm.example.org/v1?key=hunter2");
+    let run = finish(command);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.starts_with("POST https://llm.example.org/v1/chat/completions?…\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("hunter2"));
 }
 
 #[test]

@@ -124,6 +124,12 @@ impl LlmArguments {
     /// [`Failure::Usage`] when an option or variable cannot be used.
     pub(crate) fn narrator(&self, global: &GlobalArguments) -> Result<Option<Narrator>, Failure> {
         let providers: Vec<String> = self.llm.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
+        // An empty variable switches off what a profile sets; an empty option is a slip.
+        let is_variable_empty = std::env::var("WAVESIEVE_LLM").is_ok_and(|value| value.trim().is_empty());
+        if providers.is_empty() && !self.llm.is_empty() && !is_variable_empty {
+            let text = "--llm names no provider; choose from anthropic, claude-code, local, openai and private";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         if providers.is_empty() {
             let alone = [
                 (self.llm_dry_run, "--llm-dry-run"),

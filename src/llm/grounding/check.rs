@@ -1,8 +1,13 @@
 //! Compares an answer with a document, and marks what is not in it.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::commands::{CheckOwn, commands};
+use regex::Regex;
+
+use super::command_check::{CheckOwn, Checks};
+use super::commands::commands;
+use super::counters::Counters;
 use super::facts::Facts;
 use super::names::Names;
 use super::numbers::numbers;
@@ -12,11 +17,16 @@ use crate::report::document::Document;
 /// What stands behind something that is not in the document.
 pub(crate) const MARK: &str = " [?]";
 
+/// A value that a setting gets.
+static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z_][A-Za-z0-9_.]*)=[^\s`,;)]+").ok());
+/// Arguments of a call, written as code.
+static CALL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[^`\n]*[A-Za-z_>]\([^`\n]*\)[^`\n]*`").ok());
+
 /// What a document has.
 pub(crate) struct Grounding<'a> {
     facts: Facts,
     names: Names,
-    check_own: CheckOwn<'a>,
+    checks: Checks<'a>,
 }
 
 /// An answer that was compared.
@@ -36,7 +46,8 @@ type Flaw = (Range<usize>, String);
 impl<'a> Grounding<'a> {
     /// Takes the numbers and names of a document.
     pub(crate) fn new(document: &Document, registry: &Registry, check_own: CheckOwn<'a>) -> Self {
-        Self { facts: Facts::of_document(document), names: Names::of_document(document, registry), check_own }
+        let checks = Checks { own: check_own, counters: Counters::of_document(document) };
+        Self { facts: Facts::of_document(document), names: Names::of_document(document, registry), checks }
     }
 
     /// Compares the paragraphs of an answer.
@@ -70,7 +81,7 @@ impl<'a> Grounding<'a> {
         let shown = |place: &Range<usize>| text.get(place.clone()).unwrap_or_default().to_owned();
         let mut flaws = Vec::new();
         let mut skipped = Vec::new();
-        for command in commands(text, self.check_own) {
+        for command in commands(text, &self.checks) {
             *looked_for += 1;
             if let Some(problem) = command.problem {
                 flaws.push((command.place.clone(), format!("command not confirmed: {} ({problem})", command.line)));
@@ -78,9 +89,11 @@ impl<'a> Grounding<'a> {
             skipped.push(command.place);
         }
         skipped.extend(self.names.places(text));
-        for found in numbers(text, &skipped) {
+        let mut not_of_trace = skipped.clone();
+        not_of_trace.extend(self.settings(text));
+        for found in numbers(text, &not_of_trace) {
             *looked_for += 1;
-            if !self.facts.support(&found) {
+            if !self.facts.support(&found, sentence(text, &found.place)) {
                 flaws.push((found.place.clone(), format!("number not in the document: {}", shown(&found.place))));
             }
         }
@@ -89,4 +102,24 @@ impl<'a> Grounding<'a> {
         }
         flaws
     }
+
+    /// Where values of settings that no figure is called as stand, and arguments of calls in code.
+    fn settings(&self, text: &str) -> Vec<Range<usize>> {
+        let (Some(setting), Some(call)) = (SETTING.as_ref(), CALL.as_ref()) else { return Vec::new() };
+        let settings = setting
+            .captures_iter(text)
+            .filter(|found| !found.get(1).is_some_and(|name| self.names.has_word(name.as_str())));
+        let settings = settings.filter_map(|found| Some(found.get(0)?.range()));
+        settings.chain(call.find_iter(text).map(|found| found.range())).collect()
+    }
+}
+
+/// The sentence around a place.
+fn sentence<'a>(text: &'a str, place: &Range<usize>) -> &'a str {
+    const ENDS: [&str; 5] = [". ", "; ", "! ", "? ", "\n"];
+    let before = text.get(..place.start).unwrap_or_default();
+    let start = ENDS.iter().filter_map(|end| Some(before.rfind(end)? + end.len())).max().unwrap_or(0);
+    let after = text.get(place.end..).unwrap_or_default();
+    let end = ENDS.iter().filter_map(|end| after.find(end)).min().map_or(text.len(), |end| place.end + end);
+    text.get(start..end).unwrap_or_default()
 }

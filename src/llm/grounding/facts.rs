@@ -1,177 +1,156 @@
-//! The numbers of a document.
+//! The numbers of a document, and whether a number of an answer is one of them.
 
-use polars::prelude::DataFrame;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::numbers::{Written, numbers};
-use super::table::{Kind, Noun};
-use crate::engine::{ColumnUnit, OutputColumn};
-use crate::export::cell::Cell;
-use crate::report::document::{Block, Document};
+use super::numbers::Written;
+use super::table::{Kind, stem, words};
 
 /// Whole numbers of nanoseconds or bytes that may be quoted without their unit are at least so large.
 const LEAST_WITHOUT_UNIT: f64 = 1000.0;
+/// How far a fraction may be from a percentage that it stands for.
+const FRACTION_PCT: f64 = 0.5;
 
 /// A number of a document.
 #[derive(Clone, Debug)]
-struct Fact {
-    kind: Kind,
+pub(super) struct Fact {
+    pub kind: Kind,
     /// In the base of its kind.
-    value: f64,
-    /// Its figure or column.
-    name: String,
+    pub value: f64,
     /// How far it may itself be from what was measured.
-    tolerance: f64,
+    pub tolerance: f64,
+    /// The words of its figure or column, or those behind it in a sentence, in the singular.
+    pub stems: Vec<String>,
+    /// Whether it identifies something and counts nothing.
+    pub is_id: bool,
+    /// Row of a table, or finding, that it belongs to.
+    pub row: Option<usize>,
 }
 
 /// All numbers of a document.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts(Vec<Fact>);
+pub(crate) struct Facts {
+    pub(super) all: Vec<Fact>,
+    /// The rows that a name stands in.
+    pub(super) rows: BTreeMap<String, BTreeSet<usize>>,
+    /// Rows so far.
+    pub(super) row_count: usize,
+    /// Fractions that stand in sentences.
+    pub(super) fractions: Vec<(f64, f64)>,
+}
+
+/// The words of a name of a column, in the singular: those before `per`, by which it is divided.
+pub(super) fn stems(name: &str) -> Vec<String> {
+    let parts = name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.take_while(|part| *part != "per").map(stem).collect()
+}
 
 impl Facts {
-    /// The numbers of figures, views, findings, tables and sentences.
-    pub(crate) fn of_document(document: &Document) -> Self {
-        let mut facts = Self::default();
-        for figure in &document.figures {
-            facts.add(&figure.value, figure.unit, &figure.id);
+    /// Whether a number stands in the document, as far as it is rounded. `sentence` is what stands around it: a percentage
+    /// beside a name is one of the rows of that name, or of a figure that the sentence names.
+    pub(crate) fn support(&self, written: &Written, sentence: &str) -> bool {
+        if let Some(place) = written.identifies {
+            let is_of = |fact: &Fact| fact.kind == Kind::Plain && fact.is_id && shares(&place.names, &fact.stems);
+            let has_any = self.all.iter().any(is_of);
+            return self.has(written, &|fact| if has_any { is_of(fact) } else { fact.kind == Kind::Plain });
         }
-        for view in document.views.all() {
-            facts.add_text(&view.line());
-            facts.add_number(Kind::Time, view.span_ns as f64, "span_ns");
-            for (id, pct) in &view.shares {
-                facts.add_number(Kind::Percent, *pct, id);
-            }
-        }
-        for finding in &document.findings {
-            facts.add_number(Kind::Percent, finding.confidence * 100.0, "confidence");
-            for text in [&finding.title, &finding.explanation].into_iter().chain(&finding.advice) {
-                facts.add_text(text);
-            }
-            if let Some(saving) = &finding.saving {
-                facts.add_number(Kind::Time, saving.gpu_time_ns as f64, "gpu_time_ns");
-                facts.add_number(Kind::Percent, saving.pct_of_span, "pct_of_span");
-                facts.add_text(&saving.by_iteration());
-            }
-            for evidence in &finding.evidence {
-                facts.add_frame(&evidence.frame, &evidence.columns);
-                facts.add_number(Kind::Plain, evidence.rows as f64, "rows");
-            }
-        }
-        for section in &document.sections {
-            for block in &section.blocks {
-                match block {
-                    Block::Table(table) => {
-                        facts.add_frame(&table.frame, &table.columns);
-                        facts.add_number(Kind::Plain, table.total_rows as f64, &format!("{} rows", table.id));
-                    }
-                    Block::Note(note) => facts.add_text(&note.text),
-                    Block::Chart(_) => {}
-                }
-            }
-        }
-        document.notes.iter().for_each(|note| facts.add_text(&note.text));
-        facts.add_text(&document.summary);
-        let provenance = &document.provenance;
-        facts.add_number(Kind::Plain, provenance.processes as f64, "processes");
-        provenance.ranks.iter().for_each(|rank| facts.add_number(Kind::Plain, *rank as f64, "rank id"));
-        facts
-    }
-
-    fn add(&mut self, cell: &Cell, unit: ColumnUnit, name: &str) {
-        let value = match cell {
-            Cell::Integer(value) => *value as f64,
-            Cell::Float(value) if value.is_finite() => *value,
-            Cell::Text(text) => return self.add_text(text),
-            _ => return,
-        };
-        let (kind, factor) = match unit {
-            ColumnUnit::Nanoseconds => (Kind::Time, 1.0),
-            ColumnUnit::Microseconds => (Kind::Time, 1e3),
-            ColumnUnit::Milliseconds => (Kind::Time, 1e6),
-            ColumnUnit::Bytes => (Kind::Bytes, 1.0),
-            ColumnUnit::Percent => (Kind::Percent, 1.0),
-            ColumnUnit::GigabytesPerSecond => (Kind::Rate, 1.0),
-            _ => (Kind::Plain, 1.0),
-        };
-        self.add_number(kind, value * factor, name);
-    }
-
-    fn add_frame(&mut self, frame: &DataFrame, columns: &[OutputColumn]) {
-        for column in columns {
-            let Ok(values) = frame.column(&column.name) else { continue };
-            for row in 0..frame.height() {
-                self.add(&Cell::new(values, row), column.unit, &column.name);
-            }
-        }
-    }
-
-    fn add_text(&mut self, text: &str) {
-        for found in numbers(text, &[]) {
-            let name = found.noun.or(found.identifies).and_then(|noun| noun.names.first());
-            let name = name.cloned().unwrap_or_default();
-            for factor in &found.factors {
-                let (value, tolerance) = (found.value * factor, found.tolerance * factor);
-                self.0.push(Fact { kind: found.kind, value, name: name.clone(), tolerance });
-            }
-        }
-    }
-
-    fn add_number(&mut self, kind: Kind, value: f64, name: &str) {
-        self.0.push(Fact { kind, value, name: name.to_lowercase(), tolerance: 0.0 });
-    }
-
-    /// Whether a number stands in the document, as far as it is rounded.
-    pub(crate) fn support(&self, written: &Written) -> bool {
-        if let Some(noun) = written.identifies {
-            return self.of_noun(written, noun).unwrap_or_else(|| self.has(written, &|fact| fact.kind == Kind::Plain));
+        if let Some(parts) = written.parts {
+            return self.has_fraction(parts, written);
         }
         match written.kind {
-            Kind::Plain => match written.noun.and_then(|noun| self.of_noun(written, noun)) {
-                Some(is_there) => is_there,
-                None => self.has(written, &|fact| is_quoted_bare(fact, written)),
-            },
-            Kind::Percent => {
-                let is_share =
-                    |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
-                let of_share =
-                    Written { value: written.value / 100.0, tolerance: written.tolerance / 100.0, ..written.clone() };
-                self.has(written, &|fact| fact.kind == Kind::Percent) || self.has(&of_share, &is_share)
-            }
+            Kind::Plain => self.has_count(written),
+            Kind::Percent => self.has_percent(written, sentence),
             Kind::Times => self.has(written, &is_factor),
             kind => self.has(written, &|fact| fact.kind == kind),
         }
     }
 
-    /// Whether it is a number of a noun; `None` where the document counts nothing of the kind.
-    fn of_noun(&self, written: &Written, noun: &Noun) -> Option<bool> {
-        let is_of =
-            |fact: &Fact| fact.kind == Kind::Plain && noun.names.iter().any(|name| fact.name.contains(name.as_str()));
-        self.0.iter().any(is_of).then(|| self.has(written, &is_of))
+    /// A count of something is a number of that; any other number without a unit may be any.
+    fn has_count(&self, written: &Written) -> bool {
+        let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
+        let is_count = |fact: &Fact| fact.kind == Kind::Plain && !fact.is_id;
+        if !nouns.is_empty() {
+            return self.has(written, &|fact| is_count(fact) && nouns.iter().any(|name| fact.stems.contains(name)));
+        }
+        let is_of = |fact: &Fact| is_count(fact) && shares(&written.counts, &fact.stems);
+        if self.all.iter().any(is_of) {
+            return self.has(written, &is_of);
+        }
+        self.has(written, &|fact| is_quoted_bare(fact, written))
+    }
+
+    fn has_percent(&self, written: &Written, sentence: &str) -> bool {
+        let of_share = |written: &Written| Written {
+            readings: written.readings.iter().map(|(value, tolerance)| (value / 100.0, tolerance / 100.0)).collect(),
+            ..written.clone()
+        };
+        let is_share = |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
+        let is_among = |is_of: &dyn Fn(&Fact) -> bool| {
+            self.has(written, &|fact| fact.kind == Kind::Percent && is_of(fact))
+                || self.has(&of_share(written), &|fact| is_share(fact) && is_of(fact))
+        };
+        let named = self.named(sentence);
+        let is_of_row = |fact: &Fact| fact.row.is_some_and(|row| named.contains(&row));
+        if !self.all.iter().any(|fact| fact.kind == Kind::Percent && is_of_row(fact)) {
+            return is_among(&|_| true);
+        }
+        let plain = &words().plain_words;
+        let said: BTreeSet<String> = stems(sentence).into_iter().filter(|word| !plain.contains(word)).collect();
+        is_among(&|fact| is_of_row(fact) || fact.stems.iter().any(|word| said.contains(word)))
+    }
+
+    /// The rows of the names that stand in a sentence.
+    fn named(&self, sentence: &str) -> BTreeSet<usize> {
+        let names = self.rows.iter().filter(|(name, _)| sentence.contains(name.as_str()));
+        names.flat_map(|(_, rows)| rows.iter().copied()).collect()
+    }
+
+    /// A fraction stands in a sentence of the document, has both its parts in a row, or is a percentage.
+    fn has_fraction(&self, parts: (f64, f64), written: &Written) -> bool {
+        if self.fractions.contains(&parts) {
+            return true;
+        }
+        let rows = |value: f64| -> BTreeSet<usize> {
+            let is_it = |fact: &&Fact| fact.kind == Kind::Plain && !fact.is_id && fact.value == value;
+            self.all.iter().filter(is_it).filter_map(|fact| fact.row).collect()
+        };
+        let pct = Written { readings: vec![(written.value() * 100.0, FRACTION_PCT)], ..written.clone() };
+        !rows(parts.0).is_disjoint(&rows(parts.1)) || self.has(&pct, &|fact| fact.kind == Kind::Percent)
     }
 
     fn has(&self, written: &Written, is_of: &dyn Fn(&Fact) -> bool) -> bool {
-        self.0.iter().filter(|fact| is_of(fact)).any(|fact| {
-            written.factors.iter().any(|factor| {
-                let (value, tolerance) = (
-                    written.value * factor,
-                    written.tolerance * factor + fact.tolerance.min(written.tolerance * factor),
-                );
+        let readings = || {
+            written.factors.iter().flat_map(|factor| {
+                let factor = *factor;
+                written.readings.iter().map(move |(value, tolerance)| (value * factor, tolerance * factor))
+            })
+        };
+        self.all.iter().filter(|fact| is_of(fact)).any(|fact| {
+            readings().any(|(value, tolerance)| {
+                let tolerance = tolerance + fact.tolerance.min(tolerance);
                 (fact.value.abs() - value.abs()).abs() <= tolerance * (1.0 + 1e-6) + value.abs() * 1e-9
             })
         })
     }
 }
 
+fn shares(names: &[String], stems: &[String]) -> bool {
+    names.iter().any(|name| stems.contains(name))
+}
+
 /// Whether something is so many times something else: counts and ids are no factors.
 fn is_factor(fact: &Fact) -> bool {
-    let is_called_so = ["ratio", "factor", "speedup", "times"].iter().any(|word| fact.name.contains(word));
-    fact.kind == Kind::Times || fact.kind == Kind::Plain && (is_called_so || fact.value.fract() != 0.0)
+    let is_called_so =
+        ["ratio", "factor", "speedup", "time"].iter().any(|word| fact.stems.iter().any(|stem| stem == word));
+    let is_plain = fact.kind == Kind::Plain && !fact.is_id;
+    fact.kind == Kind::Times || is_plain && (is_called_so || fact.value.fract() != 0.0)
 }
 
 /// Whether a number without a unit may be this one.
 fn is_quoted_bare(fact: &Fact, written: &Written) -> bool {
     match fact.kind {
-        Kind::Plain | Kind::Times => true,
-        Kind::Percent | Kind::Rate => written.has_decimals,
-        Kind::Time | Kind::Bytes => written.value >= LEAST_WITHOUT_UNIT,
+        Kind::Plain => !fact.is_id,
+        Kind::Times => true,
+        Kind::Percent | Kind::Rate | Kind::Clock | Kind::Flops => written.has_decimals,
+        Kind::Time | Kind::Bytes => written.value() >= LEAST_WITHOUT_UNIT,
     }
 }

@@ -1,10 +1,16 @@
 //! Whether what a model says is in the document: numbers, names and commands.
 
+mod apis;
 mod check;
+mod collect;
+mod command_check;
 mod commands;
+mod counters;
 mod facts;
+mod forms;
 mod names;
 mod numbers;
+mod shell;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use polars::prelude::DataFrame;
 use regex::Regex;
 
+use super::apis::{is_in_interface, is_of_interface};
 use super::table::words;
 use crate::analysis::hardware::metrics::Definitions;
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
@@ -19,9 +20,13 @@ const SHORTEST_NAME: usize = 4;
 
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([^`\n]+)`").ok());
 static IDENTIFIER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_~][A-Za-z0-9_]*)*").ok());
-static OF_KERNEL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\bkernels? ([A-Za-z][a-z0-9]*[A-Z0-9][A-Za-z0-9]*)\b").ok());
+    LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:::|\.)[A-Za-z_~][A-Za-z0-9_]*)*").ok());
+static OF_KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"\b[Kk]ernels? ([A-Za-z][a-z0-9]*[A-Z0-9][A-Za-z0-9]*)\b|\b(?:[Tt]he|[Aa]n?|[Yy]our|[Tt]his|[Ii]ts) ([A-Z][A-Za-z0-9]*) kernels?\b",
+    )
+    .ok()
+});
 
 /// Names that may be used.
 #[derive(Clone, Debug, Default)]
@@ -144,10 +149,9 @@ impl Names {
         for found in identifier.find_iter(text) {
             let (place, word) = (found.range(), found.as_str());
             let span = spans.iter().find(|span| span.start <= place.start && place.end <= span.end);
-            // Words of prose are no names; what is written as code is one.
-            let is_composed = word.contains("::") || word.trim_matches('_').contains('_');
-            let is_name = is_composed || span.is_some() && word.len() >= SHORTEST_NAME;
-            let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with('-'));
+            // Words of prose are no names; what is written as code, or has capitals within, is one.
+            let is_name = is_composed(word) || span.is_some() && word.len() >= SHORTEST_NAME;
+            let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with(['-', '/', '@']));
             if !is_name || is_flag || is_skipped(&place) || self.is_known(word) {
                 continue;
             }
@@ -157,7 +161,8 @@ impl Names {
                 unknown.push(whole);
             }
         }
-        for found in of_kernel.captures_iter(text).filter_map(|found| found.get(1)) {
+        let named = of_kernel.captures_iter(text).filter_map(|found| found.get(1).or_else(|| found.get(2)));
+        for found in named {
             let place = found.range();
             let is_new = !unknown.iter().any(|taken| taken.start < place.end && place.start < taken.end);
             if is_new && !is_skipped(&place) && !self.is_known(found.as_str()) {
@@ -169,12 +174,43 @@ impl Names {
 
     fn is_known(&self, word: &str) -> bool {
         let table = words();
-        let lower = word.to_lowercase();
-        self.words.contains(&lower)
-            || table.unchecked_words.contains(word)
-            || table.unchecked_prefixes.iter().any(|prefix| word.starts_with(prefix.as_str()))
+        if self.has_word(word) || table.unchecked_words.contains(word) || is_technical(word) {
+            return true;
+        }
+        if is_of_interface(word) {
+            return is_in_interface(word);
+        }
+        let is_unchecked = table.unchecked_prefixes.iter().any(|prefix| word.starts_with(prefix.as_str()));
+        // Two sentences without a blank between them, or names of which each is known.
+        let mut parts = word.split('.');
+        is_unchecked
             || crate::llm::payload::Share::of_word(word).is_some()
+            || word.contains('.')
+                && parts.all(|part| !is_composed(part) && part.len() < SHORTEST_NAME || self.is_known(part))
     }
+
+    /// Whether the document, a query, a rule or a metric has a word.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.contains(&word.to_lowercase())
+    }
+}
+
+/// Whether a word has the form of a name: parts with bars or colons between them, or capitals within.
+fn is_composed(word: &str) -> bool {
+    let mut before = ' ';
+    let has_capitals = word.chars().any(|letter| {
+        let turns = before.is_ascii_lowercase() && letter.is_ascii_uppercase();
+        before = letter;
+        turns
+    });
+    word.contains("::") || word.trim_matches('_').contains('_') || has_capitals && word.len() > SHORTEST_NAME
+}
+
+fn is_technical(word: &str) -> bool {
+    static LOWER: LazyLock<BTreeSet<String>> =
+        LazyLock::new(|| words().technical_words.iter().map(|word| word.to_lowercase()).collect());
+    let lower = word.to_lowercase();
+    LOWER.contains(&lower) || lower.strip_suffix('s').is_some_and(|one| LOWER.contains(one))
 }
 
 /// Whether a name is no part of a longer word.

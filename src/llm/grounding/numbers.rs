@@ -5,69 +5,118 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::table::{Kind, Noun, words};
+use super::forms::{Form, digits, spelled};
+use super::table::{Kind, Noun, stem, words};
+
+/// Words behind a number that may say what it counts.
+const MOST_WORDS: usize = 5;
 
 /// A number as it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     /// Its place with its unit, in bytes.
     pub place: Range<usize>,
-    pub value: f64,
-    /// Half of its last digit: how far what it stands for may be away.
-    pub tolerance: f64,
+    /// What it may be, each with half of its last digit: how far what it stands for may be away.
+    pub readings: Vec<(f64, f64)>,
     /// What it measures, with what its unit may be in the base of that.
     pub kind: Kind,
     pub factors: Vec<f64>,
-    /// What is counted.
-    pub noun: Option<&'static Noun>,
+    /// What may be counted: the words behind, in the singular.
+    pub counts: Vec<String>,
     /// What it identifies.
     pub identifies: Option<&'static Noun>,
     pub has_decimals: bool,
+    /// The parts of a fraction.
+    pub parts: Option<(f64, f64)>,
 }
 
-static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"[0-9]{1,3}(?:[,\u{a0}\u{202f}][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").ok()
+impl Written {
+    /// Its first reading.
+    pub(crate) fn value(&self) -> f64 {
+        self.readings.first().map_or(0.0, |(value, _)| *value)
+    }
+
+    /// The nouns of the table that it may count.
+    pub(crate) fn nouns(&self) -> impl Iterator<Item = &'static Noun> {
+        let is_of = |noun: &&Noun| noun.words.iter().any(|word| self.counts.contains(word));
+        words().noun.iter().filter(is_of)
+    }
+}
+
+static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\s?(?:-|–|—|to|and|or|bis)\s?~?[0-9][0-9.,]*([\s\u{a0}\u{202f}]?)([A-Za-zµμ%×/]+)").ok()
 });
-static RANGE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^\s?(?:-|–|—|to|and|or)\s?~?[0-9][0-9.,]*(\s?)([A-Za-zµμ%×/]+)").ok());
+static SKIPPED: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| words().skipped.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
 /// The numbers of a text that say something about a trace; those in these places are left out.
 pub(crate) fn numbers(text: &str, skipped: &[Range<usize>]) -> Vec<Written> {
-    let Some(number) = NUMBER.as_ref() else { return Vec::new() };
-    let is_skipped = |place: usize| skipped.iter().any(|range| range.contains(&place));
-    number
-        .find_iter(text)
-        .filter(|found| !is_skipped(found.start()))
-        .filter_map(|found| written(text, found.range()))
-        .collect()
+    let mut places: Vec<Range<usize>> = skipped.to_vec();
+    places.extend(SKIPPED.iter().flat_map(|pattern| pattern.find_iter(text).map(|found| found.range())));
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut previous = ' ';
+    while let Some(letter) = text.get(start..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(start..).unwrap_or_default();
+        let form = match letter {
+            '0'..='9' => digits(rest),
+            _ if letter.is_ascii_alphabetic() && !is_of_word(previous) => spelled(rest),
+            _ => None,
+        };
+        let next = start + letter.len_utf8();
+        let place = start;
+        (start, previous) = (next, letter);
+        let Some(form) = form.filter(|_| !places.iter().any(|taken| taken.contains(&place))) else { continue };
+        let end = place + form.length;
+        let (number, end) = match written(text, place, &form) {
+            // A list with commas is as many numbers as it has.
+            None if form.needs_unit && letter.is_ascii_digit() => {
+                let whole = rest.split(',').next().map_or(0, str::len);
+                let first = rest.get(..whole).and_then(digits);
+                (first.and_then(|form| written(text, place, &form)), place + whole)
+            }
+            number => (number, end),
+        };
+        found.extend(number);
+        if letter.is_ascii_digit() {
+            start = end.max(next);
+            previous = '0';
+        }
+    }
+    found
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-')
 }
 
 /// Blanks that may stand between a number and its unit.
 fn is_blank(letter: char) -> bool {
-    matches!(letter, ' ' | '\u{a0}' | '\u{202f}')
+    matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
 }
 
 fn is_of_unit(letter: char) -> bool {
     letter.is_alphabetic() || matches!(letter, '%' | '×' | '/')
 }
 
-fn written(text: &str, place: Range<usize>) -> Option<Written> {
-    let (before, rest) = (text.get(..place.start)?, text.get(place.end..)?);
-    let digits = text.get(place.clone())?;
-    if is_part_of_name(before) || is_part_of_version(rest) || is_mark_of_list(before, rest) {
+fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
+    let end = start + form.length;
+    let (before, rest) = (text.get(..start)?, text.get(end..)?);
+    // x99.9 is as many times.
+    let is_factor = is_prefixed(before);
+    let is_digits = text.get(start..).is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
+    if !is_factor && is_part_of_name(before) || is_part_of_version(rest) || is_mark_of_list(before, rest) {
         return None;
     }
-    let plain: String = digits.chars().filter(|letter| letter.is_ascii_digit() || ".eE+-".contains(*letter)).collect();
-    let value = plain.parse::<f64>().ok().filter(|value| value.is_finite())?;
     let last = last_word(before);
     let table = words();
     let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
-    if has(&table.structure_before, &last) || before.ends_with('#') {
+    if is_digits && has(&table.structure_before, &last) || before.ends_with('#') {
         return None;
     }
     let is_loose = has(&table.loose, &last) || before.trim_end().ends_with(['~', '≈', '<', '>', '≥', '≤']);
     let mut scale = 1.0;
-    let (mut rest, mut end) = (rest, place.end);
+    let (mut rest, mut end) = (rest, end);
     let (mut blanks, mut word) = next_unit(rest);
     if let Some(found) = table.scale.iter().find(|scale| has(&scale.words, word)) {
         scale = found.factor;
@@ -84,39 +133,66 @@ fn written(text: &str, place: Range<usize>) -> Option<Written> {
             return None;
         }
         end += blanks + length;
-    } else if scale == 1.0 && blanks == 0 && (!word.is_empty() || rest.starts_with('_')) && !word.starts_with('/') {
+    } else if is_digits && scale == 1.0 && blanks == 0 && is_joined(rest, word) {
         return None;
     }
     if unit.is_none() {
         let range = RANGE.as_ref().and_then(|range| range.captures(rest));
         unit = range.and_then(|found| unit_of(found.get(2)?.as_str()));
     }
-    let following = next_words(rest);
-    if unit.is_none() && following.first().is_some_and(|word| has(&table.structure_after, word)) {
+    let (counts, following) = counted(rest);
+    if unit.is_none() && (counts.iter().take(2).any(|word| has(&table.structure_after, word)) || is_of_these(rest)) {
         return None;
     }
-    let noun = |nouns: &'static [Noun], word: &str| nouns.iter().find(|noun| has(&noun.words, word));
     let (mut kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
+    if kind == Kind::Percent
+        && [Some(&last), following.first(), following.get(1)]
+            .into_iter()
+            .flatten()
+            .any(|word| has(&table.own_judgement, word))
+    {
+        return None;
+    }
+    if kind == Kind::Plain && is_factor {
+        kind = Kind::Times;
+    }
     // Launched 288 times is a count, 17 times faster is none.
     let is_counted = word == "times" && !following.get(1).is_some_and(|word| has(&table.comparisons, word));
+    let mut counts = if kind == Kind::Plain { counts } else { Vec::new() };
     if kind == Kind::Times && is_counted {
-        kind = Kind::Plain;
+        (kind, counts) = (Kind::Plain, vec!["call".to_owned()]);
     }
-    let decimals =
-        plain.split(['e', 'E']).next().and_then(|digits| digits.split_once('.')).map_or(0, |(_, part)| part.len());
-    let zeros = if decimals == 0 && is_loose { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
-    let tolerance = 0.5 * 10f64.powi(i32::try_from(zeros).unwrap_or(0) - i32::try_from(decimals).unwrap_or(0));
-    let is_plain = kind == Kind::Plain;
-    Some(Written {
-        place: place.start..end,
-        value: value * scale,
-        tolerance: tolerance * scale,
+    let zeros = if is_loose { form.zeros } else { 0 };
+    let tolerance = form.tolerance * 10f64.powi(i32::try_from(zeros).unwrap_or(0));
+    let mut readings = vec![(form.value * scale, tolerance * scale)];
+    readings.extend(
+        form.other.filter(|_| kind != Kind::Plain).map(|(value, tolerance)| (value * scale, tolerance * scale)),
+    );
+    let identifies = table.place.iter().find(|place| has(&place.words, &last)).filter(|_| kind == Kind::Plain);
+    let found = Written {
+        place: (if is_factor { start - before.chars().next_back().map_or(0, char::len_utf8) } else { start })..end,
+        readings,
         kind,
         factors,
-        noun: following.iter().filter(|_| is_plain).find_map(|word| noun(&table.noun, word)),
-        identifies: noun(&table.place, &last).filter(|_| is_plain),
-        has_decimals: decimals > 0,
-    })
+        counts,
+        identifies,
+        has_decimals: form.has_decimals,
+        parts: form.parts.filter(|_| kind == Kind::Plain),
+    };
+    let is_said = kind != Kind::Plain || !is_digits && found.nouns().next().is_some();
+    (!form.needs_unit || is_said).then_some(found)
+}
+
+/// Whether letters or a bar follow directly, that are no unit.
+fn is_joined(rest: &str, word: &str) -> bool {
+    (!word.is_empty() || rest.starts_with('_')) && !word.starts_with('/')
+}
+
+/// Whether an `x` stands before that makes it a factor.
+fn is_prefixed(before: &str) -> bool {
+    let mut letters = before.chars().rev();
+    let is_sign = letters.next().is_some_and(|letter| matches!(letter, 'x' | '×'));
+    is_sign && !letters.next().is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// Whether what stands before makes a number a part of a name.
@@ -140,12 +216,24 @@ fn is_mark_of_list(before: &str, rest: &str) -> bool {
     is_first && rest.starts_with(['.', ')']) && !is_part_of_version(rest)
 }
 
-/// The number of blanks, at most one letter of them, and the letters of a unit behind.
+fn is_of_these(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    ["of these", "of them", "of those"].iter().any(|words| rest.starts_with(words))
+}
+
+/// The number of blanks, at most one letter of them or a hyphen, and the letters of a unit behind.
 fn next_unit(rest: &str) -> (usize, &str) {
     let blank = rest.chars().next().filter(|letter| is_blank(*letter)).map_or(0, char::len_utf8);
-    let behind = rest.get(blank..).unwrap_or_default();
-    let length = behind.find(|letter| !is_of_unit(letter)).unwrap_or(behind.len());
-    (blank, behind.get(..length).unwrap_or_default())
+    let letters = |start: usize| {
+        let behind = rest.get(start..).unwrap_or_default();
+        let length = behind.find(|letter| !is_of_unit(letter)).unwrap_or(behind.len());
+        behind.get(..length).unwrap_or_default()
+    };
+    // 88-fold, 256-byte
+    if rest.starts_with('-') && unit_of(letters(1)).is_some() {
+        return (1, letters(1));
+    }
+    (blank, letters(blank))
 }
 
 /// What a unit is, with its length in bytes: all of the letters, or those before a slash as in `ms/iteration`.
@@ -166,16 +254,24 @@ fn last_word(before: &str) -> String {
     before.split_whitespace().next_back().filter(|_| is_adjacent).map(cleaned).unwrap_or_default()
 }
 
-/// The next two words, or fewer where a part of the sentence ends before.
-fn next_words(rest: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for word in rest.split_whitespace().take(2) {
-        words.push(cleaned(word));
+/// What a number may count, in the singular, and the words behind it as they are: up to where a part of the sentence ends.
+fn counted(rest: &str) -> (Vec<String>, Vec<String>) {
+    let table = words();
+    let (mut counts, mut following) = (Vec::new(), Vec::new());
+    let mut is_over = false;
+    for word in rest.split_whitespace().take(MOST_WORDS) {
+        let bare = cleaned(word);
+        is_over |= table.noun_ends.contains(&bare);
+        let is_number = bare.starts_with(|letter: char| letter.is_ascii_digit());
+        if !is_over && !bare.is_empty() && !is_number && !matches!(bare.as_str(), "of" | "the" | "all" | "its") {
+            counts.push(stem(&bare));
+        }
+        following.push(bare);
         if word.ends_with([',', ';', '.', ':', ')', '?', '!']) {
             break;
         }
     }
-    words
+    (counts, following)
 }
 
 fn cleaned(word: &str) -> String {
@@ -217,6 +313,30 @@ mod tests {
     }
 
     #[test]
+    fn numbers_in_all_forms() {
+        let text =
+            "x99.9 or 99.9x, an 88-fold gain at 2.1 GHz and 1,307 TFLOP/s, 12,5 %, seventeen kernels, ranks 1,2; 3/8";
+        let expected = [
+            ("x99.9", Kind::Times),
+            ("99.9x", Kind::Times),
+            ("88-fold", Kind::Times),
+            ("2.1 GHz", Kind::Clock),
+            ("1,307 TFLOP/s", Kind::Flops),
+            ("12,5 %", Kind::Percent),
+            ("seventeen", Kind::Plain),
+            ("1", Kind::Plain),
+            ("2", Kind::Plain),
+            ("3/8", Kind::Plain),
+        ];
+        assert_eq!(shown(text), expected.map(|(text, kind)| (text.to_owned(), kind)));
+        for skipped in
+            ["on 2024-05-01 at 12:30", "in May 2024", "v7.0.1-rc2", "85% confidence", "three of them, one kernel"]
+        {
+            assert_eq!(shown(skipped), [], "{skipped}");
+        }
+    }
+
+    #[test]
     fn times_count_or_compare() {
         let expected = [("288 times", Kind::Plain), ("17 times", Kind::Times), ("3x", Kind::Times)];
         assert_eq!(
@@ -228,14 +348,15 @@ mod tests {
     #[test]
     fn what_is_counted_is_known() {
         let found = numbers("8 GPUs, rank 3, 40 steady iterations", &[]);
-        assert_eq!(found[0].noun.unwrap().names, ["gpu"]);
+        assert_eq!(found[0].nouns().next().unwrap().names, ["gpu"]);
         assert_eq!(found[1].identifies.unwrap().names, ["rank"]);
-        assert_eq!(found[2].noun.unwrap().names[0], "iteration");
+        assert_eq!(found[2].nouns().next().unwrap().names[0], "iteration");
+        assert_eq!(numbers("37 of the 39 iterations", &[])[0].counts, ["iteration"]);
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_has_numbers_or_none(text in "[0-9a-z .,%/µ×~#_()-]{0,60}") {
+        fn any_text_has_numbers_or_none(text in "[0-9a-z .,%/µ×~#_()’⁶-]{0,60}") {
             for found in numbers(&text, &[]) {
                 proptest::prop_assert!(text.get(found.place.clone()).is_some());
             }

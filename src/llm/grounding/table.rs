@@ -1,6 +1,6 @@
-//! Words for units and nouns: `share/llm/grounding.toml`.
+//! Words for units, nouns and commands: `share/llm/grounding.toml`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -17,6 +17,10 @@ pub(crate) enum Kind {
     Percent,
     /// 10⁹ bytes per second.
     Rate,
+    /// Hertz.
+    Clock,
+    /// Operations per second.
+    Flops,
     /// How many times.
     Times,
     /// A count or any other number.
@@ -47,6 +51,32 @@ pub(crate) struct Scale {
     pub factor: f64,
 }
 
+/// What commands may be made of.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Commands {
+    /// This program.
+    pub own: String,
+    /// Programs whose options are known.
+    pub profilers: Vec<String>,
+    /// Programs that nobody should use any more.
+    pub outdated: Vec<String>,
+    /// Programs that are known, and their options not.
+    pub unchecked: Vec<String>,
+    /// Programs that are noticed anywhere.
+    pub harmful: Vec<String>,
+    /// Programs that start others on many machines.
+    pub launchers: Vec<String>,
+    /// Their options, each with a number.
+    pub launcher_options: Vec<String>,
+    /// Variables that may be set, or their beginnings.
+    pub variables: Vec<String>,
+    /// Words after which a program in a sentence begins a command.
+    pub verbs: BTreeSet<String>,
+    /// Words at which a command in a sentence ends.
+    pub ends: BTreeSet<String>,
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Words {
@@ -56,15 +86,40 @@ pub(crate) struct Words {
     pub comparisons: Vec<String>,
     /// Before numbers that count parts of the answer itself.
     pub structure_before: Vec<String>,
-    /// Behind such numbers.
+    /// Behind such numbers, in the singular.
     pub structure_after: Vec<String>,
+    /// Beside percentages that tell how sure the model is.
+    pub own_judgement: Vec<String>,
+    /// Patterns of what is no number of a trace.
+    pub skipped: Vec<String>,
+    /// Words at which what a number counts ends.
+    pub noun_ends: BTreeSet<String>,
+    /// Words of names of columns that tell nothing apart.
+    pub plain_words: BTreeSet<String>,
     pub unchecked_prefixes: Vec<String>,
     /// Identifiers that are in no document and right nevertheless.
     pub unchecked_words: BTreeSet<String>,
+    /// Names of the field, in any case.
+    pub technical_words: BTreeSet<String>,
+    pub commands: Commands,
     pub unit: Vec<Unit>,
     pub noun: Vec<Noun>,
     pub place: Vec<Noun>,
     pub scale: Vec<Scale>,
+    /// Numbers in words.
+    pub spelled: BTreeMap<String, f64>,
+}
+
+/// A word in the singular, in lower case.
+pub(crate) fn stem(word: &str) -> String {
+    let word = word.to_lowercase();
+    if let Some(head) = word.strip_suffix("ies").filter(|head| head.len() > 1) {
+        return format!("{head}y");
+    }
+    let is_long = ["sses", "ches", "shes", "xes"].iter().any(|end| word.ends_with(end));
+    let is_plural = word.len() > 2 && word.ends_with('s') && !["ss", "is"].iter().any(|end| word.ends_with(end));
+    let cut = if is_long { 2 } else { usize::from(is_plural) };
+    word.get(..word.len() - cut).unwrap_or(&word).to_owned()
 }
 
 /// The table.
@@ -79,6 +134,16 @@ mod tests {
 
     #[test]
     fn the_table_is_read() {
-        toml::from_str::<Words>(TABLE).unwrap();
+        let table: Words = toml::from_str(TABLE).unwrap();
+        assert!(table.skipped.iter().all(|pattern| regex::Regex::new(pattern).is_ok()));
+        let listed = table.noun.iter().chain(&table.place).flat_map(|noun| noun.words.iter().chain(&noun.names));
+        assert!(listed.clone().all(|word| stem(word) == *word), "{:?}", listed.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn words_in_the_singular() {
+        let words = "kernels processes dispatches copies stretches GPUs busy this";
+        let stems: Vec<String> = words.split(' ').map(stem).collect();
+        assert_eq!(stems.join(" "), "kernel process dispatch copy stretch gpu busy this");
     }
 }

@@ -112,3 +112,29 @@ pub(crate) fn table(
         .collect();
     json!({ "columns": heads, "rows": rows, "all_rows": total_rows })
 }
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    /// Facts 30 and 33: calls, shares and directions have one name each, in every table; names are tokens, and shapes numbers.
+    #[test]
+    fn values_are_called_as_the_tables_do() {
+        let frame = df!("direction" => ["H2D"], "kernel_name" => ["conv2d_forward_kernel"], "calls" => [42i64],
+            "pct" => [80.0], "grid" => ["256,256,1"])
+        .unwrap();
+        let units = [ColumnUnit::Name, ColumnUnit::Name, ColumnUnit::Count, ColumnUnit::Percent, ColumnUnit::Text];
+        let names = frame.get_column_names_owned();
+        let columns: Vec<OutputColumn> = names
+            .iter()
+            .zip(units)
+            .map(|(name, unit)| OutputColumn { name: name.to_string(), unit, doc: String::new() })
+            .collect();
+        let shown = table(&frame, &columns, 1, Share::Figures, &mut TokenMap::default());
+        let heads = ["direction (name)", "kernel_name (name)", "calls (count)", "pct (pct)", "grid (text)"];
+        assert_eq!(shown["columns"], json!(heads));
+        assert_eq!(shown["rows"], json!([["H2D", "[KERNEL_1]", 42, 80.0, "256,256,1"]]));
+    }
+}

@@ -1,11 +1,13 @@
 //! What of a document is sent: figures, names, or source code.
 
+mod budget;
 mod cells;
 mod document;
 mod known;
 mod level;
 mod source;
 
+pub(crate) use budget::within;
 pub(crate) use document::payload;
 pub(crate) use known::known_names;
 pub(crate) use level::Share;

@@ -1,12 +1,16 @@
 //! Which token stands for what. The map never leaves the process.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 /// Shorter names than this stand within too many words; rules still find them.
 const SHORTEST_NAME: usize = 3;
+
+/// A token, with its name and without its brackets where a model left them out.
+static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
 
 /// Tokens by what they stand for, and back.
 #[derive(Clone, Debug, Default)]
@@ -58,9 +62,23 @@ impl TokenMap {
         &self.names
     }
 
+    /// Where tokens of this map stand in a text, with their brackets.
+    pub(crate) fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(token) = TOKEN.as_ref().filter(|_| text.contains('[')) else { return Vec::new() };
+        let is_own = |token: &str| {
+            let kind = token.trim_matches(['[', ']']).rsplit_once('_');
+            kind.is_some_and(|(kind, number)| {
+                let count = self.counts.get(kind).copied().unwrap_or(0);
+                number.parse::<usize>().is_ok_and(|number| (1..=count).contains(&number))
+            })
+        };
+        let found =
+            token.find_iter(text).filter(|found| found.as_str().starts_with('[') && found.as_str().ends_with(']'));
+        found.filter(|found| is_own(found.as_str())).map(|found| found.range()).collect()
+    }
+
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
-        static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
         let Some(token) = TOKEN.as_ref() else { return text.to_owned() };
         let replaced = token.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |part| part.as_str());
@@ -83,6 +101,8 @@ mod tests {
         assert_eq!(map.token("PATH", "/a/b", true), "[PATH_1]");
         assert_eq!(map.token("PATH", "/a/b", true), "[PATH_1]");
         assert_eq!(map.token("SECRET", "hunter2", false), "[SECRET_1]");
+        let places = map.places("a [KERNEL_1] [KERNEL_2] KERNEL_1");
+        assert_eq!((places.len(), places.first()), (1, Some(&(2..12))));
         let text = "[KERNEL_1] and KERNEL_1 read [PATH_1], not [PATH_2] or [SECRET_1]";
         assert_eq!(map.restored(text), "gemm<float> and gemm<float> read /a/b, not [PATH_2] or [SECRET_1]");
     }

@@ -1,6 +1,7 @@
 //! What is taken out: `share/llm/redaction.toml`, and a file of the user's own.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -41,10 +42,12 @@ pub(crate) struct Rule {
     pub token: String,
     pub pattern: Regex,
     pub is_restored: bool,
+    /// Levels at which it applies; all if there are none.
+    levels: Vec<String>,
 }
 
 /// The rules of a level, in their order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     pub rules: Vec<Rule>,
     /// Names of accounts that are no secret.
@@ -57,7 +60,9 @@ impl Rules {
     /// # Errors
     /// When the file cannot be read, or a pattern is wrong.
     pub(crate) fn new(share: Share, own: Option<&Path>) -> Result<Self, LlmError> {
-        let mut found = Self { rules: Vec::new(), public: Vec::new() };
+        // Patterns take a while to be prepared.
+        static BUILTIN: OnceLock<Result<Rules, String>> = OnceLock::new();
+        let mut found = Self::default();
         if let Some(path) = own {
             let refused = |reason: String| {
                 LlmError::Usage(format!(
@@ -66,15 +71,19 @@ impl Rules {
                 ))
             };
             let text = std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
-            found.add(&text, share).map_err(refused)?;
+            found = Self::parsed(&text).map_err(refused)?;
         }
-        found.add(RULES, share).map_err(|reason| LlmError::Internal(format!("share/llm/redaction.toml: {reason}")))?;
+        let builtin = BUILTIN.get_or_init(|| Self::parsed(RULES)).as_ref();
+        let builtin = builtin.map_err(|reason| LlmError::Internal(format!("share/llm/redaction.toml: {reason}")))?;
+        found.rules.extend(builtin.rules.iter().cloned());
+        found.public.extend(builtin.public.iter().cloned());
+        found.rules.retain(|rule| rule.levels.is_empty() || rule.levels.iter().any(|level| level == share.word()));
         Ok(found)
     }
 
-    fn add(&mut self, text: &str, share: Share) -> Result<(), String> {
+    fn parsed(text: &str) -> Result<Self, String> {
         let form: Form = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        self.public.extend(form.public);
+        let mut rules = Vec::new();
         for rule in form.rule {
             let levels = rule.levels.unwrap_or_default();
             if let Some(level) = levels.iter().find(|level| Share::of_word(level).is_none()) {
@@ -84,13 +93,10 @@ impl Rules {
             if !is_token {
                 return Err(format!("token {} must be capital letters", rule.token));
             }
-            if !levels.is_empty() && !levels.iter().any(|level| level == share.word()) {
-                continue;
-            }
             let pattern = RegexBuilder::new(&rule.pattern).size_limit(32 << 20).build();
             let pattern = pattern.map_err(|error| format!("pattern of {}: {error}", rule.token))?;
-            self.rules.push(Rule { token: rule.token, pattern, is_restored: rule.restored });
+            rules.push(Rule { token: rule.token, pattern, is_restored: rule.restored, levels });
         }
-        Ok(())
+        Ok(Self { rules, public: form.public })
     }
 }

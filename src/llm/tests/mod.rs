@@ -1,6 +1,7 @@
 //! Providers against a scripted server, and what leaves.
 
 mod grounding;
+mod planted_secrets;
 mod privacy;
 mod protocols;
 mod retries;

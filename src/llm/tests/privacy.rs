@@ -24,7 +24,7 @@ pub(super) fn analysis(fixture: &str) -> Analysis {
 }
 
 /// Puts a secret wherever a document has a text that came from outside.
-fn plant(document: &mut Document, secret: &str) {
+pub(super) fn plant(document: &mut Document, secret: &str) {
     document.title = format!("run of {secret}");
     document.summary = format!("first: {secret}_kernel");
     document.notes.push(Note { is_warning: true, text: format!("/scratch/{secret}/x is damaged") });
@@ -72,15 +72,15 @@ fn prompt(secret: &str) -> String {
     )
 }
 
-fn answers(provider: &str) -> Vec<Answer> {
+pub(super) fn answers(provider: &str) -> Vec<Answer> {
     let good = match provider {
-        "anthropic" => json!({"content": [{"type": "text", "text": "Fine."}]}),
+        "anthropic" | "claude-code" => json!({"content": [{"type": "text", "text": "Fine."}]}),
         _ => json!({"choices": [{"message": {"content": "Fine."}, "finish_reason": "stop"}]}),
     };
     vec![Answer::status(503, "{}").with("retry-after", "0"), Answer::json(&good)]
 }
 
-fn variables(secret: &str) -> Variables {
+pub(super) fn variables(secret: &str) -> Variables {
     Variables::of_pairs(&[
         ("ANTHROPIC_API_KEY", "sk-ant-x"),
         ("OPENAI_API_KEY", "sk-x"),
@@ -90,12 +90,12 @@ fn variables(secret: &str) -> Variables {
     ])
 }
 
-fn narrate(analysis: &Analysis, options: LlmOptions, variables: Variables) -> Result<Outcome, LlmError> {
+pub(super) fn narrate(analysis: &Analysis, options: LlmOptions, variables: Variables) -> Result<Outcome, LlmError> {
     let registry = Registry::builtin().unwrap();
     Narrator::new(options, variables)?.narrate(analysis, &registry, &|_| None, &())
 }
 
-fn options(provider: &str, server: &Server) -> LlmOptions {
+pub(super) fn options(provider: &str, server: &Server) -> LlmOptions {
     LlmOptions {
         providers: vec![provider.to_owned()],
         url: Some(server.url.clone()),
@@ -144,8 +144,8 @@ fn levels_add_names_and_nothing_else() {
     let mut analysis = analysis("two_nodes");
     analysis.prompt = None;
     let sent = |share: Share| {
-        let server = Server::new(answers("local"));
-        narrate(&analysis, LlmOptions { share, ..options("local", &server) }, variables("somebody")).unwrap();
+        let server = Server::new(answers("private"));
+        narrate(&analysis, LlmOptions { share, ..options("private", &server) }, variables("somebody")).unwrap();
         String::from_utf8(server.got()[1].body.clone()).unwrap()
     };
     let (figures, names) = (sent(Share::Figures), sent(Share::Names));
@@ -228,4 +228,37 @@ fn rules_of_the_user_count_too() {
         let error = narrate(&analysis, with.clone(), variables("x")).err().unwrap();
         assert!(matches!(&error, LlmError::Usage(text) if text.contains("--llm-redact")), "{error}");
     }
+}
+
+#[test]
+fn small_models_get_what_matters_most() {
+    for fixture in ["planted", "two_nodes"] {
+        let analysis = analysis(fixture);
+        let server = Server::new(answers("local"));
+        narrate(&analysis, options("local", &server), variables("somebody")).unwrap();
+        let body = String::from_utf8(server.got()[1].body.clone()).unwrap();
+        assert!(body.len() <= 12 << 10, "{fixture}: {}", body.len());
+        for part in ["busy_pct", "time_breakdown", "kernel_summary", &analysis.document.findings[0].rule] {
+            assert!(body.contains(part), "{fixture}: {part}");
+        }
+    }
+}
+
+#[test]
+fn endless_answers_are_cut() {
+    let analysis = analysis("merged");
+    let long = "The GPUs are busy 99.7% of the time, or rather 98.76%. ".repeat(2000);
+    let server =
+        Server::new(vec![Answer::json(&json!({"choices": [{"message": {"content": long}, "finish_reason": "stop"}]}))]);
+    let Outcome::Written { section, .. } = narrate(&analysis, options("local", &server), variables("x")).unwrap()
+    else {
+        panic!()
+    };
+    let texts = section.blocks.iter().map(|block| match block {
+        Block::Note(note) => note.text.as_str(),
+        _ => "",
+    });
+    let texts: Vec<&str> = texts.collect();
+    assert!(texts.iter().map(|text| text.len()).sum::<usize>() < 40_000);
+    assert!(texts.iter().any(|text| text.contains("the rest is left out")), "{:?}", texts.last());
 }

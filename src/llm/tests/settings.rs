@@ -37,7 +37,7 @@ const KEYS: [(&str, &str); 4] = [
 #[test]
 fn every_provider_is_known_and_no_other() {
     let found = resolve(&["anthropic", "openai", "private", "local", "claude-code"], &KEYS).unwrap().0;
-    let shown: Vec<(String, String)> = found.iter().map(|one| (one.address(), one.model.clone())).collect();
+    let shown: Vec<(String, String)> = found.iter().map(|one| (one.url(), one.model.clone())).collect();
     let expected = [
         ("https://api.anthropic.com/v1/messages", "claude-sonnet-4-20250514"),
         ("https://api.openai.com/v1/chat/completions", "gpt-4-turbo-preview"),
@@ -128,4 +128,75 @@ fn certificates_are_checked_whatever_variables_say() {
         let warnings = resolve(&["private"], &all).unwrap().1;
         assert!(warnings[0].contains("--llm-insecure"), "{warnings:?}");
     }
+}
+
+/// Keys by their form: in the variable of another provider, in the place of a name, and in what is printed.
+#[test]
+fn keys_go_to_nobody_else() {
+    let swapped = [("ANTHROPIC_API_KEY", "sk-proj-hunter2hunter2"), ("OPENAI_API_KEY", "sk-ant-api03-hunter2")];
+    for (provider, variable) in
+        [("anthropic", "ANTHROPIC_API_KEY"), ("claude-code", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")]
+    {
+        let text = refused(&[provider], &swapped);
+        assert!(text.contains(variable) && text.contains("holds a key of") && !text.contains("hunter2"), "{text}");
+    }
+    // A server between may have given out the key.
+    let proxy = [swapped[0], ("ANTHROPIC_BASE_URL", "https://proxy.example.org")];
+    assert!(resolve(&["anthropic"], &proxy).is_ok());
+    for shape in [
+        "sk-hunter2hunter2",
+        "gsk_hunter2hunter2",
+        "AKIAHUNTER2HUNTER2",
+        "nvapi-hunter2",
+        "hf_hunter2",
+        "Xk9hunter2_hunter2",
+    ] {
+        let text = refused(&[shape], &[]);
+        assert!(!text.to_lowercase().contains("hunter2"), "{text}");
+        if !shape.starts_with("Xk9") {
+            for model in [format!("local:{shape}"), format!("local:org/{shape}")] {
+                let text = refused(&[&model], &[]);
+                assert!(!text.to_lowercase().contains("hunter2"), "{text}");
+            }
+            let error = resolve_with(&["openai"], &KEYS, |options| options.model = Some(shape.to_owned())).unwrap_err();
+            assert!(!error.to_string().to_lowercase().contains("hunter2"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn queries_of_addresses_are_used_and_not_shown() {
+    let key = [("OPENAI_API_KEY", "sk-hunter3"), ("OPENAI_BASE_URL", "https://llm.example.org/v1/?key=hunter2#x")];
+    let found = resolve(&["openai"], &key).unwrap().0;
+    assert_eq!(found[0].url(), "https://llm.example.org/v1/chat/completions?key=hunter2");
+    assert_eq!(found[0].shown_url(), "https://llm.example.org/v1/chat/completions?…");
+    assert!(found[0].secrets().any(|secret| secret == "key=hunter2"));
+    assert_eq!(found[0].without_key("GET /x?key=hunter2 failed"), "GET /x?… failed");
+    let shown = format!("{found:?}");
+    assert!(shown.contains("llm.example.org") && !shown.contains("hunter"), "{shown}");
+    let secret_headers = [
+        &KEYS[..],
+        &[("WAVESIEVE_LLM_PRIVATE_HEADERS", "{\"x-key\": \"hunter2\"}"), ("HTTPS_PROXY", "http://a:hunter2@p")],
+    ]
+    .concat();
+    let shown = format!("{:?}", resolve(&["private"], &secret_headers).unwrap().0);
+    assert!(!shown.contains("hunter2"), "{shown}");
+    for url in
+        ["http://far.example.org/v1?key=hunter2", "ftp://x/?key=hunter2", "localhost:1?key=hunter2", "x?a@b=hunter2"]
+    {
+        let text = refused(&["openai"], &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", url)]);
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+#[test]
+fn dry_runs_need_no_key_and_no_time_is_too_long() {
+    for provider in ["anthropic", "openai"] {
+        let found = resolve_with(&[provider], &[], |options| options.is_dry = true).unwrap().0;
+        let variable = format!("{}_API_KEY", provider.to_uppercase());
+        assert!(found[0].is_http() && found[0].shown_headers().iter().any(|(_, value)| value.contains(&variable)));
+    }
+    let error = resolve_with(&["local"], &[], |options| options.timeout_s = Some(86_401)).unwrap_err();
+    assert!(error.to_string().contains("86400"), "{error}");
+    assert!(resolve_with(&["local"], &[], |options| options.timeout_s = Some(86_400)).is_ok());
 }

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use crate::llm::error::LlmError;
 
-/// The most bytes of a reply.
-const MOST_BYTES: usize = 32 << 20;
+/// The most bytes of a reply: a hundred times what the longest answer has.
+const MOST_BYTES: usize = 8 << 20;
 /// Time to get a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
@@ -25,8 +25,8 @@ pub(crate) struct Security {
     pub authorities: Option<PathBuf>,
 }
 
-/// A request as it goes out.
-#[derive(Clone, Debug)]
+/// A request as it goes out. It has no `Debug`, for it holds keys.
+#[derive(Clone)]
 pub(crate) struct Wire {
     pub url: String,
     /// Names and values; those of keys among them.

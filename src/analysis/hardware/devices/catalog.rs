@@ -136,6 +136,12 @@ impl Catalog {
         if named.is_empty() { chosen(&|name| words.iter().any(|word| name.starts_with(word))) } else { named }
     }
 
+    /// The figures of all products of an LLVM target.
+    pub(crate) fn products_of(&self, name: &str) -> impl Iterator<Item = &Listed> {
+        let name = target(name);
+        self.products.iter().filter(move |(_, product)| product.architecture == name).map(|(listed, _)| listed)
+    }
+
     /// The product that an agent is: by PCI device id, otherwise by name if that fits only one. None of another architecture.
     pub(crate) fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
