@@ -5,8 +5,6 @@
 
 mod answer;
 mod chain;
-// Questions that build on one another are not asked yet.
-#[cfg(test)]
 mod conversation;
 mod environment;
 mod error;
@@ -20,6 +18,7 @@ mod prompt;
 mod providers;
 mod redaction;
 mod request;
+mod section;
 mod settings;
 mod transport;
 mod usage;

@@ -34,6 +34,10 @@ pub(crate) struct LlmOptions {
     pub timeout_s: Option<u64>,
     /// Whether answers come as a whole.
     pub is_whole: bool,
+    /// File of a conversation that is continued.
+    pub conversation: Option<PathBuf>,
+    /// Turns after which its earlier ones become a summary.
+    pub compact_every: Option<u32>,
 }
 
 /// A provider with all that is needed to ask it.
@@ -53,6 +57,8 @@ pub(crate) struct Endpoint {
     pub attempt_s: u64,
     pub deadline_s: u64,
     pub is_streaming: bool,
+    /// Whether no proxy is used: for this machine, which a proxy would take data away from, and where `NO_PROXY` has it.
+    pub is_direct: bool,
     /// What to do if it cannot be reached.
     pub advice: String,
     /// Variables for a program that is started.
@@ -151,6 +157,23 @@ impl Endpoint {
     }
 }
 
+impl LlmOptions {
+    /// Takes the model of a conversation where its provider is asked first, and no other model is named.
+    pub(crate) fn prefer_model(&mut self, provider: &str, model: &str) {
+        let own = match provider {
+            "local" => &self.local_model,
+            "private" => &self.private_model,
+            _ => &None,
+        };
+        if self.model.is_none() && own.is_none() && !model.is_empty() {
+            let first = self.providers.first_mut().filter(|first| first.trim() == provider);
+            if let Some(first) = first {
+                *first = format!("{provider}:{model}");
+            }
+        }
+    }
+}
+
 /// The providers of a chain, and what to warn of.
 ///
 /// # Errors
@@ -195,12 +218,13 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
             attempt_s: provider.attempt_s.min(deadline_s),
             deadline_s,
             model,
-            url,
             key,
             key_variable,
             extra_headers,
             thinking,
             is_streaming: !options.is_whole,
+            is_direct: is_here(&url) || variables.without_proxy(&url),
+            url,
             advice,
             variables: variables.only(&VARIABLES_OF_PROGRAMS),
             provider,
@@ -302,15 +326,13 @@ fn address(provider: &Provider, given: Option<&str>, variables: &Variables) -> R
         Some(host) if !host.is_empty() => {}
         _ => return usage(format!("{url} is no address of {}; write it as https://HOST/v1", provider.name)),
     }
-    let advice = if provider.name == "local" {
-        format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere")
-    } else {
-        let proxy = variables
-            .proxy(url)
-            .filter(|_| !is_here(url))
-            .map(|name| format!(" and the proxy of {name}"))
-            .unwrap_or_default();
-        format!("check the network{proxy}, or set WAVESIEVE_LLM_{name}_URL")
+    let proxy = variables.proxy(url).filter(|_| !is_here(url));
+    let advice = match (provider.name == "local", proxy) {
+        (true, None) => format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere"),
+        (false, None) => format!("check the network, or set WAVESIEVE_LLM_{name}_URL"),
+        (_, Some(proxy)) => {
+            format!("check the proxy {proxy}, add the host to NO_PROXY, or set WAVESIEVE_LLM_{name}_URL")
+        }
     };
     Ok((url.to_owned(), advice))
 }

@@ -5,6 +5,8 @@ mod commands;
 mod facts;
 mod names;
 mod numbers;
+mod suggested;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};
+pub(crate) use suggested::{Suggested, suggested};
