@@ -4,6 +4,7 @@ mod cells;
 mod document;
 mod known;
 mod level;
+mod scan;
 mod source;
 
 pub(crate) use document::payload;
