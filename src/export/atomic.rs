@@ -34,6 +34,22 @@ pub(crate) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Resu
     Ok(())
 }
 
+/// Writes a file that its owner alone may read, through a temporary one next to it.
+///
+/// # Errors
+/// When the path cannot be written; then nothing is left behind.
+pub(crate) fn write_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let place = through_links(path).with_context(failed)?;
+    // Temporary files are for their owner alone if nothing else is asked for.
+    let mut file = Builder::new().prefix(UNFINISHED).tempfile_in(parent(&place)).with_context(failed)?;
+    let _removed = removed_at_interruption(file.path());
+    file.write_all(bytes).with_context(failed)?;
+    file.as_file().sync_all().with_context(failed)?;
+    file.persist(&place).map_err(|failed| failed.error).with_context(failed)?;
+    Ok(())
+}
+
 /// Makes a directory and those above it. A link is followed to where one is to be. What is made stays if something is in it when
 /// what is given is dropped.
 ///

@@ -84,15 +84,13 @@ pub(super) fn address(
         }
         _ => return usage(format!("{} is no address of {}; write it as https://HOST/v1", shown(url), provider.name)),
     }
-    let advice = if provider.name == "local" {
-        format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere")
-    } else {
-        let proxy = variables
-            .proxy(&base)
-            .filter(|_| !is_here(&base))
-            .map(|name| format!(" and the proxy of {name}"))
-            .unwrap_or_default();
-        format!("check the network{proxy}, or set WAVESIEVE_LLM_{name}_URL")
+    let proxy = variables.proxy(&base).filter(|_| !is_here(&base));
+    let advice = match (provider.name == "local", proxy) {
+        (true, None) => format!("is Ollama running? Set WAVESIEVE_LLM_{name}_URL if it is elsewhere"),
+        (false, None) => format!("check the network, or set WAVESIEVE_LLM_{name}_URL"),
+        (_, Some(proxy)) => {
+            format!("check the proxy {proxy}, add the host to NO_PROXY, or set WAVESIEVE_LLM_{name}_URL")
+        }
     };
     let query = query.map(without_fragment).filter(|query| !query.is_empty());
     let is_default = named.is_none() || provider.url.as_deref() == Some(base.as_str());

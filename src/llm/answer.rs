@@ -43,6 +43,14 @@ pub(crate) fn limited(paragraphs: Vec<String>, limits: AnswerLimits) -> (Vec<Str
     (kept, is_shortened)
 }
 
+/// The commands that an answer by the schema has in fields of their own.
+pub(crate) fn structured_commands(text: &str) -> Vec<String> {
+    let value = serde_json::from_str::<Value>(without_fence(text)).unwrap_or_default();
+    let command = value.get("next_command").and_then(Value::as_str).unwrap_or_default();
+    let command = command.trim().trim_matches('`').trim();
+    if command.is_empty() { Vec::new() } else { vec![command.to_owned()] }
+}
+
 /// The text without a fence around all of it.
 fn without_fence(text: &str) -> &str {
     let text = text.trim();
@@ -159,6 +167,8 @@ mod tests {
     fn answers_by_the_schema() {
         let text = "```json\n{\"summary\": \"Busy.\", \"bottleneck\": \"\", \"recommendations\": [{\"priority\": \"high\", \"text\": \"Fuse\", \"rests_on\": \"x\"}], \"next_command\": \"`a b`\"}\n```";
         assert_eq!(paragraphs(text), ["Busy.", "[HIGH] Fuse (x)", "Next: `a b`"]);
+        assert_eq!(structured_commands(text), ["a b"]);
+        assert!(structured_commands("{}").is_empty() && structured_commands("a b").is_empty());
         assert!(schema().is_some());
     }
 }

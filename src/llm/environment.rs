@@ -37,18 +37,27 @@ impl Variables {
             .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "0" | "false" | "no"))
     }
 
-    /// The name of the proxy's variable that is set, for messages.
-    pub(crate) fn proxy(&self, url: &str) -> Option<&'static str> {
-        let names: &[&str] = if url.starts_with("https:") {
-            &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
-        } else {
-            &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
-        };
-        names.iter().find(|name| self.get(name).is_some()).and_then(|name| {
-            ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
-                .into_iter()
-                .find(|known| known == name)
+    /// Whether `NO_PROXY` wants requests to an address to go there directly.
+    pub(crate) fn without_proxy(&self, url: &str) -> bool {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let without = self.get("NO_PROXY").or_else(|| self.get("no_proxy")).unwrap_or_default();
+        without.split(',').map(|name| name.trim().trim_start_matches('.')).any(|name| {
+            let before = host.strip_suffix(name).filter(|_| !name.is_empty());
+            name == "*" || before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
         })
+    }
+
+    /// The proxy that requests to an address go through, for messages: its address without a password, and its variable.
+    pub(crate) fn proxy(&self, url: &str) -> Option<String> {
+        let (scheme, _) = url.split_once("://").filter(|_| !self.without_proxy(url))?;
+        let own = format!("{}_PROXY", scheme.to_uppercase());
+        let names = [own.to_lowercase(), own, "all_proxy".to_owned(), "ALL_PROXY".to_owned()];
+        let (name, value) = names.iter().find_map(|name| Some((name, self.get(name)?)))?;
+        let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+        let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+        Some(format!("{scheme}://{} of {name}", place.trim_end_matches('/')))
     }
 
     /// The variables of these names, for a program that is started.

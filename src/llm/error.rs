@@ -50,6 +50,9 @@ pub(crate) enum LlmError {
     /// What is sent cannot be written down first.
     #[error("cannot write --llm-audit {path}: {reason}; nothing was sent")]
     Audit { path: String, reason: String },
+    /// A conversation cannot be kept.
+    #[error("cannot keep --llm-conversation {path}: {reason}; the answer is in {history}")]
+    Conversation { path: String, reason: String, history: String },
     /// What is sent would have held something that must stay.
     #[error(
         "nothing was sent to {provider}: a {token} would have remained in the request; report this as a mistake of wavesieve"
@@ -75,7 +78,7 @@ impl LlmError {
     pub(crate) fn reaches_user(&self) -> bool {
         match self {
             Self::Usage(_) | Self::Authentication { .. } | Self::RateLimit { .. } => true,
-            Self::Audit { .. } | Self::Leak { .. } | Self::Internal(_) => true,
+            Self::Audit { .. } | Self::Conversation { .. } | Self::Leak { .. } | Self::Internal(_) => true,
             Self::Exhausted(errors) => errors.iter().any(Self::reaches_user),
             _ => false,
         }

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::address::is_here;
 use super::error::LlmError;
-use super::redaction::Redactor;
+use super::redaction::{KnownName, Redactor, Remembered};
 use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 
@@ -30,9 +29,9 @@ pub(crate) struct GateOptions {
 pub(crate) struct Gate {
     options: GateOptions,
     redactor: RefCell<Redactor>,
-    /// For other machines.
+    /// With the proxies of the environment.
     http: OnceCell<Http>,
-    /// For this machine.
+    /// Without.
     direct: OnceCell<Http>,
     audit: RefCell<Option<File>>,
     shown: RefCell<String>,
@@ -69,6 +68,16 @@ impl Gate {
         self.redactor.borrow().map().restored(text)
     }
 
+    /// Knows names of an earlier conversation again.
+    pub(crate) fn learn(&self, names: &[KnownName]) {
+        self.redactor.borrow_mut().learn(names);
+    }
+
+    /// A text to keep on this machine.
+    pub(crate) fn remembered(&self, text: &str) -> Remembered {
+        self.redactor.borrow_mut().remembered(text)
+    }
+
     /// Sends a body to a provider, again if that may help.
     ///
     /// # Errors
@@ -77,7 +86,7 @@ impl Gate {
         let bytes = self.passed(endpoint, body.to_string().as_bytes())?;
         let url = endpoint.shown_url();
         self.show(endpoint, &url, &endpoint.shown_headers(), &bytes)?;
-        let http = self.http(&url)?;
+        let http = self.http(endpoint)?;
         let wire = Wire { url: endpoint.url(), headers: endpoint.headers_with_key(), body: bytes };
         let policy = Policy {
             attempt: Duration::from_secs(endpoint.attempt_s),
@@ -97,6 +106,10 @@ impl Gate {
             return Err(error);
         }
         let provider = endpoint.provider.name.clone();
+        let result = result.and_then(|answer| match answer.status {
+            407 => Err(HttpFailure::Connection("the proxy wants a login (status 407)".to_owned())),
+            _ => Ok(answer),
+        });
         result.map_err(|failure| match failure {
             HttpFailure::Timeout => {
                 LlmError::Timeout { provider, seconds: endpoint.attempt_s.min(endpoint.deadline_s) }
@@ -105,9 +118,9 @@ impl Gate {
                 let reason = endpoint.without_key(&reason);
                 LlmError::Usage(format!("cannot ask {provider} at {url}: {reason}; correct its address or headers"))
             }
-            HttpFailure::Connection(reason) => {
-                let reason = endpoint.without_key(&reason);
-                LlmError::Unreachable { provider, url, reason, advice: endpoint.advice.clone() }
+            HttpFailure::Connection(ref reason) => {
+                let (reason, advice) = (endpoint.without_key(reason), failure.advice(&endpoint.advice));
+                LlmError::Unreachable { provider, url, reason, advice }
             }
         })
     }
@@ -162,13 +175,12 @@ impl Gate {
         Err(LlmError::DryRun)
     }
 
-    fn http(&self, url: &str) -> Result<&Http, LlmError> {
-        let is_here = is_here(url);
-        let kept = if is_here { &self.direct } else { &self.http };
+    fn http(&self, endpoint: &Endpoint) -> Result<&Http, LlmError> {
+        let kept = if endpoint.is_direct { &self.direct } else { &self.http };
         if let Some(http) = kept.get() {
             return Ok(http);
         }
-        let http = Http::new(&self.options.security, is_here)?;
+        let http = Http::new(&self.options.security, endpoint.is_direct)?;
         Ok(kept.get_or_init(|| http))
     }
 

@@ -6,8 +6,6 @@
 mod address;
 mod answer;
 mod chain;
-// Questions that build on one another are not asked yet.
-#[cfg(test)]
 mod conversation;
 mod environment;
 mod error;
@@ -22,6 +20,7 @@ mod prompt;
 mod providers;
 mod redaction;
 mod request;
+mod section;
 mod settings;
 mod transport;
 mod usage;

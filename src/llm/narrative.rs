@@ -1,26 +1,34 @@
 //! The section of a document that a model writes.
 
-use super::answer::{limited, paragraphs};
+use std::cell::RefCell;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::answer::{limited, paragraphs, structured_commands};
 use super::chain::{Listener, ask_chain};
+use super::conversation::{Conversation, Turn, parts, summary, utc};
 use super::environment::Variables;
 use super::error::LlmError;
 use super::gate::{Gate, GateOptions};
-use super::grounding::{Checked, Grounding};
+use super::grounding::{Grounding, suggested};
 use super::guide::GuideContext;
 use super::models::{answer_limits, important_tables, model};
 use super::payload::{known_names, payload, within};
-use super::prompt::request;
+use super::prompt::{OVERVIEW, request};
 use super::redaction::{Redactor, Rules};
-use super::request::Reply;
+use super::request::{Reply, Request};
+use super::section::section;
 use super::settings::{Endpoint, LlmOptions, endpoints};
 use super::transport::Security;
+use super::usage::Usage;
 use crate::engine::Registry;
 use crate::findings::{counted, shortened};
 use crate::report::analysis::Analysis;
-use crate::report::document::{Block, MODEL_SECTION, Note, Section};
+use crate::report::document::Section;
 
 /// Longest name of a model in a document; servers may send anything.
-const LONGEST_MODEL: usize = 80;
+pub(crate) const LONGEST_MODEL: usize = 80;
 
 /// Asks models for a section, with all that was decided before anything is read.
 pub(crate) struct Narrator {
@@ -28,6 +36,10 @@ pub(crate) struct Narrator {
     options: LlmOptions,
     variables: Variables,
     rules: Rules,
+    /// What is continued.
+    conversation: Option<RefCell<Conversation>>,
+    /// When it is, for the history of the conversation; nothing else has it.
+    pub time: Option<SystemTime>,
     /// What to warn of.
     pub warnings: Vec<String>,
 }
@@ -35,9 +47,31 @@ pub(crate) struct Narrator {
 /// What came of it.
 pub(crate) enum Outcome {
     /// A section, and a line about what it took.
-    Written { section: Section, line: String },
+    Written {
+        section: Section,
+        line: String,
+        /// What to warn of.
+        warnings: Vec<String>,
+        /// Why the conversation could not be kept.
+        not_kept: Option<String>,
+    },
     /// What would have been sent.
     Shown(String),
+}
+
+/// What became of a turn of a conversation.
+#[derive(Default)]
+struct Kept {
+    warnings: Vec<String>,
+    not_kept: Option<String>,
+    /// Tokens of a summary.
+    spent: Option<Usage>,
+}
+
+/// A question as the conversation will keep it.
+struct Asked {
+    question: String,
+    shared: Vec<String>,
 }
 
 impl Narrator {
@@ -45,10 +79,42 @@ impl Narrator {
     ///
     /// # Errors
     /// [`LlmError::Usage`] when they cannot be used.
-    pub(crate) fn new(options: LlmOptions, variables: Variables) -> Result<Self, LlmError> {
-        let (endpoints, warnings) = endpoints(&options, &variables)?;
+    pub(crate) fn new(mut options: LlmOptions, variables: Variables) -> Result<Self, LlmError> {
+        let opened = options.conversation.as_deref().map(|path| Conversation::open(path, options.compact_every));
+        let conversation = opened.transpose()?;
+        if let Some(conversation) = &conversation {
+            options.prefer_model(&conversation.provider, &conversation.model);
+            let (held, level) = (conversation.share(), options.share);
+            if held > level {
+                return Err(LlmError::Usage(format!(
+                    "--llm-conversation holds answers of the level {}, which {} does not allow; give --llm-share {}, or begin another conversation",
+                    held.word(),
+                    level.word(),
+                    held.word()
+                )));
+            }
+        }
+        let (endpoints, mut warnings) = endpoints(&options, &variables)?;
         let rules = Rules::new(options.share, options.redact.as_deref())?;
-        Ok(Self { endpoints, options, variables, rules, warnings })
+        let narrator = Self {
+            endpoints,
+            variables,
+            rules,
+            conversation: conversation.map(RefCell::new),
+            time: None,
+            warnings: Vec::new(),
+            options,
+        };
+        narrator.security().check()?;
+        if narrator.options.is_insecure {
+            let text = "--llm-insecure: certificates are not checked, so that anyone on the way can read what is sent";
+            warnings.push(text.to_owned());
+        }
+        Ok(Self { warnings, ..narrator })
+    }
+
+    fn security(&self) -> Security {
+        Security { is_insecure: self.options.is_insecure, authorities: self.options.authorities.clone() }
     }
 
     /// Asks for a section about an analysis. `check_own` reports what is wrong with a command of this program.
@@ -83,24 +149,23 @@ impl Narrator {
             prompt: analysis.prompt.clone().filter(|prompt| !prompt.trim().is_empty()),
             architecture: analysis.collected.architecture().map(ToOwned::to_owned),
         };
-        let request = request(&about, &data, &self.variables)?;
+        let mut request = request(&about, &data, &self.variables)?;
         let gate = Gate::new(
             GateOptions {
                 is_offline: self.variables.is_offline(),
                 is_dry: self.options.is_dry,
                 audit: self.options.audit.clone(),
-                security: Security {
-                    is_insecure: self.options.is_insecure,
-                    authorities: self.options.authorities.clone(),
-                },
+                security: self.security(),
             },
             redactor,
         );
+        let asked = self.continued(&mut request, &about, data, &gate)?;
         let mut reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,
             Err(LlmError::DryRun) => return Ok(Outcome::Shown(gate.shown())),
             Err(error) => return Err(error),
         };
+        let kept = asked.map(|asked| self.kept(asked, &reply, &gate, listener)).unwrap_or_default();
         let limits = answer_limits();
         let (texts, is_shortened) = limited(paragraphs(&reply.text), limits);
         if is_shortened {
@@ -111,33 +176,54 @@ impl Narrator {
         }
         let texts: Vec<String> = texts.iter().map(|text| gate.restored(text)).collect();
         let checked = Grounding::new(&analysis.document, registry, check_own).check(&texts);
-        let asked = shortened(&reply.model, LONGEST_MODEL);
-        let line = format!("asked {asked} of {}: {}", reply.provider, reply.usage.line(&model(&reply.model)));
-        Ok(Outcome::Written { section: section(&reply, &checked, share.word()), line })
+        let structured: Vec<String> =
+            structured_commands(&reply.text).iter().map(|command| gate.restored(command)).collect();
+        let commands = suggested(&texts, &structured, check_own);
+        let shown = shortened(&reply.model, LONGEST_MODEL);
+        let mut line = format!("asked {shown} of {}: {}", reply.provider, reply.usage.line(&model(&reply.model)));
+        if let Some(usage) = kept.spent {
+            line.push_str(&format!("; the earlier turns were summed up: {}", usage.line(&model(&reply.model))));
+        }
+        let section = section(&reply, &checked, &commands, share.word())?;
+        Ok(Outcome::Written { section, line, warnings: kept.warnings, not_kept: kept.not_kept })
     }
-}
 
-/// The answer as a section: its paragraphs, what to know about it, and what is not in the document.
-fn section(reply: &Reply, checked: &Checked, level: &str) -> Section {
-    let asked = shortened(&reply.model, LONGEST_MODEL);
-    let compared = counted(checked.looked_for as f64, "number");
-    let missing = match checked.missing.len() {
-        0 => "Everything was found in this document".to_owned(),
-        count => format!("{} not found in this document and marked [?]", counted(count as f64, "statement")),
-    };
-    let incomplete = if reply.is_cut { ", and its end is missing" } else { "" };
-    let about = format!(
-        "Written by the language model {asked} of {}, from this document at the level {level}; it may be wrong{incomplete}. {compared} and commands \
-         were looked for. {missing}.",
-        reply.provider
-    );
-    let note = |text: &String, is_warning| Block::Note(Note { is_warning, text: text.clone() });
-    let mut blocks: Vec<Block> = checked.paragraphs.iter().map(|text| note(text, false)).collect();
-    blocks.extend(reply.warnings.iter().map(|text| note(text, true)));
-    let most = answer_limits().flaws;
-    blocks.extend(checked.missing.iter().take(most).map(|text| note(text, true)));
-    if let Some(more) = checked.missing.len().checked_sub(most).filter(|more| *more > 0) {
-        blocks.push(note(&format!("{} more are marked [?] above", counted(more as f64, "statement")), true));
+    /// Puts what was said before into the request, if there is a conversation.
+    fn continued(
+        &self,
+        request: &mut Request,
+        about: &GuideContext,
+        data: Value,
+        gate: &Gate,
+    ) -> Result<Option<Asked>, LlmError> {
+        let Some(conversation) = &self.conversation else { return Ok(None) };
+        let conversation = conversation.borrow();
+        gate.learn(conversation.names());
+        let question = about.prompt.clone().unwrap_or_else(|| OVERVIEW.trim().to_owned());
+        let (messages, shared) = conversation.with_question(&question, &parts(data), about.tier)?;
+        request.messages = messages;
+        Ok(Some(Asked { question, shared }))
     }
-    Section { id: MODEL_SECTION.to_owned(), title: format!("Answer of the model {asked}"), about, blocks }
+
+    /// Takes the answer into the conversation and writes its file.
+    fn kept(&self, asked: Asked, reply: &Reply, gate: &Gate, listener: &dyn Listener) -> Kept {
+        let Some(conversation) = &self.conversation else { return Kept::default() };
+        let mut conversation = conversation.borrow_mut();
+        let endpoint = self.endpoints.iter().find(|endpoint| endpoint.provider.name == reply.provider);
+        let model = endpoint.map_or(reply.model.as_str(), |endpoint| endpoint.model.as_str());
+        conversation.held_with(&reply.provider, model, self.options.share);
+        let turn = Turn {
+            question: gate.remembered(&asked.question),
+            answer: gate.remembered(&paragraphs(&reply.text).join("\n\n")),
+            shared: asked.shared,
+            time: self.time.map(utc),
+        };
+        let mut spent = None;
+        let warnings = conversation.answered(turn, &mut |old| {
+            let reply = summary(gate, &self.endpoints, listener, old)?;
+            spent = Some(reply.usage);
+            Ok(gate.remembered(&reply.text))
+        });
+        Kept { warnings, not_kept: conversation.save().err().map(|error| error.to_string()), spent }
+    }
 }

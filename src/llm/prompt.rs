@@ -11,6 +11,8 @@ use super::request::{Message, Request, Role};
 
 const SYSTEM: &str = include_str!("../../templates/llm/system.md");
 const QUESTION: &str = include_str!("../../templates/llm/question.md");
+/// What is asked where nobody asks anything.
+pub(crate) const OVERVIEW: &str = include_str!("../../templates/llm/overview.md");
 
 /// The request for an answer about data.
 ///
@@ -21,17 +23,23 @@ pub(crate) fn request(about: &GuideContext, data: &Value, variables: &Variables)
     let system = system(&guide(about, &tags, variables)?)?;
     let always = std::collections::BTreeSet::from(["always"]);
     let short_system = self::system(&guide(about, &always, variables)?)?;
-    let values = context! { prompt => about.prompt.clone(), tier => about.tier, data => data.to_string() };
+    let values = context! {
+        prompt => about.prompt.clone(), tier => about.tier, data => data.to_string(), overview => OVERVIEW.trim()
+    };
     let text = filled("question.md", QUESTION, values)?;
     let messages = vec![Message { role: Role::User, text }];
-    Ok(Request { system, short_system: Some(short_system), messages, schema: schema() })
+    Ok(Request { system, short_system: Some(short_system), messages, schema: schema(), max_tokens: None })
 }
 
 fn system(guide: &str) -> Result<String, LlmError> {
     filled("system.md", SYSTEM, context! { guide })
 }
 
-fn filled(name: &str, template: &str, values: minijinja::Value) -> Result<String, LlmError> {
+/// A template with its values.
+///
+/// # Errors
+/// When the template is wrong.
+pub(crate) fn filled(name: &str, template: &str, values: minijinja::Value) -> Result<String, LlmError> {
     let text = Environment::new().render_str(template, values);
     let text = text.map_err(|error| LlmError::Internal(format!("templates/llm/{name}: {error}")))?;
     Ok(text.trim().to_owned())

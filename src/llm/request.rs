@@ -1,14 +1,15 @@
 //! A question to a model and its answer, whatever the provider.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::usage::Usage;
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
     User,
-    #[cfg_attr(not(test), expect(dead_code, reason = "conversations are not a command yet"))]
     Assistant,
 }
 
@@ -39,6 +40,8 @@ pub(crate) struct Request {
     pub messages: Vec<Message>,
     /// Schema that the answer follows, where the model can.
     pub schema: Option<Value>,
+    /// Tokens that the answer may take, if not as many as the provider allows.
+    pub max_tokens: Option<u32>,
 }
 
 /// An answer.

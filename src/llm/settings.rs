@@ -36,6 +36,10 @@ pub(crate) struct LlmOptions {
     pub timeout_s: Option<u64>,
     /// Whether answers come as a whole.
     pub is_whole: bool,
+    /// File of a conversation that is continued.
+    pub conversation: Option<PathBuf>,
+    /// Turns after which its earlier ones become a summary.
+    pub compact_every: Option<u32>,
 }
 
 /// Longest name of a provider that is repeated.
@@ -59,6 +63,8 @@ pub(crate) struct Endpoint {
     pub attempt_s: u64,
     pub deadline_s: u64,
     pub is_streaming: bool,
+    /// Whether no proxy is used: for this machine, which a proxy would take data away from, and where `NO_PROXY` has it.
+    pub is_direct: bool,
     /// What to do if it cannot be reached.
     pub advice: String,
     /// Variables for a program that is started.
@@ -170,6 +176,23 @@ impl fmt::Debug for Endpoint {
     }
 }
 
+impl LlmOptions {
+    /// Takes the model of a conversation where its provider is asked first, and no other model is named.
+    pub(crate) fn prefer_model(&mut self, provider: &str, model: &str) {
+        let own = match provider {
+            "local" => &self.local_model,
+            "private" => &self.private_model,
+            _ => &None,
+        };
+        if self.model.is_none() && own.is_none() && !model.is_empty() {
+            let first = self.providers.first_mut().filter(|first| first.trim() == provider);
+            if let Some(first) = first {
+                *first = format!("{provider}:{model}");
+            }
+        }
+    }
+}
+
 /// The providers of a chain, and what to warn of.
 ///
 /// # Errors
@@ -224,6 +247,7 @@ pub(crate) fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(
             extra_headers,
             thinking,
             is_streaming: !options.is_whole,
+            is_direct: is_here(&url) || variables.without_proxy(&url),
             advice,
             variables: variables.only(&VARIABLES_OF_PROGRAMS),
             provider,

@@ -245,9 +245,13 @@ pub(super) fn places(places: &[String], count: usize) -> String {
 }
 
 /// A column of texts: its name, what it is, and its values.
-type Texts<'a> = (&'a str, ColumnUnit, &'a str, Vec<Option<String>>);
+pub(crate) type Texts<'a> = (&'a str, ColumnUnit, &'a str, Vec<Option<String>>);
 
-pub(super) fn text_table(id: &str, title: &str, columns: Vec<Texts<'_>>, key: &[&str]) -> Result<Table> {
+/// A table of texts.
+///
+/// # Errors
+/// When a column does not fit the others.
+pub(crate) fn text_table(id: &str, title: &str, columns: Vec<Texts<'_>>, key: &[&str]) -> Result<Table> {
     let column = |(name, unit, doc, values)| (Series::new(PlSmallStr::from_str(name), values).into_column(), unit, doc);
     table(id, title, columns.into_iter().map(column).collect(), key, 0)
 }

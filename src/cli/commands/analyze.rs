@@ -126,10 +126,7 @@ pub(crate) fn run(
     if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
         add_comparison(&mut analysis, trace, baseline, options.rows)?;
     }
-    let asked = match &narrator {
-        Some(narrator) => narrate(narrator, &mut analysis, registry, command, global)?,
-        None => Asked::AsUsual,
-    };
+    let asked = narrate(narrator.as_ref(), &mut analysis, registry, command, global)?;
     if matches!(asked, Asked::Shown) {
         return Ok(DONE);
     }

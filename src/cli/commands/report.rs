@@ -2,19 +2,21 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use regex::Regex;
 
 use super::report_batch;
 use super::report_batch::Batch;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::engine::Registry;
+use crate::llm::Narrator;
 use crate::report::batch::Grouping;
 use crate::report::html::is_page;
 
@@ -51,6 +53,11 @@ pub(crate) struct ReportArguments {
     /// Baseline run of the index, by name [default: the first]
     #[arg(long, value_name = "RUN", requires = "group_by", help_heading = "Runs")]
     baseline: Option<String>,
+    /// Your question in words, for the model of --llm
+    #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
+    prompt: Option<String>,
+    #[command(flatten)]
+    llm: LlmArguments,
 }
 
 fn grouping(text: &str) -> Result<Grouping, String> {
@@ -71,7 +78,16 @@ fn grouping(text: &str) -> Result<Grouping, String> {
 ///
 /// # Errors
 /// When the inputs, the options or the output cannot be used, or no document could be made.
-pub(crate) fn run(arguments: &ReportArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(
+    arguments: &ReportArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let narrator = arguments.llm.narrator(global)?;
+    if arguments.group_by.is_some() && narrator.is_some() {
+        messages::print_note("warning: no model is asked about the runs of --group-by; report on one run with --llm");
+    }
     let format = arguments.output.format().unwrap_or(DocumentFormat::Html);
     match &arguments.group_by {
         Some(_) if arguments.tiers.is_given() => Err(Failure::Usage(
@@ -90,14 +106,15 @@ pub(crate) fn run(arguments: &ReportArguments, registry: &Registry, global: &Glo
             registry,
             global,
         ),
-        None => one(arguments, format, registry, global),
+        None => one(arguments, format, narrator.as_ref(), (registry, command), global),
     }
 }
 
 fn one(
     arguments: &ReportArguments,
     format: DocumentFormat,
-    registry: &Registry,
+    narrator: Option<&Narrator>,
+    (registry, command): (&Registry, &Command),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let mut output = arguments.output.clone();
@@ -106,7 +123,8 @@ fn one(
         let name = if format.is_folder() { STEM.to_owned() } else { format!("{STEM}.{}", format.extension()) };
         output.output = Some(PathBuf::from(name));
     }
-    let options = arguments.document.options(registry, &output, format)?;
+    let mut options = arguments.document.options(registry, &output, format)?;
+    options.prompt.clone_from(&arguments.prompt);
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
@@ -123,8 +141,12 @@ fn one(
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     messages::detail(global, "analysed");
+    let asked = narrate(narrator, &mut analysis, registry, command, global)?;
+    if matches!(asked, Asked::Shown) {
+        return Ok(DONE);
+    }
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     output.deliver(&analysis, format, path.as_deref(), global)?;
     messages::detail(global, "written");
-    arguments.document.end(trace.as_ref(), &analysis, global)
+    Ok(asked.exit_code(arguments.document.end(trace.as_ref(), &analysis, global)?))
 }

@@ -4,17 +4,19 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 
 use crate::analysis::counter_plan::CounterBlocks;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
+use crate::engine::Registry;
 use crate::export::unit::TimeUnit;
-use crate::report::source_document::source_document;
+use crate::report::analysis::Analysis;
 use crate::report::{json, markdown, text};
 use crate::source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
 
@@ -67,6 +69,11 @@ pub(crate) struct ScanArguments {
     /// Rows of each table, 0 for all
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     rows: usize,
+    /// Your question in words, for the model of --llm
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    prompt: Option<String>,
+    #[command(flatten)]
+    llm: LlmArguments,
     /// Program to profile and its arguments, for the commands
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
@@ -98,7 +105,12 @@ impl ScanArguments {
 ///
 /// # Errors
 /// When the directory cannot be read or the output cannot be written.
-pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(
+    arguments: &ScanArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     let shown = arguments.directory.display();
     if !arguments.directory.exists() {
         return Err(Failure::Usage(format!(
@@ -114,15 +126,26 @@ pub(crate) fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result
         check_output(path)?;
     }
     let format = arguments.format(path)?;
+    let mut narrator = arguments.llm.narrator(global)?;
+    if format == ScanFormat::Tier0 && narrator.take().is_some() {
+        messages::print_note("warning: no model is asked, because -f tier0 has no place for an answer; choose json");
+    }
     let files = if arguments.max_files == 0 { usize::MAX } else { arguments.max_files };
     let limits = Limits { files, file_bytes: arguments.max_file_size };
     let progress = Progress::of_files(global);
     let tree = scan(&arguments.directory, limits, &target, &progress);
     progress.finish();
     let tree = tree.with_context(|| format!("cannot read {shown}"))?;
-    deliver(path, global, |terminal, out| write(&tree, arguments, format, terminal, out))?;
-    warn_of_limits(&tree, "", global);
-    Ok(conclude(&tree))
+    let rows = if format == ScanFormat::Json { 0 } else { arguments.rows };
+    let mut analysis = Analysis::of_source(tree, rows, arguments.prompt.clone())?;
+    let asked = narrate(narrator.as_ref(), &mut analysis, registry, command, global)?;
+    if matches!(asked, Asked::Shown) {
+        return Ok(DONE);
+    }
+    deliver(path, global, |terminal, out| write(&analysis, format, terminal, out))?;
+    let Some(tree) = &analysis.source else { return Ok(DONE) };
+    warn_of_limits(tree, "", global);
+    Ok(asked.exit_code(conclude(tree)))
 }
 
 /// Reports what could not be read and what limits left out, with the options that `verb` has for them.
@@ -172,26 +195,24 @@ fn check_output(path: &Path) -> Result<(), Failure> {
 
 /// Writes the scan; for a terminal with its width and colours.
 fn write(
-    tree: &TreeScan,
-    arguments: &ScanArguments,
+    analysis: &Analysis,
     format: ScanFormat,
     terminal: Option<&GlobalArguments>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    if format == ScanFormat::Tier0 {
-        serde_json::to_writer_pretty(&mut *out, &tree.scan)?;
-        return Ok(writeln!(out)?);
-    }
-    let rows = if format == ScanFormat::Json { 0 } else { arguments.rows };
-    let document = source_document(tree, rows)?;
+    let document = &analysis.document;
     match format {
-        ScanFormat::Json | ScanFormat::Tier0 => json::write(&document, out),
-        ScanFormat::Markdown => markdown::write(&document, TimeUnit::default(), out),
+        ScanFormat::Tier0 => {
+            serde_json::to_writer_pretty(&mut *out, &analysis.source.as_ref().map(|tree| &tree.scan))?;
+            Ok(writeln!(out)?)
+        }
+        ScanFormat::Json => json::write(document, out),
+        ScanFormat::Markdown => markdown::write(document, TimeUnit::default(), out),
         ScanFormat::Text => {
             let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
             let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);
             let color = terminal.is_some_and(GlobalArguments::color);
-            text::write(&document, text::TextStyle { width, color, unit: TimeUnit::default() }, out)
+            text::write(document, text::TextStyle { width, color, unit: TimeUnit::default() }, out)
         }
     }
 }

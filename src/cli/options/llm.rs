@@ -1,6 +1,7 @@
 //! `--llm`: language models that explain an analysis.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use clap::{Args, Command, ValueEnum};
 
@@ -12,6 +13,9 @@ use crate::engine::Registry;
 use crate::llm::{LlmError, LlmOptions, Narrator, Outcome, Share, Variables};
 use crate::report::analysis::Analysis;
 use crate::report::document::Note;
+
+/// Servers that speak the protocol of the provider local.
+const LOCAL_SERVERS: [&str; 3] = ["ollama", "vllm", "llama.cpp"];
 
 /// How much of an analysis is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -52,6 +56,9 @@ pub(crate) struct LlmArguments {
     /// Model of the provider local
     #[arg(long, value_name = "MODEL", hide_short_help = true)]
     llm_local_model: Option<String>,
+    /// A server on this machine, as rocinsight has it: the same as --llm local
+    #[arg(long, value_name = "NAME", value_parser = LOCAL_SERVERS, hide_short_help = true)]
+    llm_local: Option<String>,
     /// Address of the first provider, such as http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "WAVESIEVE_LLM_URL", hide_env_values = true)]
     llm_url: Option<String>,
@@ -68,6 +75,12 @@ pub(crate) struct LlmArguments {
     /// Print exactly what would be sent, and send nothing
     #[arg(long)]
     llm_dry_run: bool,
+    /// Continue the conversation of this file, which is made if it is not there: earlier questions and answers are sent again
+    #[arg(long, value_name = "FILE")]
+    llm_conversation: Option<PathBuf>,
+    /// Let the model sum up the earlier turns of a conversation after every N answers [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    llm_compact_every: Option<u32>,
     /// Append what is sent to this file, as JSON lines
     #[arg(long, value_name = "FILE", env = "WAVESIEVE_LLM_AUDIT", hide_env_values = true)]
     llm_audit: Option<PathBuf>,
@@ -123,17 +136,21 @@ impl LlmArguments {
     /// # Errors
     /// [`Failure::Usage`] when an option or variable cannot be used.
     pub(crate) fn narrator(&self, global: &GlobalArguments) -> Result<Option<Narrator>, Failure> {
-        let providers: Vec<String> = self.llm.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
+        let mut providers: Vec<String> = self.llm.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
         // An empty variable switches off what a profile sets; an empty option is a slip.
         let is_variable_empty = std::env::var("WAVESIEVE_LLM").is_ok_and(|value| value.trim().is_empty());
         if providers.is_empty() && !self.llm.is_empty() && !is_variable_empty {
             let text = "--llm names no provider; choose from anthropic, claude-code, local, openai and private";
             return Err(Failure::Usage(text.to_owned()));
         }
+        if self.llm_local.is_some() && !providers.iter().any(|name| name == "local" || name.starts_with("local:")) {
+            providers.push("local".to_owned());
+        }
         if providers.is_empty() {
             let alone = [
                 (self.llm_dry_run, "--llm-dry-run"),
                 (self.llm_insecure, "--llm-insecure"),
+                (self.llm_conversation.is_some(), "--llm-conversation"),
                 (self.llm_thinking.is_some(), "--llm-thinking"),
             ];
             return match alone.iter().find(|(is_given, _)| *is_given) {
@@ -156,8 +173,11 @@ impl LlmArguments {
             redact: self.llm_redact.clone(),
             timeout_s: self.llm_timeout,
             is_whole: self.llm_no_stream,
+            conversation: self.llm_conversation.clone(),
+            compact_every: self.llm_compact_every,
         };
-        let narrator = Narrator::new(options, Variables::of_process())?;
+        let mut narrator = Narrator::new(options, Variables::of_process())?;
+        narrator.time = Some(SystemTime::now());
         if !global.quiet {
             for warning in &narrator.warnings {
                 messages::print_note(format_args!("warning: {warning}"));
@@ -168,17 +188,18 @@ impl LlmArguments {
 }
 
 /// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
-/// answer are checked. If it cannot, the analysis is as it would be without, with a warning.
+/// answer are checked. If it cannot, or there is no model to ask, the analysis is as it would be without.
 ///
 /// # Errors
 /// When the request cannot be printed.
 pub(crate) fn narrate(
-    narrator: &Narrator,
+    narrator: Option<&Narrator>,
     analysis: &mut Analysis,
     registry: &Registry,
     own: &Command,
     global: &GlobalArguments,
 ) -> Result<Asked, Failure> {
+    let Some(narrator) = narrator else { return Ok(Asked::AsUsual) };
     let check_own = |words: &[String]| {
         let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
         let text = error.to_string();
@@ -188,12 +209,15 @@ pub(crate) fn narrate(
     let outcome = narrator.narrate(analysis, registry, &check_own, &progress);
     progress.finish();
     match outcome {
-        Ok(Outcome::Written { section, line }) => {
+        Ok(Outcome::Written { section, line, warnings, not_kept }) => {
             analysis.document.sections.insert(0, section);
             if !global.quiet {
                 messages::print_note(line);
+                warnings.iter().for_each(|text| messages::print_note(format_args!("warning: {text}")));
             }
-            Ok(Asked::AsUsual)
+            let Some(error) = not_kept else { return Ok(Asked::AsUsual) };
+            messages::print_note(format_args!("error: {error}"));
+            Ok(Asked::Failed)
         }
         Ok(Outcome::Shown(text)) => {
             messages::print(text)?;

@@ -23,6 +23,8 @@ pub(crate) const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
     ("smtp-user", "a file in a project would decide who gets the password"),
     ("smtp-security", "a file in a project would decide how the password is sent"),
     ("llm", "a file in a project would decide who gets data"),
+    ("llm-local", "a file in a project would decide who gets data"),
+    ("llm-conversation", "what was said before is sent again where that run is told to"),
     ("llm-url", "a file in a project would decide who gets data"),
     ("llm-share", "a file in a project would decide what is sent"),
     ("llm-redact", "a file in a project would decide what is sent"),

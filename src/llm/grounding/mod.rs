@@ -11,6 +11,8 @@ mod forms;
 mod names;
 mod numbers;
 mod shell;
+mod suggested;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};
+pub(crate) use suggested::{Suggested, suggested};

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::cells::{masked, number, table, value};
 use super::level::Share;
+use super::scan::scan;
 use super::source::source;
 use crate::findings::{Evidence, Finding, Priority};
 use crate::llm::redaction::TokenMap;
@@ -56,6 +57,10 @@ pub(crate) fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -
     if share >= Share::Names {
         put("summary", Value::String(document.summary.clone()));
         put("notes", document.notes.iter().map(|note| Value::String(note.text.clone())).collect());
+    }
+    // With a trace, the findings have what of the source matters.
+    if let Some(tree) = analysis.source.as_ref().filter(|_| document.tier == 0) {
+        put("scan", scan(&tree.scan, share, names));
     }
     if let Some(tree) = analysis.source.as_ref().filter(|_| share == Share::Source) {
         put("source", source(&tree.scan));

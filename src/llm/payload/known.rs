@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::cells::{kind_of, words};
 use super::level::Share;
+use super::scan::names_of_scan;
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::findings::{QueryRequest, shortened};
@@ -62,6 +63,9 @@ pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variabl
     }
     if share == Share::Figures {
         names_of_trace(analysis, &mut names);
+        if let Some(tree) = &analysis.source {
+            names_of_scan(&tree.scan, &mut names);
+        }
     }
     names
 }
@@ -92,7 +96,8 @@ fn names_of_trace(analysis: &Analysis, names: &mut TokenMap) {
     }
 }
 
-fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
+/// A name with the parts by which it is called too.
+pub(super) fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
     if name.is_empty() || words().contains(name) {
         return;
     }

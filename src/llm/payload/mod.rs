@@ -5,6 +5,7 @@ mod cells;
 mod document;
 mod known;
 mod level;
+mod scan;
 mod source;
 
 pub(crate) use budget::within;

@@ -51,7 +51,11 @@ pub(crate) fn ask(
 fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Reply, LlmError> {
     let provider = endpoint.provider.name.clone();
     let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
-    let told: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
+    // One text has to hold who said what.
+    let told: Vec<String> = match request.messages.as_slice() {
+        [only] => vec![only.text.clone()],
+        all => all.iter().map(|message| format!("{}: {}", message.role.word(), message.text)).collect(),
+    };
     let (system, text) = gate.hand_over(endpoint, &request.system, &told.join("\n\n"))?;
     let directory = tempfile::tempdir().map_err(|error| failed(format!("cannot make a directory for it: {error}")))?;
     std::fs::write(directory.path().join("CLAUDE.md"), system)

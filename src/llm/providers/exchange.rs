@@ -239,7 +239,7 @@ pub(crate) fn with_room(
     request: &Request,
     send: &mut dyn FnMut(&str, u32) -> Result<Verdict, LlmError>,
 ) -> Result<Reply, LlmError> {
-    let first = match send(&request.system, endpoint.provider.max_tokens)? {
+    let first = match send(&request.system, request.max_tokens.unwrap_or(endpoint.provider.max_tokens))? {
         Verdict::Done(reply) => return Ok(reply),
         Verdict::NoRoom(usage) => usage,
     };

@@ -1,16 +1,26 @@
 //! Which token stands for what. The map never leaves the process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use serde::{Deserialize, Serialize};
 
 /// Shorter names than this stand within too many words; rules still find them.
 const SHORTEST_NAME: usize = 3;
 
 /// A token, with its name and without its brackets where a model left them out.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
+
+/// A name with the other forms in which it is known, to be known again later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KnownName {
+    /// What its tokens are called.
+    pub kind: String,
+    pub forms: Vec<String>,
+}
 
 /// Tokens by what they stand for, and back.
 #[derive(Clone, Debug, Default)]
@@ -79,14 +89,55 @@ impl TokenMap {
 
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
-        let Some(token) = TOKEN.as_ref() else { return text.to_owned() };
-        let replaced = token.replace_all(text, |found: &Captures<'_>| {
+        self.replaced(text, |_, original| original.to_owned())
+    }
+
+    /// The text with brackets around all tokens that are known.
+    pub(crate) fn bracketed(&self, text: &str) -> String {
+        self.replaced(text, |token, _| token.to_owned())
+    }
+
+    /// The text with its known tokens replaced, by what `by` makes of them and of what they stand for.
+    fn replaced(&self, text: &str, by: impl Fn(&str, &str) -> String) -> String {
+        let Some(pattern) = TOKEN.as_ref() else { return text.to_owned() };
+        let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |part| part.as_str());
-            let bare = found.get(1).map_or("", |part| part.as_str());
-            let original = self.originals.get(&format!("[{bare}]"));
-            original.cloned().unwrap_or_else(|| whole.to_owned())
+            let token = format!("[{}]", found.get(1).map_or("", |part| part.as_str()));
+            match self.originals.get(&token) {
+                Some(original) => by(&token, original),
+                None => whole.to_owned(),
+            }
         });
         replaced.into_owned()
+    }
+
+    /// Whether a text has a token that is never replaced back.
+    pub(crate) fn has_secret(&self, text: &str) -> bool {
+        self.tokens.values().any(|token| !self.originals.contains_key(token) && text.contains(token))
+    }
+
+    /// The names that the tokens of a text stand for.
+    pub(crate) fn names_in(&self, text: &str) -> Vec<KnownName> {
+        let Some(pattern) = TOKEN.as_ref() else { return Vec::new() };
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for token in pattern.captures_iter(text).filter_map(|found| found.get(1)) {
+            let token = format!("[{}]", token.as_str());
+            let Some(original) = self.originals.get(&token).filter(|_| seen.insert(token.clone())) else { continue };
+            let kind = token.trim_start_matches('[').rsplit_once('_').map_or("NAME", |(kind, _)| kind);
+            let mut forms = vec![original.clone()];
+            let others = self.names.iter().filter(|(name, of)| *of == token && name != original);
+            forms.extend(others.map(|(name, _)| name.clone()));
+            found.push(KnownName { kind: kind.to_owned(), forms });
+        }
+        found
+    }
+
+    /// Knows a name again.
+    pub(crate) fn learn(&mut self, known: &KnownName) {
+        let Some((first, others)) = known.forms.split_first() else { return };
+        let token = self.name(&known.kind, first);
+        others.iter().for_each(|form| self.alias(form, &token));
     }
 }
 

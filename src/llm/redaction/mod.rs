@@ -4,6 +4,6 @@ mod map;
 mod pass;
 mod rules;
 
-pub(crate) use map::TokenMap;
-pub(crate) use pass::Redactor;
+pub(crate) use map::{KnownName, TokenMap};
+pub(crate) use pass::{Redactor, Remembered};
 pub(crate) use rules::Rules;

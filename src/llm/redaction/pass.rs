@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::map::TokenMap;
+use super::map::{KnownName, TokenMap};
 use super::rules::Rules;
 
 /// Fields of the protocols whose values are not texts of anyone: a model can be called like a path.
@@ -18,6 +18,13 @@ const MOST_PASSES: usize = 16;
 pub(crate) struct Redactor {
     rules: Rules,
     map: TokenMap,
+}
+
+/// A text that is kept on this machine, with the names in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Remembered {
+    pub text: String,
+    pub names: Vec<KnownName>,
 }
 
 /// A part of a text.
@@ -35,6 +42,22 @@ impl Redactor {
     /// Which token stands for what.
     pub(crate) fn map(&self) -> &TokenMap {
         &self.map
+    }
+
+    /// Knows names of an earlier request again.
+    pub(crate) fn learn(&mut self, names: &[KnownName]) {
+        names.iter().for_each(|name| self.map.learn(name));
+    }
+
+    /// A text to keep on this machine: with real names if they are found again when it is sent, and without what is a secret.
+    pub(crate) fn remembered(&mut self, text: &str) -> Remembered {
+        let safe = self.text(text);
+        let safe = self.map.bracketed(&safe);
+        let names = self.map.names_in(&safe);
+        let as_it_is = (!self.map.has_secret(&safe)).then(|| self.map.restored(text));
+        let candidates = as_it_is.into_iter().chain([self.map.restored(&safe)]);
+        let found = candidates.into_iter().find(|candidate| self.text(candidate) == safe);
+        Remembered { text: found.unwrap_or(safe), names }
     }
 
     /// The bytes of a request without what must not leave. JSON is looked through text by text, so that no escape

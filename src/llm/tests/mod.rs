@@ -1,5 +1,6 @@
 //! Providers against a scripted server, and what leaves.
 
+mod conversations;
 mod grounding;
 mod planted_secrets;
 mod privacy;

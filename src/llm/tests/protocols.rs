@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
 use crate::llm::chain::{Event, Listener, ask_chain};
-use crate::llm::conversation::Conversation;
 use crate::llm::environment::Variables;
 use crate::llm::error::LlmError;
 use crate::llm::gate::{Gate, GateOptions};
@@ -34,7 +33,7 @@ pub(super) fn gate() -> Gate {
 
 pub(super) fn question() -> Request {
     let messages = vec![Message { role: Role::User, text: "why?".to_owned() }];
-    Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, schema: None }
+    Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, ..Request::default() }
 }
 
 /// Asks a provider at the server.
@@ -314,33 +313,4 @@ fn claude_code_without_a_key_is_a_program() {
     assert!(run("echo '{\"result\": \"no login\", \"is_error\": true}'").unwrap_err().to_string().contains("no login"));
     assert!(run("echo sorry >&2; exit 3").unwrap_err().to_string().contains("sorry"));
     assert!(matches!(run("exec sleep 60").unwrap_err(), LlmError::Timeout { .. }));
-}
-
-/// Fact 23.
-#[test]
-fn a_conversation_keeps_what_was_said() {
-    let stream = Answer::events(&[
-        r#"{"type":"content_block_delta","delta":{"text":"Hello "}}"#,
-        r#"{"type":"content_block_delta","delta":{"text":"world"}}"#,
-        r#"{"type":"message_stop"}"#,
-    ]);
-    let server = Server::new(vec![stream.clone(), Answer::status(400, "{}"), stream]);
-    let variables = Variables::of_pairs(&[("ANTHROPIC_API_KEY", "sk-ant-x")]);
-    let options =
-        LlmOptions { providers: vec!["anthropic".to_owned()], url: Some(server.url.clone()), ..LlmOptions::default() };
-    let (endpoints, _) = endpoints(&options, &variables).unwrap();
-    let mut conversation = Conversation { system: "be brief".to_owned(), ..Conversation::default() };
-    let parts = Parts::default();
-    let reply = conversation.send(&gate(), &endpoints, "one", &parts).unwrap();
-    assert_eq!((reply.text.as_str(), parts.0.borrow().len()), ("Hello world", 2));
-    assert_eq!((conversation.messages.len(), conversation.turns), (2, 1));
-    // What is not answered was not asked.
-    conversation.send(&gate(), &endpoints, "lost", &()).unwrap_err();
-    assert_eq!((conversation.messages.len(), conversation.turns), (2, 1));
-    conversation.send(&gate(), &endpoints, "two", &()).unwrap();
-    assert_eq!((conversation.messages.len(), conversation.turns), (4, 2));
-    assert!(conversation.messages.iter().all(|message| !message.text.contains("brief")));
-    let roles: Vec<Value> =
-        server.got()[2].json()["messages"].as_array().unwrap().iter().map(|message| message["role"].clone()).collect();
-    assert_eq!(roles, ["user", "assistant", "user"]);
 }

@@ -58,6 +58,38 @@ pub(crate) enum HttpFailure {
     Request(String),
 }
 
+impl HttpFailure {
+    /// Whether the other side did not prove who it is, which no further attempt changes.
+    pub(crate) fn is_of_certificate(&self) -> bool {
+        matches!(self, Self::Connection(reason) if reason.contains("certificate"))
+    }
+
+    /// What to do; `usual` if nothing more is known.
+    pub(crate) fn advice(&self, usual: &str) -> String {
+        match self {
+            Self::Connection(reason) if self.is_of_certificate() => match reason.contains("not valid for") {
+                true => "name the host in the address as its certificate does",
+                false => "name a file with the certificate of its authority with --llm-ca",
+            },
+            _ => usual,
+        }
+        .to_owned()
+    }
+}
+
+impl Security {
+    /// Checks that the certificates can be used.
+    ///
+    /// # Errors
+    /// [`LlmError::Usage`] when they cannot.
+    pub(crate) fn check(&self) -> Result<(), LlmError> {
+        match self.authorities {
+            Some(_) => Http::new(self, false).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A client with its connections.
 pub(crate) struct Http {
     client: Client,
@@ -65,19 +97,18 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Prepares a client, with the proxies of the environment unless it is for this machine: a proxy would get what is not to
-    /// leave it. Redirects are not followed: they would take what is sent to someone else.
+    /// Prepares a client, with the proxies of the environment unless it is direct. Redirects are not followed: they would take what is sent to someone else.
     ///
     /// # Errors
     /// When the certificates cannot be read.
-    pub(crate) fn new(security: &Security, is_here: bool) -> Result<Self, LlmError> {
+    pub(crate) fn new(security: &Security, is_direct: bool) -> Result<Self, LlmError> {
         let mut builder = Client::builder()
             .use_rustls_tls()
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("wavesieve/", env!("CARGO_PKG_VERSION")))
             .danger_accept_invalid_certs(security.is_insecure);
-        if is_here {
+        if is_direct {
             builder = builder.no_proxy();
         }
         if let Some(path) = &security.authorities {
@@ -94,8 +125,9 @@ impl Http {
             }
         }
         let client = builder.build().map_err(|error| {
-            let reason = causes(&error);
-            LlmError::Usage(format!("cannot prepare encryption: {reason}; check --llm-ca and SSL_CERT_FILE"))
+            let (reason, authorities) = (causes(&error), security.authorities.as_deref());
+            let file = authorities.map(|path| format!(" {}", path.display())).unwrap_or_default();
+            LlmError::Usage(format!("cannot prepare encryption: {reason}; check --llm-ca{file} and SSL_CERT_FILE"))
         })?;
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| LlmError::Internal(format!("cannot start the client: {error}")))?;

@@ -44,8 +44,8 @@ pub(crate) fn with_retries(
         let (reason, told) = match &result {
             Ok(answer) if is_passing(answer.status) => (format!("status {}", answer.status), answer.retry_after),
             Ok(Answer { cut: Some(HttpFailure::Connection(reason)), .. }) if !has_text() => (reason.clone(), None),
-            Err(HttpFailure::Connection(reason)) => (reason.clone(), None),
-            // What took too long once would do so again.
+            Err(failure @ HttpFailure::Connection(reason)) if !failure.is_of_certificate() => (reason.clone(), None),
+            // What took too long once would do so again, and a certificate stays as it is.
             _ => return result,
         };
         let wait = told.unwrap_or_else(|| jittered(FIRST_WAIT.saturating_mul(1 << retries).min(LONGEST_WAIT)));
