@@ -80,20 +80,7 @@ impl Narrator {
     /// # Errors
     /// [`LlmError::Usage`] when they cannot be used.
     pub(crate) fn new(mut options: LlmOptions, variables: Variables) -> Result<Self, LlmError> {
-        let opened = options.conversation.as_deref().map(|path| Conversation::open(path, options.compact_every));
-        let conversation = opened.transpose()?;
-        if let Some(conversation) = &conversation {
-            options.prefer_model(&conversation.provider, &conversation.model);
-            let (held, level) = (conversation.share(), options.share);
-            if held > level {
-                return Err(LlmError::Usage(format!(
-                    "--llm-conversation holds answers of the level {}, which {} does not allow; give --llm-share {}, or begin another conversation",
-                    held.word(),
-                    level.word(),
-                    held.word()
-                )));
-            }
-        }
+        let conversation = Conversation::of_options(&mut options)?;
         let (endpoints, mut warnings) = endpoints(&options, &variables)?;
         let rules = Rules::new(options.share, options.redact.as_deref())?;
         let narrator = Self {

@@ -13,6 +13,7 @@ use crate::export::target::parent;
 use crate::llm::error::LlmError;
 use crate::llm::payload::Share;
 use crate::llm::request::Role;
+use crate::llm::settings::LlmOptions;
 
 /// What the file says it is.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
@@ -23,6 +24,25 @@ const MOST_BYTES: u64 = 64 << 20;
 const HISTORY: &str = "_history.jsonl";
 
 impl Conversation {
+    /// The conversation that options name, if they do. Its model becomes theirs unless they name another.
+    ///
+    /// # Errors
+    /// [`LlmError::Usage`] when it cannot be continued, or not at the level of the options.
+    pub(crate) fn of_options(options: &mut LlmOptions) -> Result<Option<Self>, LlmError> {
+        let Some(path) = &options.conversation else { return Ok(None) };
+        let found = Self::open(path, options.compact_every)?;
+        let (held, allowed) = (found.share(), options.share);
+        if held > allowed {
+            let (held, allowed) = (held.word(), allowed.word());
+            return Err(LlmError::Usage(format!(
+                "--llm-conversation {} holds answers of the level {held}, and {allowed} is less; give --llm-share {held}, or name another file",
+                path.display()
+            )));
+        }
+        options.prefer_model(&found.provider, &found.model);
+        Ok(Some(found))
+    }
+
     /// The conversation of a file; one without turns if there is no file, or an empty one. `compact_every` replaces what the file
     /// has.
     ///
