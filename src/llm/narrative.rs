@@ -10,7 +10,7 @@ use super::guide::GuideContext;
 use super::models::model;
 use super::payload::{known_names, payload};
 use super::prompt::request;
-use super::redaction::{Redactor, Rules};
+use super::redaction::{Redactor, Rules, TokenMap};
 use super::request::Reply;
 use super::settings::{Endpoint, LlmOptions, endpoints};
 use super::transport::Security;
@@ -63,34 +63,12 @@ impl Narrator {
         listener: &dyn Listener,
     ) -> Result<Outcome, LlmError> {
         let share = self.options.share;
-        let mut names = known_names(analysis, share, &self.variables, &self.rules);
-        for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
-            let token = names.token("SECRET", secret, false);
-            names.alias(secret, &token);
-        }
+        let mut names = self.names(analysis);
         let mut data = payload(analysis, share, &mut names);
-        let mut redactor = Redactor::new(self.rules.clone(), names);
+        let mut redactor = self.redactor(names);
         redactor.data(&mut data);
-        let about = GuideContext {
-            tier: analysis.document.tier,
-            has_counters: analysis.document.tier >= 2,
-            bottleneck: analysis.verdict.map(|verdict| verdict.limit.word().to_owned()),
-            prompt: analysis.prompt.clone().filter(|prompt| !prompt.trim().is_empty()),
-            architecture: analysis.collected.architecture().map(ToOwned::to_owned),
-        };
-        let request = request(&about, &data, &self.variables)?;
-        let gate = Gate::new(
-            GateOptions {
-                is_offline: self.variables.is_offline(),
-                is_dry: self.options.is_dry,
-                audit: self.options.audit.clone(),
-                security: Security {
-                    is_insecure: self.options.is_insecure,
-                    authorities: self.options.authorities.clone(),
-                },
-            },
-            redactor,
-        );
+        let request = request(&GuideContext::new(analysis), &data, &self.variables)?;
+        let gate = self.gate(redactor);
         let reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,
             Err(LlmError::DryRun) => return Ok(Outcome::Shown(gate.shown())),
@@ -100,21 +78,66 @@ impl Narrator {
         let checked = Grounding::new(&analysis.document, registry, check_own).check(&texts);
         let asked = shortened(&reply.model, LONGEST_MODEL);
         let line = format!("asked {asked} of {}: {}", reply.provider, reply.usage.line(&model(&reply.model)));
-        Ok(Outcome::Written { section: section(&reply, &checked, share.word()), line })
+        Ok(Outcome::Written { section: section(&reply, &checked, share.word(), "this document"), line })
     }
 }
 
-/// The answer as a section: its paragraphs, what to know about it, and what is not in the document.
-fn section(reply: &Reply, checked: &Checked, level: &str) -> Section {
+impl Narrator {
+    /// The names of an analysis that are replaced, and the keys of the providers.
+    pub(crate) fn names(&self, analysis: &Analysis) -> TokenMap {
+        let mut names = known_names(analysis, self.options.share, &self.variables, &self.rules);
+        for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
+            let token = names.token("SECRET", secret, false);
+            names.alias(secret, &token);
+        }
+        names
+    }
+
+    /// What takes these names out, by the rules of the level.
+    pub(crate) fn redactor(&self, names: TokenMap) -> Redactor {
+        Redactor::new(self.rules.clone(), names)
+    }
+
+    /// The way out.
+    pub(crate) fn gate(&self, redactor: Redactor) -> Gate {
+        let security =
+            Security { is_insecure: self.options.is_insecure, authorities: self.options.authorities.clone() };
+        let options = GateOptions {
+            is_offline: self.variables.is_offline(),
+            is_dry: self.options.is_dry,
+            audit: self.options.audit.clone(),
+            security,
+        };
+        Gate::new(options, redactor)
+    }
+
+    /// Who is asked.
+    pub(crate) fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// What was asked for.
+    pub(crate) fn options(&self) -> &LlmOptions {
+        &self.options
+    }
+
+    /// The environment.
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+}
+
+/// The answer as a section: its paragraphs, what to know about it, and what is not in its source.
+pub(crate) fn section(reply: &Reply, checked: &Checked, level: &str, source: &str) -> Section {
     let asked = shortened(&reply.model, LONGEST_MODEL);
     let compared = counted(checked.looked_for as f64, "number");
     let missing = match checked.missing.len() {
-        0 => "Everything was found in this document".to_owned(),
-        count => format!("{} not found in this document and marked [?]", counted(count as f64, "statement")),
+        0 => format!("Everything was found in {source}"),
+        count => format!("{} not found in {source} and marked [?]", counted(count as f64, "statement")),
     };
     let incomplete = if reply.is_cut { ", and its end is missing" } else { "" };
     let about = format!(
-        "Written by the language model {asked} of {}, from this document at the level {level}; it may be wrong{incomplete}. {compared} and commands \
+        "Written by the language model {asked} of {}, from {source} at the level {level}; it may be wrong{incomplete}. {compared} and commands \
          were looked for. {missing}.",
         reply.provider
     );

@@ -24,7 +24,7 @@ pub(crate) fn request(about: &GuideContext, data: &Value, variables: &Variables)
     let values = context! { prompt => about.prompt.clone(), tier => about.tier, data => data.to_string() };
     let text = filled("question.md", QUESTION, values)?;
     let messages = vec![Message { role: Role::User, text }];
-    Ok(Request { system, short_system: Some(short_system), messages, schema: schema() })
+    Ok(Request { system, short_system: Some(short_system), messages, schema: schema(), ..Request::default() })
 }
 
 fn system(guide: &str) -> Result<String, LlmError> {

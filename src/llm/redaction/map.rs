@@ -60,13 +60,19 @@ impl TokenMap {
 
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
+        self.restored_as(text, &|_, original| original.to_owned())
+    }
+
+    /// The same in another form: `form` gets what stands before a token, and what it stands for.
+    pub(crate) fn restored_as(&self, text: &str, form: &dyn Fn(&str, &str) -> String) -> String {
         static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
         let Some(token) = TOKEN.as_ref() else { return text.to_owned() };
         let replaced = token.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |part| part.as_str());
             let bare = found.get(1).map_or("", |part| part.as_str());
             let original = self.originals.get(&format!("[{bare}]"));
-            original.cloned().unwrap_or_else(|| whole.to_owned())
+            let before = found.get(0).and_then(|part| text.get(..part.start())).unwrap_or_default();
+            original.map_or_else(|| whole.to_owned(), |original| form(before, original))
         });
         replaced.into_owned()
     }

@@ -34,7 +34,7 @@ pub(super) fn gate() -> Gate {
 
 pub(super) fn question() -> Request {
     let messages = vec![Message { role: Role::User, text: "why?".to_owned() }];
-    Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, schema: None }
+    Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, ..Request::default() }
 }
 
 /// Asks a provider at the server.
