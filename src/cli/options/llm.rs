@@ -161,6 +161,13 @@ impl LlmArguments {
     }
 }
 
+/// Why this program, whose command line is `own`, does not take a command.
+pub(crate) fn check_own(own: &Command, words: &[String]) -> Option<String> {
+    let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
+    let text = error.to_string();
+    Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+}
+
 /// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
 /// answer are checked. If it cannot, the analysis is as it would be without, with a warning.
 ///
@@ -173,11 +180,7 @@ pub(crate) fn narrate(
     own: &Command,
     global: &GlobalArguments,
 ) -> Result<Asked, Failure> {
-    let check_own = |words: &[String]| {
-        let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
-        let text = error.to_string();
-        Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
-    };
+    let check_own = |words: &[String]| check_own(own, words);
     let progress = ModelProgress::new(global);
     let outcome = narrator.narrate(analysis, registry, &check_own, &progress);
     progress.finish();

@@ -8,3 +8,4 @@ mod numbers;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};
+pub(crate) use commands::CheckOwn;

@@ -4,8 +4,11 @@ mod cells;
 mod document;
 mod known;
 mod level;
+mod masking;
 mod source;
+mod vocabulary;
 
 pub(crate) use document::payload;
 pub(crate) use known::known_names;
 pub(crate) use level::Share;
+pub(crate) use masking::Masking;

@@ -69,9 +69,10 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
         fields.insert("tool_choice".to_owned(), json!({ "type": "tool", "name": ANSWER }));
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
-        });
+        let tools = request
+            .tools
+            .iter()
+            .map(|tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }));
         fields.insert("tools".to_owned(), tools.collect());
         if request.closing.is_some() {
             // Results of tools are only taken along with the tools.
@@ -95,7 +96,9 @@ fn turns(request: &Request) -> Vec<Value> {
             let input = call.parsed().unwrap_or_default();
             json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
         });
-        messages.push(json!({ "role": Role::Assistant.word(), "content": text.into_iter().chain(calls).collect::<Vec<_>>() }));
+        messages.push(
+            json!({ "role": Role::Assistant.word(), "content": text.into_iter().chain(calls).collect::<Vec<_>>() }),
+        );
         let mut results: Vec<Value> = turn
             .calls
             .iter()

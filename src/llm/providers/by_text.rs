@@ -50,14 +50,11 @@ fn plain(request: &Request) -> Result<Request, LlmError> {
     let tools: Vec<Value> = request
         .tools
         .iter()
-        .map(|tool| {
-            serde_json::json!({ "tool": tool.name, "description": tool.description, "arguments": tool.schema })
-        })
+        .map(|tool| serde_json::json!({ "tool": tool.name, "description": tool.description, "arguments": tool.schema }))
         .collect();
     let lines: Vec<String> = tools.iter().map(ToString::to_string).collect();
     let described = Environment::new().render_str(INSTRUCTIONS, context! { tools => lines });
-    let described =
-        described.map_err(|error| LlmError::Internal(format!("templates/llm/by_text.md: {error}")))?;
+    let described = described.map_err(|error| LlmError::Internal(format!("templates/llm/by_text.md: {error}")))?;
     let with_tools = |system: &String| format!("{system}\n\n{}", described.trim());
     let mut messages = request.messages.clone();
     for turn in &request.turns {

@@ -91,7 +91,8 @@ mod tests {
             json!([{"index": 0, "function": {"name": "table", "arguments": {"query": "top"}}}]),
         ];
         assert_eq!(shown(&chunks), [owned("", "info", "{}"), owned("", "table", "{\"query\":\"top\"}")]);
-        let both = [json!([{"function": {"name": "a", "arguments": "{}"}}, {"function": {"name": "b", "arguments": "{}"}}])];
+        let both =
+            [json!([{"function": {"name": "a", "arguments": "{}"}}, {"function": {"name": "b", "arguments": "{}"}}])];
         assert_eq!(shown(&both), [owned("", "a", "{}"), owned("", "b", "{}")]);
         let ids = [
             json!([{"index": 0, "id": "x", "function": {"name": "a", "arguments": "{"}}]),

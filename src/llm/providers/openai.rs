@@ -133,9 +133,10 @@ fn turns(request: &Request) -> Vec<Value> {
         });
         let calls: Vec<Value> = calls.collect();
         messages.push(json!({ "role": Role::Assistant.word(), "content": turn.text, "tool_calls": calls }));
-        let results = turn.calls.iter().map(|(call, result)| {
-            json!({ "role": "tool", "tool_call_id": call.id, "content": result.text })
-        });
+        let results = turn
+            .calls
+            .iter()
+            .map(|(call, result)| json!({ "role": "tool", "tool_call_id": call.id, "content": result.text }));
         messages.extend(results);
     }
     messages.extend(request.closing.iter().map(|text| json!({ "role": Role::User.word(), "content": text })));

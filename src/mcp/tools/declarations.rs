@@ -17,7 +17,7 @@ pub(crate) struct ToolDocs {
 }
 
 /// The tools as `tools/list` gives them.
-pub(in crate::mcp) fn declared() -> Value {
+pub(crate) fn declared() -> Value {
     // A test reads them, so that there are always some.
     serde_json::from_str(TOOLS).unwrap_or_default()
 }

@@ -216,6 +216,14 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// The command that it is, if it is nothing else: one line of code, to be copied.
+    pub(crate) fn command(&self) -> Option<&str> {
+        let inner = self.text.strip_prefix('`')?.strip_suffix('`')?;
+        Some(inner).filter(|inner| !self.is_warning && !inner.contains('`'))
+    }
+}
+
 /// Where a document comes from.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
