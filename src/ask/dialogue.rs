@@ -14,6 +14,7 @@ use crate::llm::{
 };
 use crate::mcp::shortened_to;
 use crate::report::analysis::Analysis;
+use crate::trace::Trace;
 
 const SYSTEM: &str = include_str!("../../templates/llm/ask.md");
 const LAST: &str = include_str!("../../templates/llm/ask_last.md");
@@ -51,7 +52,7 @@ pub(crate) struct Answered {
 }
 
 impl<'a> Dialogue<'a> {
-    /// Prepares questions about a trace that was analyzed, of at most so many steps each.
+    /// Prepares questions about a trace that was analyzed, and one that it can be compared with, of at most so many steps each.
     ///
     /// # Errors
     /// When the user's own guide cannot be read.
@@ -60,6 +61,7 @@ impl<'a> Dialogue<'a> {
         analysis: &Analysis,
         registry: &Registry,
         tools: Toolkit,
+        baseline: Option<&Trace>,
         steps: usize,
     ) -> Result<Self, LlmError> {
         let share = narrator.options().share;
@@ -77,7 +79,12 @@ impl<'a> Dialogue<'a> {
             .collect();
         let system = Environment::new().render_str(SYSTEM, context! { steps, queries, guide });
         let system = system.map_err(|error| LlmError::Internal(format!("templates/llm/ask.md: {error}")))?;
-        let gate = narrator.gate(narrator.redactor(narrator.names(analysis)));
+        let mut names = narrator.names(analysis);
+        for facts in baseline.iter().flat_map(|trace| trace.members()).map(|member| &member.process.facts) {
+            names.name("PATH", &facts.path);
+            facts.hostname.iter().for_each(|host| drop(names.name("HOST", host)));
+        }
+        let gate = narrator.gate(narrator.redactor(names));
         Ok(Self { narrator, gate, tools, system: system.trim().to_owned(), written: BTreeSet::new(), steps })
     }
 
@@ -152,6 +159,7 @@ impl<'a> Dialogue<'a> {
     /// What a model is told of a step.
     fn told(&mut self, call: &ToolCall, step: &Step) -> String {
         let words = call.arguments.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let words = words.chain([call.name.as_str()]);
         self.written.extend(words.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
         let asked = call.parsed().and_then(|arguments| arguments.get("rows")?.as_u64());
         let rows = asked.map_or(USUAL_ROWS, |rows| usize::try_from(rows).unwrap_or(MOST_ROWS)).clamp(1, MOST_ROWS);

@@ -12,7 +12,7 @@ const TABLE: &str = include_str!("../../share/llm/search.toml");
 /// Queries that are offered.
 const MOST: usize = 5;
 /// A query whose score is a smaller part of the best one is not offered.
-const LEAST_SHARE: f64 = 0.25;
+const LEAST_SHARE: f64 = 0.35;
 /// How much a question that a query is known for counts, if it is this one.
 const OF_QUESTION: f64 = 8.0;
 /// How much a word counts by where it stands.

@@ -13,13 +13,13 @@ use crate::workbooks::unpacked;
 const INPUT: &str = "fixtures/two_nodes";
 
 /// A server that answers in order, the last again and again, and keeps the bodies that it gets.
-struct Server {
-    url: String,
+pub struct Server {
+    pub url: String,
     got: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    fn new(answers: Vec<(u16, String)>) -> Self {
+    pub fn new(answers: Vec<(u16, String)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let got = Arc::new(Mutex::new(Vec::new()));
@@ -60,7 +60,7 @@ impl Server {
         Self::new(vec![(200, answer.to_string())])
     }
 
-    fn got(&self) -> Vec<String> {
+    pub fn got(&self) -> Vec<String> {
         self.got.lock().unwrap().clone()
     }
 

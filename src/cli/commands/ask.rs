@@ -102,14 +102,25 @@ pub(crate) fn run(
         ..AnalysisOptions::builtin()?
     };
     let mut analysis = trace.analyze(&options)?;
+    let baseline = match arguments.baseline.as_slice() {
+        [] => None,
+        named => {
+            let base = InputArguments::plain(named.to_vec(), arguments.filters.clone());
+            Some((Inputs::new(named), base.open(global, &Opening::default())?))
+        }
+    };
     let tools = Toolkit::new(ToolkitOptions {
         inputs,
-        baseline: (!arguments.baseline.is_empty()).then(|| Inputs::new(&arguments.baseline)),
+        baseline: baseline.as_ref().map(|(inputs, _)| inputs.clone()),
         filters: filters_of(&input)?,
         time_limit: Duration::from_secs(arguments.time_limit),
         process_options: global.words(),
     });
-    let mut dialogue = Dialogue::new(&narrator, &analysis, registry, tools, usize::from(arguments.steps))?;
+    let base = baseline.as_ref().map(|(_, trace)| trace);
+    let mut dialogue = Dialogue::new(&narrator, &analysis, registry, tools, base, usize::from(arguments.steps))?;
+    if narrator.options().thinking.is_some() && !global.quiet {
+        messages::print_note("note: --llm-thinking is not used where a model calls tools");
+    }
     let progress = ModelProgress::new(global);
     let answered = dialogue.ask(question, &[], &progress);
     progress.finish();

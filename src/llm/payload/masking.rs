@@ -27,13 +27,17 @@ pub(crate) struct Masking<'a> {
 impl Masking<'_> {
     /// A sentence: at the level of figures, every word that is no word of the language, the program or the model is a token.
     pub(crate) fn sentence(&mut self, text: &str) -> String {
+        self.masked_words(text, &|word| Vocabulary::builtin().has_word(word))
+    }
+
+    fn masked_words(&mut self, text: &str, is_public: &dyn Fn(&str) -> bool) -> String {
         let text = self.redactor.text(&text.replace("\\/", "/"));
         let (Share::Figures, Some(word)) = (self.share, WORD.as_ref()) else { return text };
-        let (vocabulary, written) = (Vocabulary::builtin(), self.written);
+        let written = self.written;
         let names = self.redactor.map_mut();
         let replaced = word.replace_all(&text, |found: &Captures<'_>| {
             let word = found.get(0).map_or("", |part| part.as_str());
-            let is_plain = word.starts_with('[') || vocabulary.has_word(word) || written.contains(word);
+            let is_plain = word.starts_with('[') || is_public(word) || written.contains(word);
             // Only here: a word of a sentence may stand for something else elsewhere.
             if is_plain { word.to_owned() } else { names.token("TEXT", word, true) }
         });
@@ -61,9 +65,20 @@ impl Masking<'_> {
                 ("rows", Value::Array(rows)) if !columns.is_empty() => {
                     rows.iter_mut().for_each(|row| self.row(row, &columns));
                 }
+                ("columns", Value::Array(columns)) => columns.iter_mut().for_each(|column| self.column(column)),
                 ("subject", field) => self.cell(field, "subject", ColumnUnit::Name),
                 (_, field) => self.result(field),
             }
+        }
+    }
+
+    /// What a column is called: by the program or the model, and not by what was traced.
+    fn column(&mut self, column: &mut Value) {
+        let name = column.get("name").and_then(Value::as_str).map(ToOwned::to_owned);
+        self.result(column);
+        if let (Some(name), Some(fields)) = (name, column.as_object_mut()) {
+            let is_public = |word: &str| word.split('_').all(|part| Vocabulary::builtin().has_word(part));
+            fields.insert("name".to_owned(), Value::String(self.masked_words(&name, &is_public)));
         }
     }
 
@@ -145,7 +160,7 @@ mod tests {
     fn texts_of_rows_are_tokens_as_a_whole() {
         let mut value = json!({
             "title": "Kernel summary",
-            "columns": [{"name": "kernel_name", "unit": "name"}, {"name": "total_ns", "unit": "ns"}],
+            "columns": [{"name": "kernel_name", "unit": "name"}, {"name": "used_gpus", "unit": "ns"}],
             "rows": [["fused idle kernel", 12], ["gemm", 3]],
             "findings": [{"subject": "the slow one", "evidence": {"columns": [{"name": "host", "unit": "text"}],
                 "rows": [{"key": "host=a", "values": {"host": "idle time"}}]}}],
@@ -154,6 +169,7 @@ mod tests {
         let mut redactor = redactor();
         Masking { share: Share::Figures, redactor: &mut redactor, written: &BTreeSet::new() }.result(&mut value);
         assert_eq!(value["rows"], json!([["[KERNEL_2]", 12], ["gemm", 3]]));
+        assert_eq!(value["columns"][1]["name"], "used_gpus");
         let finding = &value["findings"][0];
         assert_eq!(finding["subject"], "[NAME_1]");
         assert_eq!(finding["evidence"]["rows"], json!([{"values": {"host": "[TEXT_1]"}}]));
