@@ -192,7 +192,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// The question and its answer as they were sent, for questions that build on them.
-    #[cfg_attr(not(test), expect(dead_code, reason = "questions that build on others are asked by conversations"))]
+    #[expect(dead_code, reason = "questions that build on others are asked by conversations")]
     pub(crate) fn messages(&self, question: &str, reply: &Reply) -> [Message; 2] {
         let question = Message { role: Role::User, text: self.sentence(question) };
         [question, Message { role: Role::Assistant, text: reply.text.clone() }]

@@ -9,7 +9,7 @@ use super::step::Step;
 use crate::engine::Registry;
 use crate::findings::shortened;
 use crate::llm::{CheckOwn, Grounding, Reply, paragraphs, section};
-use crate::report::document::{Block, Document, Note, Provenance, Section};
+use crate::report::document::{Block, Document, Note, Provenance, QUERIES_SECTION, STEPS_SECTION, Section};
 
 /// Longest question in a title.
 const LONGEST_TITLE: usize = 200;
@@ -108,7 +108,7 @@ fn steps_section(steps: &[Step], rows: usize) -> Result<Section> {
         }
     }
     Ok(Section {
-        id: "steps".to_owned(),
+        id: STEPS_SECTION.to_owned(),
         title: "What the answer rests on".to_owned(),
         about: "The calls of the model in order; each command prints the same result.".to_owned(),
         blocks,
@@ -120,7 +120,7 @@ fn queries_section(suggested: &[Suggested]) -> Section {
         .iter()
         .flat_map(|one| [note(format!("{}: {}", one.title, one.about)), note(format!("`{}`", one.command))]);
     Section {
-        id: "queries".to_owned(),
+        id: QUERIES_SECTION.to_owned(),
         title: "Closest queries".to_owned(),
         about: "Named queries by the words of the question, the best first.".to_owned(),
         blocks: blocks.collect(),

@@ -28,10 +28,15 @@ impl Inputs {
 
     /// A command line of a tool with the inputs as they were named.
     pub(crate) fn shown_in(&self, command: &str) -> String {
-        if self.paths.is_empty() {
-            command.to_owned()
-        } else {
-            command.replacen(&joined(&self.paths), &self.words(), 1)
+        let paths = joined(&self.paths);
+        // A path may be the beginning of another one.
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with(' ');
+        let mut parts = command
+            .match_indices(&paths)
+            .filter_map(|(start, _)| Some((command.get(..start)?, command.get(start + paths.len()..)?)));
+        match parts.find(|(_, rest)| !paths.is_empty() && ends(rest)) {
+            Some((before, rest)) => format!("{before}{}{rest}", self.words()),
+            None => command.to_owned(),
         }
     }
 }
@@ -61,5 +66,9 @@ mod tests {
         assert_eq!(inputs.paths().len(), 3);
         let command = format!("wavesieve info {} --rank 0", joined(inputs.paths()));
         assert_eq!(inputs.shown_in(&command), "wavesieve info 'fixtures/two_nodes/*' fixtures/planted --rank 0");
+        let inputs = Inputs::new(&["fixtures/two_nodes".to_owned()]);
+        let path = inputs.paths().join(" ");
+        let command = format!("wavesieve compare --base {path}_json --new {path}");
+        assert_eq!(inputs.shown_in(&command), format!("wavesieve compare --base {path}_json --new fixtures/two_nodes"));
     }
 }

@@ -24,7 +24,7 @@ use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::document::Layout;
 
 /// Name of the file where only its directory is given.
-const STEM: &str = "answer";
+const STEM: &str = "analysis";
 
 /// Ask a question in words
 #[derive(Args, Clone, Debug)]
@@ -171,14 +171,14 @@ fn without_model(
     (format, path): (DocumentFormat, Option<PathBuf>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
+    // What is not there is noticed now, and not by the commands.
+    let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
+    input.open(global, &Opening::default())?;
     if !global.quiet {
         messages::print_note(
             "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",
         );
     }
-    // What is not there is noticed now, and not by the commands.
-    let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
-    input.open(global, &Opening::default())?;
     if suggested.is_empty() {
         messages::print_note("no query fits the question; `wavesieve table --list` lists all");
         return Ok(NO_DATA);

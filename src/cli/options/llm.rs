@@ -39,8 +39,8 @@ impl From<ShareLevel> for Share {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Language models")]
 pub(crate) struct LlmArguments {
-    /// Let a language model explain the analysis: anthropic, openai, private, local (Ollama and alike) or claude-code, each
-    /// with :MODEL if it is not the default. Of several, the next is asked if one is busy or away
+    /// Ask a language model: anthropic, openai, private, local (Ollama and alike) or claude-code, each with :MODEL if it is not
+    /// the default. Of several, the next is asked if one is busy or away
     #[arg(long, value_name = "PROVIDER,…", value_delimiter = ',', env = "WAVESIEVE_LLM", hide_env_values = true)]
     llm: Vec<String>,
     /// Model of the first provider

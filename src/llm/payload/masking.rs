@@ -74,10 +74,12 @@ impl Masking<'_> {
 
     /// What a column is called: by the program or the model, and not by what was traced.
     fn column(&mut self, column: &mut Value) {
-        let name = column.get("name").and_then(Value::as_str).map(ToOwned::to_owned);
+        let name = column.as_object_mut().and_then(|fields| fields.remove("name"));
         self.result(column);
-        if let (Some(name), Some(fields)) = (name, column.as_object_mut()) {
-            let is_public = |word: &str| word.split('_').all(|part| Vocabulary::builtin().has_word(part));
+        if let (Some(Value::String(name)), Some(fields)) = (name, column.as_object_mut()) {
+            let vocabulary = Vocabulary::builtin();
+            let is_public =
+                |word: &str| vocabulary.has_word(word) || word.split('_').all(|part| vocabulary.has_word(part));
             fields.insert("name".to_owned(), Value::String(self.masked_words(&name, &is_public)));
         }
     }

@@ -95,7 +95,7 @@ fn failures_of_a_server_lose_nothing() {
         let run = ask(&server, "how busy is each gpu?", &[]);
         assert_eq!(run.code, 1, "{word}: {}", run.stderr);
         assert!(
-            run.stderr.contains(&format!("error: no answer of local:tiny-1: ")) && run.stderr.contains(word),
+            run.stderr.contains("error: no answer of local:tiny-1: ") && run.stderr.contains(word),
             "{}",
             run.stderr
         );

@@ -42,7 +42,7 @@ fn what_cannot_be_answered_has_its_exit_code() {
     for (arguments, code, word) in [
         (&["zebra giraffe", INPUT][..], 3, "no query fits"),
         (&["idle", "no/such/trace"], 2, "no/such/trace"),
-        (&["idle", "Cargo.toml"], 3, "no trace"),
+        (&["idle", "docs/design"], 3, "trace"),
     ] {
         let run = run(&[&["ask"], arguments].concat());
         assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
