@@ -64,6 +64,9 @@ mod compare;
 mod report;
 
 #[cfg(feature = "cli")]
+mod ask;
+
+#[cfg(feature = "cli")]
 mod llm;
 
 #[cfg(feature = "cli")]

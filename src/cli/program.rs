@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, check, compare, completions, config, convert, info, licenses, man, mcp, merge, package, plan, report,
+    analyze, ask, check, compare, completions, config, convert, info, licenses, man, mcp, merge, package, plan, report,
     scan, schema, sql, table, tables, trim,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
@@ -102,6 +102,7 @@ fn dispatch(
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
         "analyze" => analyze::run(&parsed(matches)?, registry, &command, global),
+        "ask" => ask::run(&parsed(matches)?, registry, &command, global),
         "report" => report::run(&parsed(matches)?, registry, &command, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),
@@ -149,6 +150,7 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(table::command(registry))
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
+        .subcommand(ask::AskArguments::augment_args(Command::new("ask")))
         .subcommand(report::ReportArguments::augment_args(Command::new("report")))
         .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))

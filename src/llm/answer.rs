@@ -52,7 +52,7 @@ pub(crate) fn structured_commands(text: &str) -> Vec<String> {
 }
 
 /// The text without a fence around all of it.
-fn without_fence(text: &str) -> &str {
+pub(crate) fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let Some(inner) = text.strip_prefix("```") else { return text };
     let Some((_, inner)) = inner.split_once('\n') else { return text };

@@ -63,6 +63,11 @@ impl Gate {
         self.shown.borrow().clone()
     }
 
+    /// What is taken out, for texts that are prepared before they are sent.
+    pub(crate) fn redactor(&self) -> &RefCell<Redactor> {
+        &self.redactor
+    }
+
     /// An answer with what its tokens stand for.
     pub(crate) fn restored(&self, text: &str) -> String {
         self.redactor.borrow().map().restored(text)

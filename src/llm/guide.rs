@@ -9,6 +9,7 @@ use toml::Table;
 
 use super::environment::Variables;
 use super::error::LlmError;
+use crate::report::analysis::Analysis;
 
 pub(crate) const GUIDE: &str = include_str!("../../templates/llm/guide.md");
 const GPUS: &str = include_str!("../../share/gpus.toml");
@@ -34,6 +35,17 @@ pub(crate) struct GuideContext {
 }
 
 impl GuideContext {
+    /// What an analysis is about.
+    pub(crate) fn new(analysis: &Analysis) -> Self {
+        Self {
+            tier: analysis.document.tier,
+            has_counters: analysis.document.tier >= 2,
+            bottleneck: analysis.verdict.map(|verdict| verdict.limit.word().to_owned()),
+            prompt: analysis.prompt.clone().filter(|prompt| !prompt.trim().is_empty()),
+            architecture: analysis.collected.architecture().map(ToOwned::to_owned),
+        }
+    }
+
     /// The tags of the parts that are of use.
     pub(crate) fn tags(&self) -> BTreeSet<&'static str> {
         let mut tags = BTreeSet::from(["always"]);

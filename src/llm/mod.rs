@@ -28,9 +28,17 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chain::{Event, Listener};
+pub(crate) use chain::{Event, Listener, ask_chain};
 pub(crate) use environment::Variables;
 pub(crate) use error::LlmError;
-pub(crate) use narrative::{Narrator, Outcome};
-pub(crate) use payload::Share;
+pub(crate) use gate::Gate;
+pub(crate) use grounding::{CheckOwn, Grounding};
+pub(crate) use guide::{GuideContext, guide};
+pub(crate) use models::model;
+pub(crate) use narrative::{Kept, Narrator, Outcome};
+pub(crate) use payload::{Masking, Share};
+pub(crate) use redaction::TokenMap;
+pub(crate) use request::{Message, Reply, Request, Role, ToolCall, ToolResult, ToolSpec, Turn};
+pub(crate) use section::{answer_section, shown_model};
 pub(crate) use settings::LlmOptions;
+pub(crate) use usage::Usage;

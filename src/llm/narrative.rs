@@ -5,30 +5,26 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::answer::{limited, paragraphs, structured_commands};
+use super::answer::paragraphs;
 use super::chain::{Listener, ask_chain};
 use super::conversation::{Conversation, Turn, parts, summary, utc};
 use super::environment::Variables;
 use super::error::LlmError;
 use super::gate::{Gate, GateOptions};
-use super::grounding::{Grounding, suggested};
+use super::grounding::Grounding;
 use super::guide::GuideContext;
-use super::models::{answer_limits, important_tables, model};
+use super::models::{important_tables, model};
 use super::payload::{known_names, payload, within};
 use super::prompt::{OVERVIEW, request};
-use super::redaction::{Redactor, Rules};
-use super::request::{Reply, Request};
-use super::section::section;
+use super::redaction::{Redactor, Rules, TokenMap};
+use super::request::{Message, Reply, Request};
+use super::section::{answer_section, shown_model};
 use super::settings::{Endpoint, LlmOptions, endpoints};
 use super::transport::Security;
 use super::usage::Usage;
 use crate::engine::Registry;
-use crate::findings::{counted, shortened};
 use crate::report::analysis::Analysis;
 use crate::report::document::Section;
-
-/// Longest name of a model in a document; servers may send anything.
-pub(crate) const LONGEST_MODEL: usize = 80;
 
 /// Asks models for a section, with all that was decided before anything is read.
 pub(crate) struct Narrator {
@@ -61,11 +57,13 @@ pub(crate) enum Outcome {
 
 /// What became of a turn of a conversation.
 #[derive(Default)]
-struct Kept {
-    warnings: Vec<String>,
-    not_kept: Option<String>,
+pub(crate) struct Kept {
+    /// What to warn of.
+    pub warnings: Vec<String>,
+    /// Why its file was not written.
+    pub not_kept: Option<String>,
     /// Tokens of a summary.
-    spent: Option<Usage>,
+    pub spent: Option<Usage>,
 }
 
 /// A question as the conversation will keep it.
@@ -116,62 +114,32 @@ impl Narrator {
         listener: &dyn Listener,
     ) -> Result<Outcome, LlmError> {
         let share = self.options.share;
-        let mut names = known_names(analysis, share, &self.variables, &self.rules);
-        for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
-            let token = names.token("SECRET", secret, false);
-            names.alias(secret, &token);
-        }
+        let mut names = self.names(analysis);
         let mut data = payload(analysis, share, &mut names);
-        let mut redactor = Redactor::new(self.rules.clone(), names);
+        let mut redactor = self.redactor(names);
         redactor.data(&mut data);
         // All of a chain get the same data, so that the smallest limit counts.
         let limits = self.endpoints.iter().filter_map(|endpoint| endpoint.provider.payload_bytes);
         if let Some(most) = limits.min() {
             within(&mut data, most, important_tables());
         }
-        let about = GuideContext {
-            tier: analysis.document.tier,
-            has_counters: analysis.document.tier >= 2,
-            bottleneck: analysis.verdict.map(|verdict| verdict.limit.word().to_owned()),
-            prompt: analysis.prompt.clone().filter(|prompt| !prompt.trim().is_empty()),
-            architecture: analysis.collected.architecture().map(ToOwned::to_owned),
-        };
+        let about = GuideContext::new(analysis);
         let mut request = request(&about, &data, &self.variables)?;
-        let gate = Gate::new(
-            GateOptions {
-                is_offline: self.variables.is_offline(),
-                is_dry: self.options.is_dry,
-                audit: self.options.audit.clone(),
-                security: self.security(),
-            },
-            redactor,
-        );
+        let gate = self.gate(redactor);
         let asked = self.continued(&mut request, &about, data, &gate)?;
-        let mut reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
+        let reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,
             Err(LlmError::DryRun) => return Ok(Outcome::Shown(gate.shown())),
             Err(error) => return Err(error),
         };
         let kept = asked.map(|asked| self.kept(asked, &reply, &gate, listener)).unwrap_or_default();
-        let limits = answer_limits();
-        let (texts, is_shortened) = limited(paragraphs(&reply.text), limits);
-        if is_shortened {
-            let most = counted(limits.characters as f64, "character");
-            let text =
-                format!("the answer is longer than {most} or {} paragraphs; the rest is left out", limits.paragraphs);
-            reply.warnings.push(text);
-        }
-        let texts: Vec<String> = texts.iter().map(|text| gate.restored(text)).collect();
-        let checked = Grounding::new(&analysis.document, registry, check_own).check(&texts);
-        let structured: Vec<String> =
-            structured_commands(&reply.text).iter().map(|command| gate.restored(command)).collect();
-        let commands = suggested(&texts, &structured, check_own);
-        let shown = shortened(&reply.model, LONGEST_MODEL);
+        let shown = shown_model(&reply.model);
         let mut line = format!("asked {shown} of {}: {}", reply.provider, reply.usage.line(&model(&reply.model)));
         if let Some(usage) = kept.spent {
             line.push_str(&format!("; the earlier turns were summed up: {}", usage.line(&model(&reply.model))));
         }
-        let section = section(&reply, &checked, &commands, share.word())?;
+        let grounding = Grounding::new(&analysis.document, registry, check_own);
+        let section = answer_section(reply, &gate, &grounding, share.word(), "this document")?;
         Ok(Outcome::Written { section, line, warnings: kept.warnings, not_kept: kept.not_kept })
     }
 
@@ -190,6 +158,19 @@ impl Narrator {
         let (messages, shared) = conversation.with_question(&question, &parts(data), about.tier)?;
         request.messages = messages;
         Ok(Some(Asked { question, shared }))
+    }
+
+    /// Earlier questions and answers of the conversation, whose names the gate then knows.
+    pub(crate) fn earlier(&self, gate: &Gate) -> Vec<Message> {
+        let Some(conversation) = &self.conversation else { return Vec::new() };
+        let conversation = conversation.borrow();
+        gate.learn(conversation.names());
+        conversation.messages()
+    }
+
+    /// Takes a question and its answer into the conversation, if there is one.
+    pub(crate) fn keep(&self, question: &str, reply: &Reply, gate: &Gate, listener: &dyn Listener) -> Kept {
+        self.kept(Asked { question: question.to_owned(), shared: Vec::new() }, reply, gate, listener)
     }
 
     /// Takes the answer into the conversation and writes its file.
@@ -212,5 +193,48 @@ impl Narrator {
             Ok(gate.remembered(&reply.text))
         });
         Kept { warnings, not_kept: conversation.save().err().map(|error| error.to_string()), spent }
+    }
+}
+
+impl Narrator {
+    /// The names of an analysis that are replaced, and the keys of the providers.
+    pub(crate) fn names(&self, analysis: &Analysis) -> TokenMap {
+        let mut names = known_names(analysis, self.options.share, &self.variables, &self.rules);
+        for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
+            let token = names.token("SECRET", secret, false);
+            names.alias(secret, &token);
+        }
+        names
+    }
+
+    /// What takes these names out, by the rules of the level.
+    pub(crate) fn redactor(&self, names: TokenMap) -> Redactor {
+        Redactor::new(self.rules.clone(), names)
+    }
+
+    /// The way out.
+    pub(crate) fn gate(&self, redactor: Redactor) -> Gate {
+        let options = GateOptions {
+            is_offline: self.variables.is_offline(),
+            is_dry: self.options.is_dry,
+            audit: self.options.audit.clone(),
+            security: self.security(),
+        };
+        Gate::new(options, redactor)
+    }
+
+    /// Who is asked.
+    pub(crate) fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    /// What was asked for.
+    pub(crate) fn options(&self) -> &LlmOptions {
+        &self.options
+    }
+
+    /// The environment.
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
     }
 }

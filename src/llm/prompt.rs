@@ -28,7 +28,7 @@ pub(crate) fn request(about: &GuideContext, data: &Value, variables: &Variables)
     };
     let text = filled("question.md", QUESTION, values)?;
     let messages = vec![Message { role: Role::User, text }];
-    Ok(Request { system, short_system: Some(short_system), messages, schema: schema(), max_tokens: None })
+    Ok(Request { system, short_system: Some(short_system), messages, schema: schema(), ..Request::default() })
 }
 
 fn system(guide: &str) -> Result<String, LlmError> {

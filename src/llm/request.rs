@@ -1,7 +1,7 @@
 //! A question to a model and its answer, whatever the provider.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::usage::Usage;
 
@@ -30,6 +30,49 @@ pub(crate) struct Message {
     pub text: String,
 }
 
+/// A tool that a model may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// Schema of its arguments.
+    pub schema: Value,
+}
+
+/// A call of a tool, as a model wrote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToolCall {
+    /// By which its result is found; empty where the server gives none.
+    pub id: String,
+    pub name: String,
+    /// JSON, or what the model took for it.
+    pub arguments: String,
+}
+
+impl ToolCall {
+    /// The arguments; `None` where they are no object.
+    pub(crate) fn parsed(&self) -> Option<Map<String, Value>> {
+        // No argument at all is an empty text.
+        let text = if self.arguments.trim().is_empty() { "{}" } else { &self.arguments };
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// What a tool gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToolResult {
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// Calls of a model with their results, one for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// What the model wrote before it called.
+    pub text: String,
+    pub calls: Vec<(ToolCall, ToolResult)>,
+}
+
 /// A question with all that came before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
@@ -42,6 +85,14 @@ pub(crate) struct Request {
     pub schema: Option<Value>,
     /// Tokens that the answer may take, if not as many as the provider allows.
     pub max_tokens: Option<u32>,
+    /// Tools that the model may call before it answers.
+    pub tools: Vec<ToolSpec>,
+    /// What it called after the last message.
+    pub turns: Vec<Turn>,
+    /// What it is told when it may call no more.
+    pub closing: Option<String>,
+    /// Whether calls are written as text, for models and servers that know of no tools.
+    pub is_by_text: bool,
 }
 
 /// An answer.
@@ -56,6 +107,10 @@ pub(crate) struct Reply {
     pub usage: Usage,
     /// Whether its end is missing.
     pub is_cut: bool,
+    /// Tools that it calls; then the text is no answer yet.
+    pub calls: Vec<ToolCall>,
+    /// Whether the calls were written as text.
+    pub is_by_text: bool,
     /// What to know about it.
     pub warnings: Vec<String>,
 }

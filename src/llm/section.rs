@@ -1,34 +1,70 @@
 //! An answer as a section of a document.
 
+use super::answer::{limited, paragraphs, structured_commands};
 use super::error::LlmError;
-use super::grounding::{Checked, Suggested};
+use super::gate::Gate;
+use super::grounding::{Checked, Grounding, Suggested};
 use super::models::answer_limits;
-use super::narrative::LONGEST_MODEL;
 use super::request::Reply;
 use crate::engine::ColumnUnit;
 use crate::findings::{counted, shortened};
 use crate::report::document::{Block, MODEL_SECTION, Note, Section, Table};
 use crate::report::source_document::text_table;
 
-/// Its paragraphs, what to know about it, what is not in the document, and the commands that it suggests.
+/// Longest name of a model in a document; servers may send anything.
+const LONGEST_MODEL: usize = 80;
+
+/// The name of a model as it is shown.
+pub(crate) fn shown_model(model: &str) -> String {
+    shortened(model, LONGEST_MODEL)
+}
+
+/// Compares an answer with its source, and makes a section of it; `level` is how much was sent.
 ///
 /// # Errors
 /// When the table of commands cannot be made.
-pub(crate) fn section(
+pub(crate) fn answer_section(
+    mut reply: Reply,
+    gate: &Gate,
+    grounding: &Grounding<'_>,
+    level: &str,
+    source: &str,
+) -> Result<Section, LlmError> {
+    let limits = answer_limits();
+    let (texts, is_shortened) = limited(paragraphs(&reply.text), limits);
+    if is_shortened {
+        let most = counted(limits.characters as f64, "character");
+        let text =
+            format!("the answer is longer than {most} or {} paragraphs; the rest is left out", limits.paragraphs);
+        reply.warnings.push(text);
+    }
+    let texts: Vec<String> = texts.iter().map(|text| gate.restored(text)).collect();
+    let structured: Vec<String> =
+        structured_commands(&reply.text).iter().map(|command| gate.restored(command)).collect();
+    let commands = grounding.suggested(&texts, &structured);
+    section(&reply, &grounding.check(&texts), &commands, level, source)
+}
+
+/// Its paragraphs, what to know about it, what is not in its source, and the commands that it suggests.
+///
+/// # Errors
+/// When the table of commands cannot be made.
+fn section(
     reply: &Reply,
     checked: &Checked,
     commands: &[Suggested],
     level: &str,
+    source: &str,
 ) -> Result<Section, LlmError> {
-    let asked = shortened(&reply.model, LONGEST_MODEL);
+    let asked = shown_model(&reply.model);
     let compared = counted(checked.looked_for as f64, "number");
     let missing = match checked.missing.len() {
-        0 => "Everything was found in this document".to_owned(),
-        count => format!("{} not found in this document and marked [?]", counted(count as f64, "statement")),
+        0 => format!("Everything was found in {source}"),
+        count => format!("{} not found in {source} and marked [?]", counted(count as f64, "statement")),
     };
     let incomplete = if reply.is_cut { ", and its end is missing" } else { "" };
     let about = format!(
-        "Written by the language model {asked} of {}, from this document at the level {level}; it may be wrong{incomplete}. {compared} and commands \
+        "Written by the language model {asked} of {}, from {source} at the level {level}; it may be wrong{incomplete}. {compared} and commands \
          were looked for. {missing}.",
         reply.provider
     );

@@ -160,6 +160,31 @@ impl ToolAnswer {
     }
 }
 
+/// A result that has at most so many rows and, as far as it can be cut, so many bytes; `cut` names what is left out.
+pub(crate) fn shortened_to(mut value: Value, rows: usize, max_bytes: usize) -> Value {
+    let mut cut = Vec::new();
+    if let Some(fields) = value.as_object_mut() {
+        // The columns of a row are never left out.
+        for (name, field) in fields.iter_mut().filter(|(name, _)| *name != "columns") {
+            match (name.as_str(), field.as_array_mut()) {
+                ("rows", Some(all)) if all.len() > rows => {
+                    cut.push(Cut { part: name.clone(), shown: rows, of: all.len(), limit: "rows" });
+                    all.truncate(rows);
+                }
+                _ => {}
+            }
+        }
+    }
+    let empty = Value::Object(Map::new());
+    loop {
+        let whole = joined(&value, &empty, &cut);
+        let bytes = whole.to_string().len();
+        if bytes <= max_bytes || !shorten(&mut value, bytes - max_bytes, &mut cut) {
+            return whole;
+        }
+    }
+}
+
 fn joined(envelope: &Value, value: &Value, cut: &[Cut]) -> Value {
     let mut whole = Map::new();
     for fields in [envelope, value].into_iter().filter_map(Value::as_object) {

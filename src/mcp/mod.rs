@@ -8,6 +8,7 @@ mod argument_check;
 mod arguments;
 mod backlog;
 mod batches;
+mod caller;
 mod conclusion;
 mod failure;
 mod input;
@@ -29,8 +30,10 @@ use std::time::Duration;
 use crate::engine::Registry;
 use crate::trace::jobs::Jobs;
 
+pub(crate) use answer::shortened_to;
+pub(crate) use caller::{Called, ToolProcess};
 pub(crate) use server::serve;
-pub(crate) use tools::tool_docs;
+pub(crate) use tools::{declared, tool_docs};
 pub(crate) use worker::work;
 
 /// What both processes need to know.

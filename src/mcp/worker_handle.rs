@@ -30,11 +30,16 @@ impl Worker {
     /// # Errors
     /// If it cannot be started.
     pub(super) fn start(number: u64, events: Sender<Event>) -> io::Result<Self> {
-        let mut child = Command::new(program()?)
-            .args(arguments(std::env::args_os().skip(1).collect()))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        Self::start_with(number, std::env::args_os().skip(1).collect(), events)
+    }
+
+    /// Starts this program with these arguments of a server and the one that makes it a worker.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(super) fn start_with(number: u64, of_server: Vec<OsString>, events: Sender<Event>) -> io::Result<Self> {
+        let mut child =
+            Command::new(program()?).args(arguments(of_server)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         thread::spawn(move || {
             for line in output.into_iter().flat_map(|output| BufReader::new(output).lines()).map_while(Result::ok) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::analysis::Analysis;
-use super::document::{Block, Note, Section, finding_counts, summary};
+use super::document::{Block, Document, Note, Section, finding_counts, summary};
 use super::source_document::{
     command, finding, found_at, kernels, patterns, places, provenance, scan_summary, source_document, text_table,
 };
@@ -43,6 +43,20 @@ impl TraceVerdict {
 }
 
 impl Analysis {
+    /// Of nothing: a document that was made otherwise.
+    pub fn of_document(document: Document, prompt: &str) -> Self {
+        Self {
+            document,
+            answers: Answers::default(),
+            collected: Collected::default(),
+            verdict: None,
+            unmatched: Vec::new(),
+            is_empty: false,
+            prompt: Some(prompt.to_owned()),
+            source: None,
+        }
+    }
+
     /// Of source code alone, with at most so many rows in a table, 0 for all.
     ///
     /// # Errors

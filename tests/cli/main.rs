@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod ask;
 mod cache;
 mod charts;
 mod common;

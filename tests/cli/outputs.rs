@@ -281,7 +281,7 @@ fn extensions_that_name_no_format_are_refused_by_every_verb() {
             assert!(said.contains("ends in no format of ") && said.contains("(.txt, ."), "{line:?} -o {name}: {said}");
             assert!(said.contains("name one of them, or choose with --format"), "{said}");
         }
-        let is_document = matches!(writer.verb, ["analyze" | "report" | "compare"]);
+        let is_document = matches!(writer.verb, ["analyze" | "ask" | "report" | "compare"]);
         if !is_document {
             let refused = run(&with(&line, &["-o", &place.text("a.xlsx")]));
             assert_eq!(refused.code, 2, "{line:?} -o a.xlsx: {}", refused.stderr);
@@ -308,7 +308,7 @@ fn limited(blocks: usize, words: &[&str]) -> Run {
 fn a_full_disk_leaves_what_was_there_in_every_verb_and_format() {
     for line in WRITERS.iter().flat_map(|writer| writer.lines(INPUT)) {
         let place = Place::new();
-        let is_document = matches!(line[0].as_str(), "analyze" | "report");
+        let is_document = matches!(line[0].as_str(), "analyze" | "ask" | "report");
         let extension = match line.last().unwrap().as_str() {
             "text" => "txt",
             "markdown" => "md",

@@ -19,6 +19,7 @@ pub const WRITERS: &[Writer] = &[
     Writer { verb: &["plan"], rest: &["--metrics-of", "sol.wavefront_occupancy", "--arch", "gfx942"] },
     Writer { verb: &["scan"], rest: &["fixtures/source"] },
     Writer { verb: &["analyze"], rest: &["INPUT"] },
+    Writer { verb: &["ask"], rest: &["which kernel takes most time", "INPUT"] },
     Writer { verb: &["report"], rest: &["INPUT"] },
     Writer { verb: &["compare"], rest: &["INPUT", "INPUT"] },
 ];
@@ -44,7 +45,7 @@ impl Writer {
 
     /// Whether a format is a folder with several files.
     pub fn is_folder(&self, format: &str) -> bool {
-        matches!(self.verb, ["analyze" | "report" | "compare"]) && matches!(format, "csv" | "parquet")
+        matches!(self.verb, ["analyze" | "ask" | "report" | "compare"]) && matches!(format, "csv" | "parquet")
     }
 
     /// The command lines with every format that is one file, for an input. PDF is printed by a browser, which need not be there.

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 pub(crate) mod analyze;
+pub(crate) mod ask;
 pub(crate) mod check;
 pub(crate) mod compare;
 mod compare_runs;

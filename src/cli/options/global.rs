@@ -1,5 +1,6 @@
 //! Options of every command.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -73,6 +74,19 @@ impl GlobalArguments {
         let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
         let jobs = Jobs::for_threads(self.threads(), memory_bytes);
         self.jobs.map_or(jobs, |count| Jobs { count: usize::from(count), ..jobs })
+    }
+
+    /// The options that a process of this program needs to work in the same way.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let number = |name: &str, value: Option<u64>| value.map(|value| [name.into(), value.to_string().into()]);
+        let queries = self.queries.as_ref().map(|path| ["--queries".into(), path.clone().into_os_string()]);
+        let given = [
+            number("--threads", self.threads.map(u64::from)),
+            number("--jobs", self.jobs.map(u64::from)),
+            number("--memory-limit", self.memory_limit),
+            queries,
+        ];
+        given.into_iter().flatten().flatten().collect()
     }
 
     /// Whether what is written to standard output may have colours.

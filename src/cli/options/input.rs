@@ -77,6 +77,20 @@ impl From<ReaderChoice> for Reader {
 }
 
 impl InputArguments {
+    /// Inputs with filters, and nothing that is out of the ordinary.
+    pub(crate) fn plain(inputs: Vec<String>, filters: FilterArguments) -> Self {
+        Self {
+            inputs,
+            more_inputs: Vec::new(),
+            rank_from: None,
+            categories: None,
+            metric_definitions: None,
+            roofs: None,
+            reader: ReaderChoice::default(),
+            filters,
+        }
+    }
+
     /// Whether none is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.more_inputs.is_empty()

@@ -43,8 +43,8 @@ impl From<ShareLevel> for Share {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Language models")]
 pub(crate) struct LlmArguments {
-    /// Let a language model explain the analysis: anthropic, openai, private, local (Ollama and alike) or claude-code, each
-    /// with :MODEL if it is not the default. Of several, the next is asked if one is busy or away
+    /// Ask a language model: anthropic, openai, private, local (Ollama and alike) or claude-code, each with :MODEL if it is not
+    /// the default. Of several, the next is asked if one is busy or away
     #[arg(long, value_name = "PROVIDER,…", value_delimiter = ',', env = "WAVESIEVE_LLM", hide_env_values = true)]
     llm: Vec<String>,
     /// Model of the first provider
@@ -187,6 +187,13 @@ impl LlmArguments {
     }
 }
 
+/// Why this program, whose command line is `own`, does not take a command.
+pub(crate) fn check_own(own: &Command, words: &[String]) -> Option<String> {
+    let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
+    let text = error.to_string();
+    Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+}
+
 /// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
 /// answer are checked. If it cannot, or there is no model to ask, the analysis is as it would be without.
 ///
@@ -200,11 +207,7 @@ pub(crate) fn narrate(
     global: &GlobalArguments,
 ) -> Result<Asked, Failure> {
     let Some(narrator) = narrator else { return Ok(Asked::AsUsual) };
-    let check_own = |words: &[String]| {
-        let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
-        let text = error.to_string();
-        Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
-    };
+    let check_own = |words: &[String]| check_own(own, words);
     let progress = ModelProgress::new(global);
     let outcome = narrator.narrate(analysis, registry, &check_own, &progress);
     progress.finish();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::messages;
+use crate::ask::{Step, StepListener};
 use crate::cli::options::global::GlobalArguments;
 use crate::llm::{Event, Listener};
 
@@ -62,6 +63,15 @@ impl Listener for ModelProgress<'_> {
                     self.bar.suspend(|| messages::print_note(format_args!("warning: {error}; asking {next} instead")));
                 }
             }
+        }
+    }
+}
+
+impl StepListener for ModelProgress<'_> {
+    fn step(&self, step: &Step, of: usize) {
+        self.characters.set(0);
+        if !self.global.quiet {
+            self.bar.suspend(|| messages::print_note(step.line(of)));
         }
     }
 }

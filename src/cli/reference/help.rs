@@ -13,7 +13,7 @@ pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_n
 /// Verbs by task, in the order of the main help. A verb that is in none of them comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
     ("Inspect", &["info", "check", "table", "sql"]),
-    ("Analyze", &["analyze", "compare", "report"]),
+    ("Analyze", &["analyze", "ask", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
     ("Export", &["convert", "trim", "merge", "package"]),
     ("Agents", &["mcp"]),

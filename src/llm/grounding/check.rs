@@ -11,6 +11,7 @@ use super::counters::Counters;
 use super::facts::Facts;
 use super::names::Names;
 use super::numbers::numbers;
+use super::suggested::{Suggested, suggested};
 use crate::engine::Registry;
 use crate::report::document::Document;
 
@@ -48,6 +49,11 @@ impl<'a> Grounding<'a> {
     pub(crate) fn new(document: &Document, registry: &Registry, check_own: CheckOwn<'a>) -> Self {
         let checks = Checks { own: check_own, counters: Counters::of_document(document) };
         Self { facts: Facts::of_document(document), names: Names::of_document(document, registry), checks }
+    }
+
+    /// The commands that an answer suggests.
+    pub(crate) fn suggested(&self, texts: &[String], structured: &[String]) -> Vec<Suggested> {
+        suggested(texts, structured, &self.checks)
     }
 
     /// Compares the paragraphs of an answer.

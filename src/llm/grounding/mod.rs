@@ -15,4 +15,5 @@ mod suggested;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};
-pub(crate) use suggested::{Suggested, suggested};
+pub(crate) use command_check::CheckOwn;
+pub(crate) use suggested::Suggested;

@@ -1,6 +1,7 @@
 //! The commands that an answer suggests.
 
-use super::commands::{CheckOwn, commands};
+use super::command_check::Checks;
+use super::commands::commands;
 
 /// Commands that are listed of an answer.
 const MOST_COMMANDS: usize = 5;
@@ -13,12 +14,12 @@ pub(crate) struct Suggested {
 }
 
 /// The commands of texts in their order, then those that an answer has in fields of their own; each once.
-pub(crate) fn suggested(texts: &[String], structured: &[String], check_own: CheckOwn<'_>) -> Vec<Suggested> {
+pub(crate) fn suggested(texts: &[String], structured: &[String], checks: &Checks<'_>) -> Vec<Suggested> {
     let own_fields = structured.iter().map(|line| format!("`{}`", line.replace('`', "'").trim()));
     let of_texts = texts.iter().cloned().chain(own_fields);
     let mut found: Vec<Suggested> = Vec::new();
     for text in of_texts {
-        for command in commands(&text, check_own) {
+        for command in commands(&text, checks) {
             let line = command.line.split_whitespace().collect::<Vec<&str>>().join(" ");
             // A program that is obsolete is mentioned, and no command.
             if line.contains(' ') && !found.iter().any(|known| known.line == line) {
@@ -32,11 +33,13 @@ pub(crate) fn suggested(texts: &[String], structured: &[String], check_own: Chec
 
 #[cfg(test)]
 mod tests {
+    use super::super::counters::Counters;
     use super::*;
 
     fn lines(texts: &[&str], structured: &[&str]) -> Vec<String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
-        suggested(&owned(texts), &owned(structured), &|_| None).into_iter().map(|one| one.line).collect()
+        let checks = Checks { own: &|_| None, counters: Counters::default() };
+        suggested(&owned(texts), &owned(structured), &checks).into_iter().map(|one| one.line).collect()
     }
 
     /// Fact 35.
@@ -59,7 +62,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_listed_too() {
-        let found = suggested(&["`rocprofv3 --nonsense -- APP`".to_owned()], &[], &|_| None);
+        let checks = Checks { own: &|_| None, counters: Counters::default() };
+        let found = suggested(&["`rocprofv3 --nonsense -- APP`".to_owned()], &[], &checks);
         assert!(found[0].problem.is_some(), "{found:?}");
     }
 }

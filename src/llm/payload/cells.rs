@@ -13,6 +13,7 @@ use crate::export::cell::Cell;
 use crate::findings::{RULES, shortened};
 use crate::llm::guide::GUIDE;
 use crate::llm::redaction::TokenMap;
+use crate::mcp::tool_docs;
 use crate::schema::tables;
 
 const WORDS: &str = include_str!("../../../share/llm/words.toml");
@@ -36,6 +37,8 @@ pub(crate) fn words() -> &'static BTreeSet<String> {
         let mut words = toml::from_str::<Form>(WORDS).unwrap_or_default().words;
         words.extend(RULES.iter().map(|rule| rule.id.to_owned()));
         words.extend(tables().iter().map(|table| table.name.to_owned()));
+        // A tool that is called as a range is must keep its name.
+        words.extend(tool_docs().into_iter().map(|tool| tool.name));
         let of_guide = GUIDE.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         words.extend(of_guide.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
         words

@@ -5,10 +5,13 @@ mod cells;
 mod document;
 mod known;
 mod level;
+mod masking;
 mod scan;
 mod source;
+mod vocabulary;
 
 pub(crate) use budget::within;
 pub(crate) use document::payload;
 pub(crate) use known::known_names;
 pub(crate) use level::Share;
+pub(crate) use masking::Masking;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::anthropic;
+use super::by_text;
 use super::exchange::authentication;
 use crate::findings::shortened;
 use crate::llm::chain::Listener;
@@ -49,6 +50,9 @@ pub(crate) fn ask(
 }
 
 fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Reply, LlmError> {
+    if !request.tools.is_empty() {
+        return by_text::ask(request, &mut |request| by_program(gate, endpoint, request));
+    }
     let provider = endpoint.provider.name.clone();
     let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
     // One text has to hold who said what.
@@ -94,7 +98,7 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     if let Some(reported) = answer.as_ref().and_then(|answer| answer.get("usage")) {
         usage.take_anthropic(reported);
     }
-    Ok(Reply { text, provider, model: endpoint.model.clone(), usage, is_cut: false, warnings: Vec::new() })
+    Ok(Reply { text, provider, model: endpoint.model.clone(), usage, ..Reply::default() })
 }
 
 type Ended = Option<(String, String, std::process::ExitStatus)>;

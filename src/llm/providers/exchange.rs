@@ -8,7 +8,7 @@ use crate::findings::shortened;
 use crate::llm::chain::{Event, Listener};
 use crate::llm::error::LlmError;
 use crate::llm::gate::{Gate, Receiver};
-use crate::llm::request::{Reply, Request};
+use crate::llm::request::{Reply, Request, ToolCall};
 use crate::llm::settings::Endpoint;
 use crate::llm::transport::{Answer, EventReader, HttpFailure};
 use crate::llm::usage::Usage;
@@ -16,12 +16,22 @@ use crate::llm::usage::Usage;
 /// Longest text of a server in a message.
 const LONGEST_DETAIL: usize = 300;
 
+/// A call of which parts may still come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartOfCall {
+    /// Its place in the answer, by which parts are put together.
+    pub place: u64,
+    pub call: ToolCall,
+}
+
 /// What has come of an answer so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     pub text: String,
     /// An answer by a schema, where that is something else than text.
     pub structured: String,
+    /// Tools that are called.
+    pub calls: Vec<PartOfCall>,
     /// Why the model ended.
     pub finish: Option<String>,
     pub refusal: Option<String>,
@@ -184,7 +194,12 @@ pub(crate) fn conclude(
     let is_out = received.finish.as_deref() == Some(reading.out_of_tokens);
     let text = received.answer().trim().to_owned();
     let failed = received.error.as_ref().map(|(kind, text)| (kind.clone(), endpoint.without_key(text)));
-    if text.is_empty() {
+    let is_whole = failed.is_none() && cut.is_none();
+    if !is_whole && !received.calls.is_empty() && !text.is_empty() {
+        let reason = "it broke off while it called a tool".to_owned();
+        return Err(LlmError::Reply { provider, reason });
+    }
+    if text.is_empty() && (received.calls.is_empty() || !is_whole) {
         return match (failed, cut) {
             (Some((kind, detail)), _) if kind.contains("rate_limit") => Err(LlmError::RateLimit { provider, detail }),
             (Some((kind, detail)), _) if kind.contains("authentication") || kind.contains("permission") => {
@@ -209,7 +224,8 @@ pub(crate) fn conclude(
         };
     }
     let mut warnings = Vec::new();
-    if is_out {
+    // A call whose end is missing is refused when it is made.
+    if is_out && received.calls.is_empty() {
         warnings.push("the answer ends where its tokens were used up".to_owned());
     }
     let broken = failed.map(|(_, text)| text).or(cut.as_ref().map(|cut| match cut {
@@ -224,6 +240,8 @@ pub(crate) fn conclude(
         model: received.model.unwrap_or_else(|| endpoint.model.clone()),
         provider,
         usage: received.usage,
+        calls: received.calls.into_iter().map(|part| part.call).collect(),
+        is_by_text: false,
         is_cut: is_out || broken.is_some(),
         warnings,
     }))

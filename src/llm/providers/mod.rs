@@ -1,6 +1,8 @@
 //! The protocols of providers.
 
 mod anthropic;
+mod by_text;
+mod calls;
 mod claude_code;
 mod exchange;
 mod openai;
@@ -22,9 +24,15 @@ pub(crate) fn ask(
     request: &Request,
     listener: &dyn Listener,
 ) -> Result<Reply, LlmError> {
-    match endpoint.provider.protocol {
+    let mut send = |request: &Request| match endpoint.provider.protocol {
         Protocol::Anthropic => anthropic::ask(gate, endpoint, request, listener),
         Protocol::Openai => openai::ask(gate, endpoint, request, listener),
         Protocol::Program => claude_code::ask(gate, endpoint, request, listener),
+    };
+    if request.is_by_text && !request.tools.is_empty() {
+        return by_text::ask(request, &mut send);
     }
+    let mut reply = send(request)?;
+    by_text::take_spoken(&mut reply, request);
+    Ok(reply)
 }

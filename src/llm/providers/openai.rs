@@ -1,13 +1,17 @@
 //! Chat completions of OpenAI, and of all servers that understand them.
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
 
+use super::by_text;
+use super::calls::{add_parts, add_whole};
 use super::exchange::{Exchange, Reading, Received, conclude, exchange, status_error, with_room};
 use crate::llm::chain::Listener;
 use crate::llm::error::LlmError;
 use crate::llm::gate::Gate;
 use crate::llm::models::model;
-use crate::llm::request::{Reply, Request};
+use crate::llm::request::{Reply, Request, Role};
 use crate::llm::settings::Endpoint;
 
 const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_tokens: "length" };
@@ -60,18 +64,26 @@ pub(crate) fn ask(
     listener: &dyn Listener,
 ) -> Result<Reply, LlmError> {
     let mut dialect = Dialect::new(endpoint);
-    with_room(endpoint, request, &mut |system, tokens| {
+    let refuses_tools = Cell::new(false);
+    let reply = with_room(endpoint, request, &mut |system, tokens| {
         loop {
             let body = body(endpoint, request, system, tokens, dialect);
             match exchange(gate, endpoint, &body, &READING, listener)? {
                 Exchange::Answered(received, cut) => return conclude(endpoint, received, cut, &READING),
                 Exchange::Rejected(status, text) => match dialect.without(&text).filter(|_| status == 400) {
                     Some(other) => dialect = other,
-                    None => return Err(status_error(endpoint, status, &text)),
+                    None => {
+                        refuses_tools.set(!request.tools.is_empty() && text.to_lowercase().contains("tool"));
+                        return Err(status_error(endpoint, status, &text));
+                    }
                 },
             }
         }
-    })
+    });
+    if refuses_tools.get() {
+        return by_text::ask(request, &mut |request| ask(gate, endpoint, request, listener));
+    }
+    reply
 }
 
 /// The body of a request.
@@ -82,6 +94,7 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
     }
     let told = request.messages.iter().map(|message| json!({ "role": message.role.word(), "content": message.text }));
     messages.extend(told);
+    messages.extend(turns(request));
     let mut body = json!({ "model": endpoint.model, "messages": messages });
     let Some(fields) = body.as_object_mut() else { return body };
     let [newer, older] = LIMITS;
@@ -92,6 +105,14 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
             json!({ "type": "json_schema", "json_schema": { "name": "answer", "strict": true, "schema": schema } });
         fields.insert("response_format".to_owned(), format);
     }
+    // A model that may call no more is not even shown what it could call: not every server knows how to forbid it.
+    if !request.tools.is_empty() && request.closing.is_none() {
+        let tools = request.tools.iter().map(|tool| {
+            let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
+            json!({ "type": "function", "function": function })
+        });
+        fields.insert("tools".to_owned(), tools.collect());
+    }
     if endpoint.is_streaming {
         fields.insert("stream".to_owned(), Value::Bool(true));
         if dialect.has_stream_options {
@@ -99,6 +120,27 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
         }
     }
     body
+}
+
+/// The calls so far with their results, and what is told at the end.
+fn turns(request: &Request) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for turn in &request.turns {
+        let calls = turn.calls.iter().map(|(call, _)| {
+            // Some servers fail on what is no JSON.
+            let arguments = Value::Object(call.parsed().unwrap_or_default()).to_string();
+            json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+        });
+        let calls: Vec<Value> = calls.collect();
+        messages.push(json!({ "role": Role::Assistant.word(), "content": turn.text, "tool_calls": calls }));
+        let results = turn
+            .calls
+            .iter()
+            .map(|(call, result)| json!({ "role": "tool", "tool_call_id": call.id, "content": result.text }));
+        messages.extend(results);
+    }
+    messages.extend(request.closing.iter().map(|text| json!({ "role": Role::User.word(), "content": text })));
+    messages
 }
 
 /// A text, or the texts of its parts.
@@ -134,6 +176,9 @@ fn take_whole(received: &mut Received, value: &Value) {
     take_head(received, value);
     received.text = text_of(value.pointer("/choices/0/message/content")).unwrap_or_default();
     received.refusal = text_of(value.pointer("/choices/0/message/refusal")).filter(|text| !text.is_empty());
+    if let Some(calls) = value.pointer("/choices/0/message/tool_calls").and_then(Value::as_array) {
+        add_whole(&mut received.calls, calls);
+    }
     received.is_ended = true;
 }
 
@@ -141,6 +186,9 @@ fn take_event(received: &mut Received, value: &Value) {
     take_head(received, value);
     if let Some(text) = text_of(value.pointer("/choices/0/delta/content")) {
         received.text.push_str(&text);
+    }
+    if let Some(parts) = value.pointer("/choices/0/delta/tool_calls").and_then(Value::as_array) {
+        add_parts(&mut received.calls, parts);
     }
     if let Some(text) = text_of(value.pointer("/choices/0/delta/refusal")).filter(|text| !text.is_empty()) {
         received.refusal.get_or_insert_default().push_str(&text);

@@ -89,22 +89,29 @@ impl TokenMap {
 
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
-        self.replaced(text, |_, original| original.to_owned())
+        self.restored_as(text, &|_, original| original.to_owned())
+    }
+
+    /// The same in another form: `form` gets what stands before a token, and what it stands for.
+    pub(crate) fn restored_as(&self, text: &str, form: &dyn Fn(&str, &str) -> String) -> String {
+        self.replaced(text, |before, _, original| form(before, original))
     }
 
     /// The text with brackets around all tokens that are known.
     pub(crate) fn bracketed(&self, text: &str) -> String {
-        self.replaced(text, |token, _| token.to_owned())
+        self.replaced(text, |_, token, _| token.to_owned())
     }
 
-    /// The text with its known tokens replaced, by what `by` makes of them and of what they stand for.
-    fn replaced(&self, text: &str, by: impl Fn(&str, &str) -> String) -> String {
+    /// The text with its known tokens replaced, by what `by` makes of what stands before them, of them, and of what they
+    /// stand for.
+    fn replaced(&self, text: &str, by: impl Fn(&str, &str, &str) -> String) -> String {
         let Some(pattern) = TOKEN.as_ref() else { return text.to_owned() };
         let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |part| part.as_str());
+            let before = found.get(0).and_then(|part| text.get(..part.start())).unwrap_or_default();
             let token = format!("[{}]", found.get(1).map_or("", |part| part.as_str()));
             match self.originals.get(&token) {
-                Some(original) => by(&token, original),
+                Some(original) => by(before, &token, original),
                 None => whole.to_owned(),
             }
         });

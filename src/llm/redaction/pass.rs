@@ -60,6 +60,11 @@ impl Redactor {
         Remembered { text: found.unwrap_or(safe), names }
     }
 
+    /// The same, for names that are only now known.
+    pub(crate) fn map_mut(&mut self) -> &mut TokenMap {
+        &mut self.map
+    }
+
     /// The bytes of a request without what must not leave. JSON is looked through text by text, so that no escape
     /// hides anything; other bytes are one text.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {

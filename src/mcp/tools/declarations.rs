@@ -22,7 +22,7 @@ pub(crate) struct ToolDocs {
 static DECLARED: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TOOLS).unwrap_or_default());
 
 /// The tools as `tools/list` gives them.
-pub(in crate::mcp) fn declared() -> Value {
+pub(crate) fn declared() -> Value {
     DECLARED.clone()
 }
 

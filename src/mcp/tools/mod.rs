@@ -28,8 +28,8 @@ use crate::analysis::counter_plan::quoted;
 use crate::schema::Table;
 use crate::trace::Trace;
 
-pub(crate) use declarations::tool_docs;
-pub(super) use declarations::{INSTRUCTIONS, declared, input_schema};
+pub(super) use declarations::{INSTRUCTIONS, input_schema};
+pub(crate) use declarations::{declared, tool_docs};
 
 /// Rows of a table if a call does not ask for more or fewer.
 const USUAL_ROWS: usize = 50;

@@ -11,5 +11,6 @@ pub(crate) use build::{Sources, document, ranks, summary};
 pub(crate) use figures::finding_counts;
 pub(crate) use layout::{Layout, chart_name};
 pub(crate) use model::{
-    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, Section, Status, Table,
+    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, QUERIES_SECTION, SECTIONS_IN_WORDS,
+    STEPS_SECTION, Section, Status, Table,
 };

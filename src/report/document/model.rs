@@ -12,6 +12,13 @@ use crate::report::charts::Chart;
 /// Id of the section that a language model wrote.
 pub(crate) const MODEL_SECTION: &str = "model_answer";
 
+/// Ids of sections that are texts for people: what a model wrote, what that rests on, and queries that may answer instead.
+pub(crate) const SECTIONS_IN_WORDS: [&str; 3] = [MODEL_SECTION, STEPS_SECTION, QUERIES_SECTION];
+/// Id of the section with the calls of a model.
+pub(crate) const STEPS_SECTION: &str = "steps";
+/// Id of the section with queries that fit a question.
+pub(crate) const QUERIES_SECTION: &str = "queries";
+
 /// A whole document.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -214,6 +221,14 @@ pub struct Note {
     /// Whether something is wrong.
     pub is_warning: bool,
     pub text: String,
+}
+
+impl Note {
+    /// The command that it is, if it is nothing else: one line of code, to be copied.
+    pub(crate) fn command(&self) -> Option<&str> {
+        let inner = self.text.strip_prefix('`')?.strip_suffix('`')?;
+        Some(inner).filter(|inner| !self.is_warning && !inner.contains('`'))
+    }
 }
 
 /// Where a document comes from.

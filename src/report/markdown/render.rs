@@ -95,6 +95,9 @@ fn write_section(section: &Section, unit: TimeUnit, out: &mut dyn Write) -> Resu
         match block {
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, unit, out)?,
+            Block::Note(note) if note.command().is_some() => {
+                writeln!(out, "\n{}", fenced(&escape_hidden(note.command().unwrap_or_default()), "sh"))?;
+            }
             Block::Note(note) => {
                 let mark = if note.is_warning { "**Warning:** " } else { "" };
                 writeln!(out, "\n{mark}{}", escaped(&note.text))?;

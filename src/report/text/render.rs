@@ -181,6 +181,9 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
         match block {
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, style, out)?,
+            Block::Note(note) if note.command().is_some() => {
+                writeln!(out, "  $ {}", escape_hidden(note.command().unwrap_or_default()))?;
+            }
             Block::Note(note) => {
                 let mark = if note.is_warning { "warning: " } else { "" };
                 paragraph(&format!("{mark}{}", note.text), "", style, out)?;

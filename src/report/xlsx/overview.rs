@@ -11,7 +11,7 @@ use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::export::unit::{TimeUnit, displays};
 use crate::findings::{Finding, Priority};
-use crate::report::document::{Block, Document, Figure, MODEL_SECTION, Status};
+use crate::report::document::{Block, Document, Figure, SECTIONS_IN_WORDS, Status};
 use crate::report::full_tables::FullTable;
 
 const TEXTS: &str = include_str!("../../../share/report/workbook.toml");
@@ -64,7 +64,7 @@ pub(crate) fn write_overview(
     for finding in document.findings.iter().take(MAX_FINDINGS) {
         writer.figure(&headline(finding), unit)?;
     }
-    if let Some(section) = document.sections.iter().find(|section| section.id == MODEL_SECTION) {
+    for section in document.sections.iter().filter(|section| SECTIONS_IN_WORDS.contains(&section.id.as_str())) {
         writer.part(&section.title, &[])?;
         writer.line(&section.about, &Format::new())?;
         for block in &section.blocks {

@@ -1,0 +1,221 @@
+//! A model that calls tools, step by step, until it answers.
+
+use std::collections::BTreeSet;
+
+use minijinja::{Environment, context};
+use serde_json::Value;
+
+use super::step::Step;
+use super::tools::Toolkit;
+use crate::engine::{Query, Registry};
+use crate::llm::{
+    Gate, GuideContext, Kept, Listener, LlmError, Masking, Message, Narrator, Reply, Request, Role, Share, ToolCall,
+    ToolResult, Turn, Usage, ask_chain, guide,
+};
+use crate::mcp::shortened_to;
+use crate::report::analysis::Analysis;
+use crate::trace::Trace;
+
+const SYSTEM: &str = include_str!("../../templates/llm/ask.md");
+const LAST: &str = include_str!("../../templates/llm/ask_last.md");
+
+/// Rows of a table that a model is shown if it does not ask for more or fewer, and at most.
+const USUAL_ROWS: usize = 30;
+const MOST_ROWS: usize = 200;
+/// Bytes of a result that a model is shown.
+const MOST_BYTES: usize = 16 << 10;
+
+/// Who gets notice of steps as they are done.
+pub(crate) trait StepListener: Listener {
+    /// A step of so many is done.
+    fn step(&self, step: &Step, of: usize);
+}
+
+/// What is needed to ask: the way out, the tools, and the instructions.
+pub(crate) struct Dialogue<'a> {
+    narrator: &'a Narrator,
+    gate: Gate,
+    tools: Toolkit,
+    system: String,
+    /// Words that the model wrote, which are no secret to it.
+    written: BTreeSet<String>,
+    steps: usize,
+}
+
+/// What came of a question.
+pub(crate) struct Answered {
+    /// The answer, or why there is none.
+    pub reply: Result<Reply, LlmError>,
+    pub steps: Vec<Step>,
+    /// Tokens of all requests.
+    pub usage: Usage,
+    /// What became of the conversation.
+    pub kept: Kept,
+}
+
+impl<'a> Dialogue<'a> {
+    /// Prepares questions about a trace that was analyzed, and one that it can be compared with, of at most so many steps each.
+    ///
+    /// # Errors
+    /// When the user's own guide cannot be read.
+    pub(crate) fn new(
+        narrator: &'a Narrator,
+        analysis: &Analysis,
+        registry: &Registry,
+        tools: Toolkit,
+        baseline: Option<&Trace>,
+        steps: usize,
+    ) -> Result<Self, LlmError> {
+        let share = narrator.options().share;
+        let about = GuideContext::new(analysis);
+        let mut tags = about.tags();
+        // How to answer is said otherwise.
+        tags.remove("always");
+        let guide = guide(&about, &tags, narrator.variables())?;
+        // Names of the user's own queries are names.
+        let is_shown = |query: &&Query| share >= Share::Names || query.is_builtin();
+        let queries: Vec<minijinja::Value> = registry
+            .iter()
+            .filter(is_shown)
+            .map(|query| context! { name => query.name.clone(), title => query.declaration.title.clone() })
+            .collect();
+        let system = Environment::new().render_str(SYSTEM, context! { steps, queries, guide });
+        let system = system.map_err(|error| LlmError::Internal(format!("templates/llm/ask.md: {error}")))?;
+        let mut names = narrator.names(analysis);
+        for facts in baseline.iter().flat_map(|trace| trace.members()).map(|member| &member.process.facts) {
+            names.name("PATH", &facts.path);
+            facts.hostname.iter().for_each(|host| drop(names.name("HOST", host)));
+        }
+        let gate = narrator.gate(narrator.redactor(names));
+        Ok(Self { narrator, gate, tools, system: system.trim().to_owned(), written: BTreeSet::new(), steps })
+    }
+
+    /// Asks a question. It may build on earlier ones of the conversation, if there is one, and becomes a part of it if it is
+    /// answered.
+    pub(crate) fn ask(&mut self, question: &str, listener: &dyn StepListener) -> Answered {
+        let mut answered = self.answered(question, listener);
+        if let Ok(reply) = &answered.reply {
+            answered.kept = self.narrator.keep(question, reply, &self.gate, listener);
+        }
+        answered
+    }
+
+    fn answered(&mut self, question: &str, listener: &dyn StepListener) -> Answered {
+        let asked = Message { role: Role::User, text: question.to_owned() };
+        let messages = self.narrator.earlier(&self.gate).into_iter().chain([asked]);
+        let messages = messages.map(|message| Message { text: self.sentence(&message.text), ..message }).collect();
+        let mut request =
+            Request { system: self.system.clone(), messages, tools: self.tools.specs(), ..Request::default() };
+        let mut answered = Answered {
+            reply: Err(LlmError::DryRun),
+            steps: Vec::new(),
+            usage: Usage::default(),
+            kept: Kept::default(),
+        };
+        loop {
+            if answered.steps.len() >= self.steps {
+                request.closing = Some(LAST.trim().to_owned());
+            }
+            let reply = match ask_chain(&self.gate, self.narrator.endpoints(), &request, listener) {
+                Ok(reply) => reply,
+                Err(error) => {
+                    answered.reply = Err(error);
+                    return answered;
+                }
+            };
+            answered.usage += reply.usage;
+            request.is_by_text |= reply.is_by_text;
+            if reply.calls.is_empty() {
+                answered.reply = Ok(reply);
+                return answered;
+            }
+            if request.closing.is_some() {
+                // Not every server keeps a model from calling.
+                answered.reply = match reply.text.trim().is_empty() {
+                    true => Err(LlmError::Reply {
+                        provider: reply.provider,
+                        reason: format!(
+                            "it calls tools after {} steps instead of answering; raise --steps",
+                            self.steps
+                        ),
+                    }),
+                    false => Ok(reply),
+                };
+                return answered;
+            }
+            let turn = self.turn(reply, &mut answered.steps, listener);
+            request.turns.push(turn);
+        }
+    }
+
+    /// Makes the calls of a reply.
+    fn turn(&mut self, reply: Reply, steps: &mut Vec<Step>, listener: &dyn StepListener) -> Turn {
+        let mut calls = Vec::new();
+        for (place, mut call) in reply.calls.into_iter().enumerate() {
+            if call.id.is_empty() {
+                call.id = format!("call_{}_{place}", steps.len() + 1);
+            }
+            if steps.len() >= self.steps {
+                let text = serde_json::json!({ "error": "no steps are left; answer" }).to_string();
+                calls.push((call, ToolResult { text, is_error: true }));
+                continue;
+            }
+            let step = self.tools.call(steps.len() + 1, &call, self.gate.redactor().borrow().map());
+            listener.step(&step, self.steps);
+            let result = ToolResult { text: self.told(&call, &step), is_error: step.is_error };
+            steps.push(step);
+            calls.push((call, result));
+        }
+        Turn { text: reply.text, calls }
+    }
+
+    /// What a model is told of a step.
+    fn told(&mut self, call: &ToolCall, step: &Step) -> String {
+        let words = call.arguments.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let words = words.chain([call.name.as_str()]);
+        self.written.extend(words.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
+        let asked = call.parsed().and_then(|arguments| arguments.get("rows")?.as_u64());
+        let rows = asked.map_or(USUAL_ROWS, |rows| usize::try_from(rows).unwrap_or(MOST_ROWS)).clamp(1, MOST_ROWS);
+        let mut value = step.result.clone();
+        if let Some(fields) = value.as_object_mut() {
+            // It is for people, and has paths.
+            fields.remove("command");
+            if let Some(earlier) = step.earlier {
+                let note =
+                    format!("the same call as in step {earlier}: do not repeat it, answer or ask something else");
+                fields.insert("repeated".to_owned(), Value::from(note));
+            }
+        }
+        // What is left out need not be prepared; and tokens may be longer than names.
+        let mut value = shortened_to(value, rows, MOST_BYTES);
+        self.masking(&mut |masking| masking.result(&mut value));
+        shortened_to(value, rows, MOST_BYTES).to_string()
+    }
+
+    fn sentence(&self, text: &str) -> String {
+        let mut sentence = String::new();
+        self.masking(&mut |masking| sentence = masking.sentence(text));
+        sentence
+    }
+
+    fn masking(&self, work: &mut dyn FnMut(&mut Masking<'_>)) {
+        let mut redactor = self.gate.redactor().borrow_mut();
+        let share = self.narrator.options().share;
+        work(&mut Masking { share, redactor: &mut redactor, written: &self.written });
+    }
+
+    /// What a dry run would have sent.
+    pub(crate) fn shown(&self) -> String {
+        self.gate.shown()
+    }
+
+    /// The word of the level at which it asks.
+    pub(crate) fn level(&self) -> &'static str {
+        self.narrator.options().share.word()
+    }
+
+    /// The way out, which knows what the tokens of an answer stand for.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+}

@@ -1,0 +1,62 @@
+//! A call of a model and what came of it.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+/// A step of a dialogue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Step {
+    /// From 1.
+    pub number: usize,
+    pub tool: String,
+    /// The arguments with names for tokens, without what is the same for every call.
+    pub arguments: String,
+    /// What the tool gave, all of it; for an error an object with `error`.
+    pub result: Value,
+    pub is_error: bool,
+    /// The step with the same call, whose result this is.
+    pub earlier: Option<usize>,
+    /// The command that prints the same result.
+    pub command: Option<String>,
+    pub time: Duration,
+}
+
+impl Step {
+    /// A line for people.
+    pub(crate) fn line(&self, of: usize) -> String {
+        let Self { number, tool, arguments, .. } = self;
+        let time = self.time.as_secs_f64();
+        format!("step {number}/{of}: {tool} {arguments}: {}, {time:.2} s", self.outcome())
+    }
+
+    /// What came of it, in a few words.
+    pub(crate) fn outcome(&self) -> String {
+        let text = |name: &str| self.result.get(name).and_then(Value::as_str);
+        if let Some(earlier) = self.earlier {
+            return format!("the same call as step {earlier}");
+        }
+        if self.is_error {
+            return format!("error: {}", text("error").unwrap_or("no result"));
+        }
+        let count = |name: &str| self.result.get(name).and_then(Value::as_array).map(Vec::len);
+        let rows = self.result.get("total_rows").and_then(Value::as_u64).map(|rows| rows as usize);
+        let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let found = match (rows, count("findings"), count("queries")) {
+            (Some(rows), _, _) => counted(rows, "row"),
+            (None, Some(findings), _) => counted(findings, "finding"),
+            (None, None, Some(1)) => "1 query".to_owned(),
+            (None, None, Some(queries)) => format!("{queries} queries"),
+            (None, None, None) => "done".to_owned(),
+        };
+        match text("reason") {
+            Some(reason) => format!("{found} ({reason})"),
+            None => found,
+        }
+    }
+}
+
+/// Arguments as they are shown: JSON, or nothing where there are none.
+pub(crate) fn shown(arguments: &Map<String, Value>) -> String {
+    Value::Object(arguments.clone()).to_string()
+}

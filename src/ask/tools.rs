@@ -1,0 +1,209 @@
+//! The tools that a model may call about the inputs that were named, and nothing else.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::inputs::Inputs;
+use super::restored::restored;
+use super::step::{Step, shown};
+use crate::llm::{TokenMap, ToolCall, ToolSpec};
+use crate::mcp::{Called, ToolProcess, declared};
+
+/// Tools that are offered, in this order; the last only with a baseline.
+const OFFERED: [&str; 7] = ["info", "tables", "table", "sql", "findings", "analyze", "compare"];
+/// Arguments that a model does not have, because they are decided.
+const DECIDED: [&str; 3] = ["inputs", "base", "new"];
+/// Rows of a table that the tools give; answers are compared with all of them.
+const MOST_ROWS: usize = 1000;
+/// Text of a result.
+const MOST_BYTES: &str = "8M";
+
+/// What the tools are made with.
+#[derive(Clone, Debug)]
+pub(crate) struct ToolkitOptions {
+    pub inputs: Inputs,
+    /// What `compare` takes for the runs before a change.
+    pub baseline: Option<Inputs>,
+    /// Filters that hold for every call, by their names as arguments.
+    pub filters: Map<String, Value>,
+    pub time_limit: Duration,
+    /// Options that a process of this program needs to work in the same way.
+    pub process_options: Vec<OsString>,
+}
+
+/// The tools with what was called so far.
+pub(crate) struct Toolkit {
+    options: ToolkitOptions,
+    process: ToolProcess,
+    /// The steps of calls, by tool and arguments.
+    done: BTreeMap<(String, String), Step>,
+}
+
+impl Toolkit {
+    /// Nothing is started before the first call.
+    pub(crate) fn new(options: ToolkitOptions) -> Self {
+        // The inputs may lie anywhere: they are chosen here, and a model has no way to name one.
+        let root = Path::new("/").canonicalize().unwrap_or_else(|_| "/".into());
+        let rows = MOST_ROWS.to_string();
+        let own = ["mcp", "--max-rows", &rows, "--max-bytes", MOST_BYTES].map(OsString::from);
+        let arguments = own.into_iter().chain(options.process_options.iter().cloned()).chain([root.into_os_string()]);
+        let process = ToolProcess::new(arguments.collect(), options.time_limit);
+        Self { options, process, done: BTreeMap::new() }
+    }
+
+    /// The tools as a model is offered them.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let declared = declared();
+        let find = |name: &&str| {
+            declared.as_array()?.iter().find(|tool| tool.get("name").and_then(Value::as_str) == Some(*name)).cloned()
+        };
+        let is_offered = |name: &&&str| **name != "compare" || self.options.baseline.is_some();
+        OFFERED.iter().filter(is_offered).filter_map(find).filter_map(|tool| spec(&tool)).collect()
+    }
+
+    /// Makes a call; `map` has the names that its tokens stand for. A call that was made before is not made again.
+    pub(crate) fn call(&mut self, number: usize, call: &ToolCall, map: &TokenMap) -> Step {
+        let start = Instant::now();
+        let mut step = Step { number, tool: call.name.clone(), arguments: call.arguments.clone(), ..Step::default() };
+        let checked = self.checked(call);
+        let (arguments, rows) = match checked {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                step.is_error = true;
+                step.result = serde_json::json!({ "error": error });
+                return step;
+            }
+        };
+        let arguments = restored(&call.name, &arguments, map);
+        step.arguments = shown(&arguments);
+        let key = (call.name.clone(), step.arguments.clone());
+        if let Some(earlier) = self.done.get(&key) {
+            let earlier = earlier.clone();
+            return Step {
+                number,
+                earlier: earlier.earlier.or(Some(earlier.number)),
+                time: start.elapsed(),
+                ..earlier
+            };
+        }
+        let Called { is_error, value } = self.process.call(&call.name, self.complete(&call.name, arguments, rows));
+        let command = value.get("command").and_then(Value::as_str);
+        step.command = command.filter(|_| !is_error).map(|command| self.shown_in(command));
+        (step.is_error, step.result, step.time) = (is_error, value, start.elapsed());
+        self.done.insert(key, step.clone());
+        step
+    }
+
+    /// The arguments without the number of rows, which only decides what is shown; whether there may be one.
+    fn checked(&self, call: &ToolCall) -> Result<(Map<String, Value>, bool), String> {
+        let specs = self.specs();
+        let Some(spec) = specs.iter().find(|spec| spec.name == call.name) else {
+            let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+            return Err(format!("no tool {}; choose from {}", call.name, names.join(", ")));
+        };
+        let mut arguments =
+            call.parsed().ok_or("the arguments are no JSON object; write one by the schema of the tool")?;
+        if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
+            return Err(format!("the inputs are decided; leave out {decided}"));
+        }
+        arguments.remove("rows");
+        Ok((arguments, spec.schema.pointer("/properties/rows").is_some()))
+    }
+
+    /// The arguments with what is decided here.
+    fn complete(&self, tool: &str, mut arguments: Map<String, Value>, has_rows: bool) -> Map<String, Value> {
+        let paths = |inputs: &Inputs| Value::from(inputs.paths().to_vec());
+        let mut set = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
+        if has_rows {
+            set("rows", Value::from(MOST_ROWS));
+        }
+        match (tool, &self.options.baseline) {
+            ("tables", _) => {}
+            ("compare", Some(baseline)) => {
+                set("base", paths(baseline));
+                set("new", paths(&self.options.inputs));
+            }
+            _ => {
+                set("inputs", paths(&self.options.inputs));
+                if !self.options.filters.is_empty() {
+                    let own = arguments.get("filters").and_then(Value::as_object).cloned().unwrap_or_default();
+                    let all = own.into_iter().chain(self.options.filters.clone());
+                    arguments.insert("filters".to_owned(), Value::Object(all.collect()));
+                }
+            }
+        }
+        arguments
+    }
+
+    /// A command with the inputs as they were named.
+    fn shown_in(&self, command: &str) -> String {
+        let command = self.options.inputs.shown_in(command);
+        self.options.baseline.as_ref().map_or(command.clone(), |baseline| baseline.shown_in(&command))
+    }
+}
+
+/// A declared tool without the arguments that are decided.
+fn spec(tool: &Value) -> Option<ToolSpec> {
+    let text = |name: &str| Some(tool.get(name)?.as_str()?.to_owned());
+    let mut schema = tool.get("inputSchema")?.clone();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| !DECIDED.contains(&name.as_str()));
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| !name.as_str().is_some_and(|name| DECIDED.contains(&name)));
+    }
+    let description = text("description")?;
+    // What is said about inputs is of no use here.
+    let description = description.split(" Without inputs").next().unwrap_or_default().to_owned();
+    Some(ToolSpec { name: text("name")?, description, schema })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toolkit(baseline: Option<Inputs>) -> Toolkit {
+        Toolkit::new(ToolkitOptions {
+            inputs: Inputs::new(&["fixtures/two_nodes".to_owned()]),
+            baseline,
+            filters: Map::new(),
+            time_limit: Duration::from_secs(1),
+            process_options: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn no_tool_takes_a_path() {
+        let specs = toolkit(Some(Inputs::default())).specs();
+        assert_eq!(specs.len(), OFFERED.len());
+        assert_eq!(toolkit(None).specs().len(), OFFERED.len() - 1);
+        for spec in specs {
+            let properties = spec.schema["properties"].as_object().unwrap();
+            let required = spec.schema["required"].as_array().unwrap();
+            for name in DECIDED {
+                assert!(!properties.contains_key(name) && !required.contains(&name.into()), "{} {name}", spec.name);
+            }
+            assert!(!spec.description.contains("files"), "{}", spec.description);
+        }
+    }
+
+    #[test]
+    fn wrong_calls_are_explained_without_a_process() {
+        let mut toolkit = toolkit(None);
+        for (name, arguments, expected) in [
+            ("rm", "{}", "no tool rm; choose from info, tables, table, sql, findings, analyze"),
+            ("compare", "{}", "no tool compare"),
+            ("table", "{\"query\":", "no JSON object"),
+            ("table", "[1]", "no JSON object"),
+            ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "leave out inputs"),
+        ] {
+            let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.to_owned() };
+            let step = toolkit.call(1, &call, &TokenMap::default());
+            assert!(step.is_error && step.outcome().contains(expected), "{}", step.outcome());
+        }
+    }
+}

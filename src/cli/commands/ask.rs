@@ -1,0 +1,207 @@
+//! `ask QUESTION INPUT…`: an answer in words.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Command};
+use serde_json::{Map, Value};
+
+use crate::ask::{
+    Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, add_answer, add_failure, queries_document,
+};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
+use crate::cli::options::filters::FilterArguments;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{InputArguments, Opening};
+use crate::cli::options::llm::{LlmArguments, check_own};
+use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::cli::output::messages;
+use crate::cli::output::model_progress::ModelProgress;
+use crate::engine::Registry;
+use crate::findings::QueryRequest;
+use crate::llm::{LlmError, Narrator, model, shown_model};
+use crate::report::analysis::{Analysis, AnalysisOptions};
+use crate::report::document::Layout;
+
+/// Name of the file where only its directory is given.
+const STEM: &str = "analysis";
+
+/// Ask a question in words
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "With --llm, a language model calls tools on the inputs until it can answer. Its numbers and names are looked for in the results, and each result has the command that prints it. Without --llm, lists the named queries that fit the question best.
+
+Examples:
+  wavesieve ask 'Which kernel takes most time?' traces/
+  wavesieve ask 'Is communication overlapped?' traces/ -f markdown
+  wavesieve ask 'Why are the GPUs idle?' traces/ --llm local:qwen3 --llm-dry-run"
+)]
+pub(crate) struct AskArguments {
+    /// The question
+    #[arg(value_name = "QUESTION")]
+    question: String,
+    /// Files, directories (searched recursively) and glob patterns; all of them are one trace
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<String>,
+    /// Run before a change, which the model can compare with the inputs; repeatable
+    #[arg(long, value_name = "INPUT", help_heading = "Question")]
+    baseline: Vec<String>,
+    /// Tool calls that the model may make
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=50),
+          help_heading = "Question")]
+    steps: u8,
+    /// Seconds that a tool call may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400),
+          help_heading = "Question")]
+    time_limit: u64,
+    #[command(flatten)]
+    filters: FilterArguments,
+    #[command(flatten)]
+    output: DocumentOutput,
+    #[command(flatten)]
+    llm: LlmArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs, the options or the output cannot be used.
+pub(crate) fn run(
+    arguments: &AskArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let question = arguments.question.trim();
+    if question.is_empty() {
+        return Err(Failure::Usage("the question is empty; write it in quotes, before the inputs".to_owned()));
+    }
+    let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
+    let format = arguments.output.format().unwrap_or_default();
+    let questions = arguments.output.questions(format)?;
+    let path = arguments.output.file(&input, format, STEM)?;
+    if !arguments.baseline.is_empty() && !input.filters()?.command_line().is_empty() {
+        return Err(Failure::Usage("--baseline compares whole runs; leave out the filters".to_owned()));
+    }
+    let narrator = arguments.llm.narrator(global)?;
+    let inputs = Inputs::new(&arguments.inputs);
+    let suggested = Search::new(registry).find(question, &inputs.words());
+    let Some(narrator) = narrator else {
+        return without_model(arguments, question, &suggested, (format, path), global);
+    };
+    let trace = input.open(global, &Opening::default())?;
+    messages::warn(&trace, global);
+    let names = ["kernel_summary", "range_summary", "api_summary"].map(QueryRequest::new);
+    let layout = Layout::builtin().map_err(anyhow::Error::from)?.only(&[]);
+    let options = AnalysisOptions {
+        registry: registry.clone(),
+        layout: layout.map_err(anyhow::Error::from)?,
+        rows: arguments.output.rows(format),
+        questions: questions.into_iter().chain(names).collect(),
+        prompt: Some(question.to_owned()),
+        ..AnalysisOptions::builtin()?
+    };
+    let mut analysis = trace.analyze(&options)?;
+    let baseline = match arguments.baseline.as_slice() {
+        [] => None,
+        named => {
+            let base = InputArguments::plain(named.to_vec(), arguments.filters.clone());
+            Some((Inputs::new(named), base.open(global, &Opening::default())?))
+        }
+    };
+    let tools = Toolkit::new(ToolkitOptions {
+        inputs,
+        baseline: baseline.as_ref().map(|(inputs, _)| inputs.clone()),
+        filters: filters_of(&input)?,
+        time_limit: Duration::from_secs(arguments.time_limit),
+        process_options: global.words(),
+    });
+    let base = baseline.as_ref().map(|(_, trace)| trace);
+    let mut dialogue = Dialogue::new(&narrator, &analysis, registry, tools, base, usize::from(arguments.steps))?;
+    if narrator.options().thinking.is_some() && !global.quiet {
+        messages::print_note("note: --llm-thinking is not used where a model calls tools");
+    }
+    let progress = ModelProgress::new(global);
+    let answered = dialogue.ask(question, &progress);
+    progress.finish();
+    if let Err(LlmError::DryRun) = &answered.reply {
+        messages::print(dialogue.shown())?;
+        return Ok(DONE);
+    }
+    let check = |words: &[String]| check_own(command, words);
+    add_answer(&mut analysis.document, question, &answered, &dialogue, registry, &check, options.rows)?;
+    let code = conclude(&narrator, answered, &mut analysis, &suggested, global)?;
+    arguments.output.deliver(&analysis, format, path.as_deref(), global)?;
+    let is_damaged = messages::report_damage(&trace, global);
+    Ok(if code == DONE && is_damaged { PARTIAL } else { code })
+}
+
+/// Reports what the answer took, or why there is none, which the document then has too.
+fn conclude(
+    narrator: &Narrator,
+    answered: Answered,
+    analysis: &mut Analysis,
+    suggested: &[Suggested],
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    match answered.reply {
+        Ok(reply) => {
+            if !global.quiet {
+                let line = answered.usage.line(&model(&reply.model));
+                messages::print_note(format_args!("asked {} of {}: {line}", shown_model(&reply.model), reply.provider));
+                let warnings = answered.kept.warnings.iter();
+                warnings.for_each(|text| messages::print_note(format_args!("warning: {text}")));
+            }
+            let Some(error) = answered.kept.not_kept else { return Ok(DONE) };
+            messages::print_note(format_args!("error: {error}"));
+            Ok(UNEXPECTED)
+        }
+        Err(LlmError::Usage(text)) => Err(Failure::Usage(text)),
+        Err(error) => {
+            let who: Vec<&str> = narrator.options().providers.iter().map(String::as_str).collect();
+            let text = format!("no answer of {}: {error}", who.join(", "));
+            messages::print_note(format_args!("error: {text}"));
+            add_failure(&mut analysis.document, text, suggested);
+            Ok(UNEXPECTED)
+        }
+    }
+}
+
+/// Lists the queries that fit best.
+fn without_model(
+    arguments: &AskArguments,
+    question: &str,
+    suggested: &[Suggested],
+    (format, path): (DocumentFormat, Option<PathBuf>),
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    // What is not there is noticed now, and not by the commands.
+    let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
+    input.open(global, &Opening::default())?;
+    if !global.quiet {
+        messages::print_note(
+            "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",
+        );
+    }
+    if suggested.is_empty() {
+        messages::print_note("no query fits the question; `wavesieve table --list` lists all");
+        return Ok(NO_DATA);
+    }
+    let analysis = Analysis::of_document(queries_document(question, suggested), question);
+    arguments.output.deliver(&analysis, format, path.as_deref(), global)?;
+    Ok(DONE)
+}
+
+/// The filters of the command line as arguments of tools.
+fn filters_of(input: &InputArguments) -> Result<Map<String, Value>, Failure> {
+    let words = input.filters()?.command_line();
+    let pairs = words.chunks(2).filter_map(|pair| match pair {
+        [flag, value] => {
+            let name = flag.trim_start_matches('-').replace('-', "_");
+            let name = if name == "iter" { "iterations".to_owned() } else { name };
+            Some((name, Value::from(value.as_str())))
+        }
+        _ => None,
+    });
+    Ok(pairs.collect())
+}
