@@ -28,7 +28,7 @@ pub(crate) fn add_answer(
     check_own: CheckOwn<'_>,
     rows: usize,
 ) -> Result<()> {
-    become_answer(document, question);
+    become_answer(document, question, answered.steps.len());
     if let Ok(reply) = &answered.reply {
         let evidence = evidence_document(document, &answered.steps)?;
         let grounding = Grounding::new(&evidence, registry, check_own);
@@ -52,7 +52,7 @@ pub(crate) fn add_failure(document: &mut Document, reason: String, suggested: &[
 pub(crate) fn queries_document(question: &str, suggested: &[Suggested]) -> Document {
     let mut document = Document {
         title: String::new(),
-        summary: String::new(),
+        summary: "No language model was asked.".to_owned(),
         notes: Vec::new(),
         views: Default::default(),
         is_judged: false,
@@ -71,9 +71,9 @@ fn title(question: &str) -> String {
 }
 
 /// Leaves what is about the inputs, and takes out what is about the analysis.
-fn become_answer(document: &mut Document, question: &str) {
+fn become_answer(document: &mut Document, question: &str, steps: usize) {
     document.title = title(question);
-    document.summary = String::new();
+    document.summary = format!("A language model was asked; it called tools {}.", counted(steps as f64, "time"));
     document.views = Default::default();
     document.is_judged = false;
     (document.figures, document.findings, document.sections) = (Vec::new(), Vec::new(), Vec::new());

@@ -85,7 +85,7 @@ impl Evidence {
                 }
                 // What limits left out says nothing about the trace.
                 let is_other =
-                    |name: &&String| !(is_table && *name == "rows") && !matches!(name.as_str(), "cut" | "exit");
+                    |name: &&String| !(is_table && *name == "rows" || matches!(name.as_str(), "cut" | "exit"));
                 for (name, value) in fields.iter().filter(|(name, _)| is_other(name)) {
                     self.add(value, name)?;
                 }

@@ -79,7 +79,7 @@ impl Vocabulary {
         [table.name, table.about].into_iter().chain(table.key.iter().copied()).for_each(|text| self.add(text));
         for column in table.columns {
             [column.name, column.doc, column.unit.name()].into_iter().for_each(|text| self.add(text));
-            self.add(&column.column_type.name().to_string());
+            self.add(column.column_type.name());
         }
     }
 

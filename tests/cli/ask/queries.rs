@@ -19,6 +19,8 @@ fn the_closest_query_comes_first() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert!(run.stderr.contains("--llm local"), "{}", run.stderr);
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        // The schema of documents wants one.
+        assert_eq!(document["summary"], "No language model was asked.");
         let notes = document["sections"][0]["notes"].as_array().unwrap();
         assert_eq!(notes[1]["text"], format!("`wavesieve table {query} {INPUT}`"), "{question}");
     }
