@@ -45,7 +45,9 @@ pub(super) fn key(
         return usage(format!("{variable} holds more than a key; set it to the key alone"));
     }
     let begins = |one: &&Provider| one.key_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()));
-    let owner = providers()?.iter().filter(begins).max_by_key(|one| one.key_prefix.as_ref().map_or(0, String::len));
+    // Of several with the same beginning, the first.
+    let owner =
+        providers()?.iter().rev().filter(begins).max_by_key(|one| one.key_prefix.as_ref().map_or(0, String::len));
     // Other servers give out keys of the same form, so that only the address of the provider itself tells.
     let is_of_other =
         |one: &&Provider| one.key_prefix != provider.key_prefix && (address.is_default || !one.is_key_prefix_shared);

@@ -6,6 +6,9 @@ use regex::Regex;
 
 use super::table::words;
 
+/// The least number in words that is looked for; prose is full of one and two.
+const LEAST_SPELLED: f64 = 3.0;
+
 /// A number without its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Form {
@@ -137,6 +140,9 @@ pub(crate) fn spelled(text: &str) -> Option<Form> {
     if let Some((_, end)) = next(length).filter(|(hundred, _)| *hundred == 100.0 && value < 100.0) {
         (value, length) = (value * 100.0, end);
     }
+    if value < LEAST_SPELLED {
+        return None;
+    }
     Some(Form { needs_unit: true, zeros: 0, ..Form::new(length, &format!("{value}"))? })
 }
 
@@ -162,7 +168,7 @@ mod tests {
             assert_eq!((form.value, form.length), (value, length), "{text}");
         }
         assert_eq!(digits("12,345").unwrap().other.unwrap().0, 12.345);
-        for (text, value) in [("seventeen kernels", 17.0), ("Twenty-four", 24.0), ("three hundred", 300.0)] {
+        for (text, value) in [("seventeen kernels", 17.0), ("forty-two", 42.0), ("three hundred", 300.0)] {
             assert_eq!(spelled(text).unwrap().value, value, "{text}");
         }
         assert_eq!(spelled("one of them"), None);

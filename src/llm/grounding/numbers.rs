@@ -77,8 +77,9 @@ pub(crate) fn numbers(text: &str, skipped: &[Range<usize>]) -> Vec<Written> {
             }
             number => (number, end),
         };
+        let is_read = number.is_some() || letter.is_ascii_digit();
         found.extend(number);
-        if letter.is_ascii_digit() {
+        if is_read {
             start = end.max(next);
             previous = '0';
         }
