@@ -7,7 +7,7 @@ use super::evidence::{evidence_document, tables_of};
 use super::search::Suggested;
 use super::step::Step;
 use crate::engine::Registry;
-use crate::findings::shortened;
+use crate::findings::{counted, shortened};
 use crate::llm::{CheckOwn, Grounding, Reply, answer_section};
 use crate::report::document::{Block, Document, Note, Provenance, QUERIES_SECTION, STEPS_SECTION, Section};
 

@@ -51,7 +51,8 @@ fn object(
         checked.insert(name, given);
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    for name in required.filter(|name| !checked.contains_key(*name)) {
+    let mut missing = required.filter(|name| !checked.contains_key(*name));
+    if let Some(name) = missing.next() {
         let about = properties.and_then(|properties| properties.get(name)?.get("description")?.as_str());
         let about = about.unwrap_or("tools/list describes it");
         return Err(ToolFailure::usage(format!("missing argument `{name}` of {tool}; add it: {about}")));

@@ -134,7 +134,7 @@ pub(crate) fn spelled(text: &str) -> Option<Form> {
         let rest = text.get(length..).filter(|rest| rest.starts_with(['-', ' ']))?;
         word(rest.get(1..)?).map(|(value, word)| (value, length + 1 + word))
     };
-    if let Some((ones, end)) = next(length).filter(|(ones, _)| value >= 20.0 && value < 100.0 && *ones < 10.0) {
+    if let Some((ones, end)) = next(length).filter(|(ones, _)| (20.0..100.0).contains(&value) && *ones < 10.0) {
         (value, length) = (value + ones, end);
     }
     if let Some((_, end)) = next(length).filter(|(hundred, _)| *hundred == 100.0 && value < 100.0) {
