@@ -180,7 +180,7 @@ fn options_are_checked_before_anything_is_read() {
 
 #[test]
 fn commands_of_this_program_go_through_its_options() {
-    let text = "Run `wavesieve table idle_gaps INPUT --rank 1`, or wavesieve table no_such_table INPUT.\n```sh\nwavesieve info INPUT --magic\nrocprofv3 --pmc SQ_WAVES -- APP; rm -rf /\n```";
+    let text = "Run `wavesieve table idle_gaps INPUT --rank 1`, or run wavesieve table no_such_table INPUT.\n```sh\nwavesieve info INPUT --magic\nrocprofv3 --pmc SQ_WAVES -- APP; rm -rf /\n```";
     let document = stdout_json(&Server::saying(text).analyze(&["-f", "json"]));
     let notes = document["sections"][0]["notes"].as_array().unwrap();
     let listed = |start: &str| notes.iter().any(|note| note["text"].as_str().unwrap().starts_with(start));

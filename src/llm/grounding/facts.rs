@@ -69,7 +69,8 @@ impl Facts {
         let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
         let is_count = |fact: &Fact| fact.kind == Kind::Plain && !fact.is_id;
         if !nouns.is_empty() {
-            return self.has(written, &|fact| is_count(fact) && nouns.iter().any(|name| fact.stems.contains(name)));
+            let is_of = |fact: &Fact| nouns.iter().any(|name| fact.stems.contains(name)) || is_unsaid(fact);
+            return self.has(written, &|fact| is_count(fact) && is_of(fact));
         }
         let is_of = |fact: &Fact| is_count(fact) && shares(&written.counts, &fact.stems);
         if self.all.iter().any(is_of) {
@@ -131,6 +132,12 @@ impl Facts {
             })
         })
     }
+}
+
+/// Whether a column of a table does not say what it counts.
+fn is_unsaid(fact: &Fact) -> bool {
+    let unsaid = &words().unsaid_words;
+    fact.row.is_some() && !fact.stems.is_empty() && fact.stems.iter().all(|stem| unsaid.contains(stem))
 }
 
 fn shares(names: &[String], stems: &[String]) -> bool {

@@ -96,6 +96,8 @@ pub(crate) struct Words {
     pub noun_ends: BTreeSet<String>,
     /// Words of names of columns that tell nothing apart.
     pub plain_words: BTreeSet<String>,
+    /// Words of columns that do not say what they count, as statements have them.
+    pub unsaid_words: BTreeSet<String>,
     pub unchecked_prefixes: Vec<String>,
     /// Identifiers that are in no document and right nevertheless.
     pub unchecked_words: BTreeSet<String>,
