@@ -76,12 +76,14 @@ impl<'a> Search<'a> {
         Self { words, entries, counts }
     }
 
-    /// The queries that fit a question, the best first; `inputs` are the words of the command line that name them.
-    pub(crate) fn find(&self, question: &str, inputs: &str) -> Vec<Suggested> {
+    /// The queries that fit a question, the best first, of those that `is_offered` takes; `words` are those of the command line
+    /// that name the inputs and the filters.
+    pub(crate) fn find(&self, question: &str, words: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<Suggested> {
         let asked = self.words.of(question);
         let mut scored: Vec<(f64, &Entry<'_>)> = self
             .entries
             .iter()
+            .filter(|entry| is_offered(&entry.query.name))
             .map(|entry| (self.score(&asked, entry), entry))
             .filter(|(score, _)| *score > 0.0)
             .collect();
@@ -94,7 +96,7 @@ impl<'a> Search<'a> {
                 query: entry.query.name.clone(),
                 title: entry.query.declaration.title.clone(),
                 about: entry.query.declaration.about.clone(),
-                command: format!("wavesieve table {} {inputs}", entry.query.name),
+                command: format!("wavesieve table {} {words}", entry.query.name),
             })
             .collect()
     }
@@ -192,7 +194,7 @@ mod tests {
 
     fn found(question: &str) -> Vec<String> {
         let registry = Registry::builtin().unwrap();
-        Search::new(&registry).find(question, "traces/").into_iter().map(|one| one.query).collect()
+        Search::new(&registry).find(question, "traces/", &|_| true).into_iter().map(|one| one.query).collect()
     }
 
     #[test]
@@ -237,6 +239,13 @@ mod tests {
             ("is the GPU throttling?", &["throttling"]),
             ("can I trust this trace", &["trace_health"]),
             ("which kernels spill registers", &["kernel_resources"]),
+            ("Which hardware was this recorded on?", &["device_constants", "device_summary"]),
+            ("What is the all-reduce bandwidth?", &["collectives", "collective_summary"]),
+            ("Is the data loader the bottleneck?", &["idle_by_cause"]),
+            ("Which rank / GPU is the slowest?", &["stragglers", "rank_summary"]),
+            ("Why is the first iteration slower?", &["kernel_warmup"]),
+            ("Is the GPU slow because of bank conflicts?", &["metrics", "bottlenecks", "counter_summary"]),
+            ("Do my kernels reach peak flops?", &["roofline", "speed_of_light"]),
             ("how many kernels run concurrently", &["gpu_concurrency", "kernel_overlap_matrix"]),
         ] {
             let queries = found(question);

@@ -110,8 +110,20 @@ impl Toolkit {
         if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
             return Err(format!("the inputs are decided; leave out {decided}"));
         }
+        if let Some((name, value)) = self.contradicted(&arguments) {
+            return Err(format!("the filter {name} is {value} for every call; leave it out"));
+        }
         arguments.remove("rows");
         Ok((arguments, spec.schema.pointer("/properties/rows").is_some()))
+    }
+
+    /// The first filter of a call that wants other rows than the filters that hold for every call.
+    fn contradicted(&self, arguments: &Map<String, Value>) -> Option<(&str, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        let own = arguments.get("filters")?.as_object()?;
+        let mut both = self.options.filters.iter().filter_map(|(name, value)| Some((name, value, own.get(name)?)));
+        let (name, value, _) = both.find(|(_, value, given)| text(value) != text(given))?;
+        Some((name, text(value)))
     }
 
     /// The arguments with what is decided here.
@@ -188,6 +200,19 @@ mod tests {
                 assert!(!properties.contains_key(name) && !required.contains(&name.into()), "{} {name}", spec.name);
             }
             assert!(!spec.description.contains("files"), "{}", spec.description);
+        }
+    }
+
+    #[test]
+    fn filters_that_hold_for_every_call_are_not_replaced() {
+        let mut toolkit = toolkit(None);
+        toolkit.options.filters.insert("rank".to_owned(), "0".into());
+        for (filters, is_refused) in [("\"1\"", true), ("[\"0\", \"1\"]", true), ("\"0\"", false), ("0", false)] {
+            let arguments = format!("{{\"query\": \"busy\", \"filters\": {{\"rank\": {filters}}}}}");
+            let call = ToolCall { id: String::new(), name: "table".to_owned(), arguments };
+            let checked = toolkit.checked(&call);
+            assert_eq!(checked.is_err(), is_refused, "{filters}");
+            assert!(!is_refused || checked.unwrap_err() == "the filter rank is 0 for every call; leave it out");
         }
     }
 

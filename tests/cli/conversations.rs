@@ -224,3 +224,21 @@ fn the_spelling_of_rocinsight_is_taken() {
     let run = finish(program(&[&arguments[..], &["mistral"]].concat()));
     assert!(run.code == 2 && run.stderr.contains("ollama"), "{}", run.stderr);
 }
+
+/// `ask` continues a conversation as analyses do, and the steps of earlier questions are not sent again.
+#[test]
+fn a_second_question_in_words_continues_the_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("talk.json");
+    let server = Server::saying("[KERNEL_1] is slow.");
+    for (place, question) in ["why is it slow?", "and the rest?"].into_iter().enumerate() {
+        let run =
+            run_with(&server, &["ask", question, "fixtures/two_nodes", "--llm-conversation", path.to_str().unwrap()]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let messages = sent(&server, place);
+        assert_eq!(messages.len(), 1 + 2 * place, "{messages:?}");
+        assert_eq!(messages[0], "why is it slow?");
+        assert_eq!(messages.last().unwrap(), question);
+    }
+    assert_eq!(read(&path)["turn_count"].as_u64(), Some(2));
+}

@@ -1,11 +1,13 @@
 //! `ask QUESTION INPUT…`: an answer in words.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Command};
 use serde_json::{Map, Value};
 
+use crate::analysis::counter_plan::quoted;
 use crate::ask::{
     Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, add_answer, add_failure, queries_document,
 };
@@ -22,6 +24,8 @@ use crate::findings::QueryRequest;
 use crate::llm::{LlmError, Narrator, model, shown_model};
 use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::document::Layout;
+use crate::report::overview::Overview;
+use crate::trace::Trace;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
@@ -85,11 +89,14 @@ pub(crate) fn run(
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
-    let suggested = Search::new(registry).find(question, &inputs.words());
-    let Some(narrator) = narrator else {
-        return without_model(arguments, question, &suggested, (format, path), global);
-    };
+    // What is not there is noticed now, and not by the commands.
     let trace = input.open(global, &Opening::default())?;
+    let filters = input.filters()?.command_line();
+    let words: Vec<String> = [inputs.words()].into_iter().chain(filters.iter().map(|word| quoted(word))).collect();
+    let suggest = || suggested(registry, &trace, question, &words.join(" "));
+    let Some(narrator) = narrator else {
+        return without_model(arguments, question, &suggest()?, (format, path), global);
+    };
     messages::warn(&trace, global);
     let names = ["kernel_summary", "range_summary", "api_summary"].map(QueryRequest::new);
     let layout = Layout::builtin().map_err(anyhow::Error::from)?.only(&[]);
@@ -130,7 +137,7 @@ pub(crate) fn run(
     }
     let check = |words: &[String]| check_own(command, words);
     add_answer(&mut analysis.document, question, &answered, &dialogue, registry, &check, options.rows)?;
-    let code = conclude(&narrator, answered, &mut analysis, &suggested, global)?;
+    let code = conclude(&narrator, answered, &mut analysis, &suggest, global)?;
     arguments.output.deliver(&analysis, format, path.as_deref(), global)?;
     let is_damaged = messages::report_damage(&trace, global);
     Ok(if code == DONE && is_damaged { PARTIAL } else { code })
@@ -141,7 +148,7 @@ fn conclude(
     narrator: &Narrator,
     answered: Answered,
     analysis: &mut Analysis,
-    suggested: &[Suggested],
+    suggest: &dyn Fn() -> Result<Vec<Suggested>, Failure>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     match answered.reply {
@@ -161,10 +168,17 @@ fn conclude(
             let who: Vec<&str> = narrator.options().providers.iter().map(String::as_str).collect();
             let text = format!("no answer of {}: {error}", who.join(", "));
             messages::print_note(format_args!("error: {text}"));
-            add_failure(&mut analysis.document, text, suggested);
+            add_failure(&mut analysis.document, text, &suggest()?);
             Ok(UNEXPECTED)
         }
     }
+}
+
+/// The queries that fit a question best, of those that have rows or may find some in this trace.
+fn suggested(registry: &Registry, trace: &Trace, question: &str, words: &str) -> Result<Vec<Suggested>, Failure> {
+    let (with_rows, if_found) = Overview::of(trace)?.queries(trace, registry)?;
+    let offered: BTreeSet<&str> = with_rows.iter().chain(&if_found).map(|query| query.name.as_str()).collect();
+    Ok(Search::new(registry).find(question, words, &|name| offered.contains(name)))
 }
 
 /// Lists the queries that fit best.
@@ -175,9 +189,6 @@ fn without_model(
     (format, path): (DocumentFormat, Option<PathBuf>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
-    // What is not there is noticed now, and not by the commands.
-    let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
-    input.open(global, &Opening::default())?;
     if !global.quiet {
         messages::print_note(
             "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",

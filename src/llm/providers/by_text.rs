@@ -87,8 +87,8 @@ fn spoken(text: &str, request: &Request) -> Option<Spoken> {
 
 fn of_object(object: &Map<String, Value>, request: &Request) -> Option<Spoken> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
-    if let Some(answer) = text("answer") {
-        return Some(Spoken::Answer(answer.to_owned()));
+    if let Some(answer) = object.get("answer") {
+        return Some(Spoken::Answer(answer.as_str().map_or_else(|| answer.to_string(), ToOwned::to_owned)));
     }
     // Models that were trained to call write the name so, and some of them the arguments.
     let (name, is_certain) = text("tool").map(|name| (name, true)).or(text("name").map(|name| (name, false)))?;
@@ -135,6 +135,7 @@ mod tests {
         }
         assert_eq!(taken(r#"{"tool": "rm"}"#, &request), call("rm", ""));
         assert_eq!(taken(r#"{"answer": "42 ms"}"#, &request), ("42 ms".to_owned(), vec![]));
+        assert_eq!(taken(r#"{"answer": 5}"#, &request), ("5".to_owned(), vec![]));
         for text in [r#"{"name": "gemm"}"#, "{", "", "The answer is {42}."] {
             assert_eq!(taken(text, &request), (text.to_owned(), vec![]));
         }

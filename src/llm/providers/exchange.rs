@@ -228,6 +228,9 @@ pub(crate) fn conclude(
     if is_out && received.calls.is_empty() {
         warnings.push("the answer ends where its tokens were used up".to_owned());
     }
+    if let Some(reason) = &received.refusal {
+        warnings.push(format!("the model refused to go on: {}", shortened(reason, LONGEST_DETAIL)));
+    }
     let broken = failed.map(|(_, text)| text).or(cut.as_ref().map(|cut| match cut {
         HttpFailure::Timeout => "its time was over".to_owned(),
         HttpFailure::Connection(reason) | HttpFailure::Request(reason) => reason.clone(),
@@ -242,7 +245,7 @@ pub(crate) fn conclude(
         usage: received.usage,
         calls: received.calls.into_iter().map(|part| part.call).collect(),
         is_by_text: false,
-        is_cut: is_out || broken.is_some(),
+        is_cut: is_out || broken.is_some() || received.refusal.is_some(),
         warnings,
     }))
 }

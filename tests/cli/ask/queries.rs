@@ -40,6 +40,19 @@ fn commands_of_queries_run() {
 }
 
 #[test]
+fn filters_are_a_part_of_the_commands_and_queries_without_rows_are_left_out() {
+    let text = succeed(&["ask", "why are the GPUs idle", INPUT, "--rank", "0,1", "--where", "duration_ns > 1000"]);
+    let commands: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  $ wavesieve ")).collect();
+    assert!(!commands.is_empty());
+    for command in commands {
+        assert!(command.ends_with(&format!("{INPUT} --rank 0,1 --where 'duration_ns > 1000'")), "{command}");
+    }
+    // Nothing was counted there.
+    let text = succeed(&["ask", "is the GPU throttled", INPUT]);
+    assert!(!text.contains("wavesieve table throttling"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_answered_has_its_exit_code() {
     for (arguments, code, word) in [
         (&["zebra giraffe", INPUT][..], 3, "no query fits"),
