@@ -14,7 +14,7 @@ const MOST: usize = 5;
 /// A query whose score is a smaller part of the best one is not offered.
 const LEAST_SHARE: f64 = 0.35;
 /// How much a question that a query is known for counts, if it is this one.
-const OF_QUESTION: f64 = 8.0;
+const OF_QUESTION: f64 = 14.0;
 /// How much a word counts by where it stands.
 const OF_NAME: f64 = 2.0;
 const OF_ABOUT: f64 = 1.0;
