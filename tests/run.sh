@@ -206,6 +206,11 @@ agents() {
     touch "$modules/ready"
   fi
   node tests/agents/mcp_client.mjs "$binary" "$PWD" "$modules"
+  if [ -z "${WAVESIEVE_TEST_MODEL:-}" ]; then
+    echo "skipped: no model is served; set WAVESIEVE_TEST_MODEL, such as local:qwen3, to ask it a question"
+    return
+  fi
+  cargo nextest run --locked --run-ignored only -E 'test(a_real_model_answers_by_calling_tools)'
 }
 
 need 'cc --version' gcc

@@ -5,6 +5,7 @@ mod failures;
 mod privacy;
 mod protocols;
 mod queries;
+mod real_model;
 
 use serde_json::{Value, json};
 
