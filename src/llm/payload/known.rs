@@ -36,10 +36,10 @@ pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variabl
         for part in [Path::new(&input.path).file_name(), Path::new(&input.path).file_stem()].into_iter().flatten() {
             let part = part.to_string_lossy();
             // `1` of `1.db` stands in other words.
-            match part.contains('.') && !is_plain(&part) {
-                true => names.alias_anywhere(&part, &token),
-                false if !is_plain(&part) => names.alias(&part, &token),
-                false => {}
+            if part.contains('.') && !is_plain(&part) {
+                names.alias_anywhere(&part, &token);
+            } else if !is_plain(&part) {
+                names.alias(&part, &token);
             }
         }
         for host in input.hostname.iter().filter(|host| !is_plain(host)) {

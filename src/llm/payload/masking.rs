@@ -229,11 +229,11 @@ mod tests {
         let mut redactor = redactor();
         let mut masking = Masking { share: Share::Figures, redactor: &mut redactor, written: &written, is_own: true };
         let text = "Why is void zebra::gemm<float>(int) slower on atlas17 than /home/me/x in rank 3, by 12.5%?";
-        let expected = "Why is [KERNEL_1] slower on [TEXT_1] than [PATH_1] in rank 3, by 12.5%?";
+        let expected = "Why is [KERNEL_1] slower on [HOST_1] than [PATH_1] in rank 3, by 12.5%?";
         assert_eq!(masking.sentence(text), expected);
         assert_eq!(
             masking.sentence("no column total_zebra or zebra; did you mean total_ns"),
-            "no column total_zebra or [TEXT_2]; did you mean total_ns"
+            "no column total_zebra or [TEXT_1]; did you mean total_ns"
         );
     }
 

@@ -27,7 +27,7 @@ pub(super) const TEXTS: [&str; 22] = [
 ];
 
 /// Tables with texts, ids and names in quotes, each of which may stand in a cell.
-pub(super) const TABLES: [&str; 48] = [
+pub(super) const TABLES: [&str; 46] = [
     include_str!("../../../share/api_classes.toml"),
     include_str!("../../../share/bottlenecks.toml"),
     include_str!("../../../share/collectives.toml"),
@@ -35,8 +35,6 @@ pub(super) const TABLES: [&str; 48] = [
     include_str!("../../../share/counter_blocks.toml"),
     include_str!("../../../share/gpus.toml"),
     include_str!("../../../share/instructions.toml"),
-    include_str!("../../../share/kernel_categories.toml"),
-    include_str!("../../../share/kernel_families.toml"),
     include_str!("../../../share/links.toml"),
     include_str!("../../../share/not_recorded.toml"),
     include_str!("../../../share/occupancy.toml"),
