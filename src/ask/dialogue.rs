@@ -39,6 +39,8 @@ pub(crate) struct Dialogue<'a> {
     system: String,
     /// Words that the model wrote, which are no secret to it.
     written: BTreeSet<String>,
+    /// Queries of the program.
+    queries: BTreeSet<String>,
     steps: usize,
 }
 
@@ -74,6 +76,7 @@ impl<'a> Dialogue<'a> {
         let guide = guide(&about, &tags, narrator.variables())?;
         // Names of the user's own queries are names.
         let is_shown = |query: &&Query| share >= Share::Names || query.is_builtin();
+        let own = registry.iter().filter(|query| query.is_builtin()).map(|query| query.name.clone()).collect();
         let queries: Vec<minijinja::Value> = registry
             .iter()
             .filter(is_shown)
@@ -83,11 +86,18 @@ impl<'a> Dialogue<'a> {
         let system = system.map_err(|error| LlmError::Internal(format!("templates/llm/ask.md: {error}")))?;
         let mut names = narrator.names(analysis);
         for facts in baseline.iter().flat_map(|trace| trace.members()).map(|member| &member.process.facts) {
-            names.name("PATH", &facts.path);
-            facts.hostname.iter().for_each(|host| drop(names.name("HOST", host)));
+            for (kind, name) in
+                [("HOST", &facts.hostname), ("COMMAND", &facts.command), ("PATH", &Some(facts.path.clone()))]
+            {
+                if let Some(name) = name {
+                    let token = names.name(kind, name);
+                    names.alias_anywhere(name, &token);
+                }
+            }
         }
         let gate = narrator.gate(narrator.redactor(names));
-        Ok(Self { narrator, gate, tools, system: system.trim().to_owned(), written: BTreeSet::new(), steps })
+        let (system, written) = (system.trim().to_owned(), BTreeSet::new());
+        Ok(Self { narrator, gate, tools, system, written, queries: own, steps })
     }
 
     /// Asks a question. It may build on earlier ones of the conversation, if there is one, and becomes a part of it if it is
@@ -188,8 +198,18 @@ impl<'a> Dialogue<'a> {
         }
         // What is left out need not be prepared; and tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
-        self.masking(&mut |masking| masking.result(&mut value));
+        let is_own = self.is_own(call);
+        self.masking(&mut |masking| {
+            masking.is_own = is_own;
+            masking.result(&mut value);
+        });
         shortened_to(value, rows, MOST_BYTES).to_string()
+    }
+
+    /// Whether a call has a result whose columns this program alone wrote.
+    fn is_own(&self, call: &ToolCall) -> bool {
+        let query = call.parsed().and_then(|arguments| Some(arguments.get("query")?.as_str()?.to_owned()));
+        call.name != "sql" && query.is_none_or(|query| self.queries.contains(&query))
     }
 
     fn sentence(&self, text: &str) -> String {
@@ -201,7 +221,7 @@ impl<'a> Dialogue<'a> {
     fn masking(&self, work: &mut dyn FnMut(&mut Masking<'_>)) {
         let mut redactor = self.gate.redactor().borrow_mut();
         let share = self.narrator.options().share;
-        work(&mut Masking { share, redactor: &mut redactor, written: &self.written });
+        work(&mut Masking { share, redactor: &mut redactor, written: &self.written, is_own: true });
     }
 
     /// What a dry run would have sent.

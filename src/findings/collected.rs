@@ -33,6 +33,8 @@ pub struct Collected {
     pub architectures: BTreeSet<String>,
     /// The program and its arguments.
     pub program: Vec<String>,
+    /// Command lines of all processes as they were recorded, which are not to leave.
+    pub commands: BTreeSet<String>,
     /// Form of kernel names in the answers.
     pub name: NameForm,
     /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
@@ -93,6 +95,7 @@ impl Collected {
             counted_kernels: texts("bottlenecks", "kernel_name"),
             traced_kernels: texts("att_by_class", "kernel_name"),
             architectures,
+            commands: commands.into_iter().flatten().cloned().collect(),
             program: program.unwrap_or_else(|| vec![UNKNOWN_PROGRAM.to_owned()]),
             name,
             visible_gpus: match trace.members() {

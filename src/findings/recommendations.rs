@@ -248,6 +248,7 @@ mod tests {
             traced_kernels: BTreeSet::new(),
             architectures: BTreeSet::from([architecture.to_owned()]),
             program: vec!["./app".to_owned()],
+            commands: BTreeSet::new(),
             name: NameForm::Full,
             visible_gpus: None,
             serialized_ranks: BTreeSet::new(),

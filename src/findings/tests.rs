@@ -69,6 +69,7 @@ fn collected() -> Collected {
         traced_kernels: BTreeSet::new(),
         architectures: BTreeSet::from(["gfx942".to_owned()]),
         program: vec!["./app".to_owned()],
+        commands: BTreeSet::new(),
         name: NameForm::Full,
         visible_gpus: None,
         serialized_ranks: BTreeSet::new(),

@@ -1,6 +1,7 @@
 //! The section of a document that a model writes.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use serde_json::Value;
@@ -14,7 +15,7 @@ use super::gate::{Gate, GateOptions};
 use super::grounding::Grounding;
 use super::guide::GuideContext;
 use super::models::{important_tables, model};
-use super::payload::{known_names, payload, within};
+use super::payload::{Masking, known_names, payload, within};
 use super::prompt::{OVERVIEW, request};
 use super::redaction::{Redactor, Rules, TokenMap};
 use super::request::{Message, Reply, Request};
@@ -123,9 +124,13 @@ impl Narrator {
         if let Some(most) = limits.min() {
             within(&mut data, most, important_tables());
         }
-        let about = GuideContext::new(analysis);
-        let mut request = request(&about, &data, &self.variables)?;
         let gate = self.gate(redactor);
+        if let Some(conversation) = &self.conversation {
+            gate.learn(conversation.borrow().names());
+        }
+        let about = GuideContext::new(analysis);
+        let prompt = about.prompt.as_ref().map(|prompt| self.sentence(&gate, prompt));
+        let mut request = request(&GuideContext { prompt, ..about.clone() }, &data, &self.variables)?;
         let asked = self.continued(&mut request, &about, data, &gate)?;
         let reply = match ask_chain(&gate, &self.endpoints, &request, listener) {
             Ok(reply) => reply,
@@ -152,10 +157,9 @@ impl Narrator {
         gate: &Gate,
     ) -> Result<Option<Asked>, LlmError> {
         let Some(conversation) = &self.conversation else { return Ok(None) };
-        let conversation = conversation.borrow();
-        gate.learn(conversation.names());
         let question = about.prompt.clone().unwrap_or_else(|| OVERVIEW.trim().to_owned());
-        let (messages, shared) = conversation.with_question(&question, &parts(data), about.tier)?;
+        let masked = |text: &str| self.sentence(gate, text);
+        let (messages, shared) = conversation.borrow().with_question(&question, &parts(data), about.tier, &masked)?;
         request.messages = messages;
         Ok(Some(Asked { question, shared }))
     }
@@ -188,7 +192,9 @@ impl Narrator {
         };
         let mut spent = None;
         let warnings = conversation.answered(turn, &mut |old| {
-            let reply = summary(gate, &self.endpoints, listener, old)?;
+            let masked = |one: &Message| Message { text: self.sentence(gate, &one.text), ..one.clone() };
+            let old: Vec<Message> = old.iter().map(masked).collect();
+            let reply = summary(gate, &self.endpoints, listener, &old)?;
             spent = Some(reply.usage);
             Ok(gate.remembered(&reply.text))
         });
@@ -210,6 +216,13 @@ impl Narrator {
     /// What takes these names out, by the rules of the level.
     pub(crate) fn redactor(&self, names: TokenMap) -> Redactor {
         Redactor::new(self.rules.clone(), names)
+    }
+
+    /// A question, or another text of a conversation, as it may leave at the level.
+    fn sentence(&self, gate: &Gate, text: &str) -> String {
+        let mut redactor = gate.redactor().borrow_mut();
+        let share = self.options.share;
+        Masking { share, redactor: &mut redactor, written: &BTreeSet::new(), is_own: true }.sentence(text)
     }
 
     /// The way out.

@@ -41,7 +41,8 @@ pub(crate) fn parts(mut data: Value) -> Vec<Part> {
 
 impl Conversation {
     /// The messages of a request with the next question, and the hashes of the parts that are new in it. Each part stands where it
-    /// was shared first, and is only mentioned later; one that changed since is sent anew.
+    /// was shared first, and is only mentioned later; one that changed since is sent anew. Questions and answers are sent as `masked` makes
+    /// them.
     ///
     /// # Errors
     /// When the template is wrong.
@@ -50,24 +51,25 @@ impl Conversation {
         question: &str,
         parts: &[Part],
         tier: u8,
+        masked: &dyn Fn(&str) -> String,
     ) -> Result<(Vec<Message>, Vec<String>), LlmError> {
         let mut sent: BTreeSet<String> = BTreeSet::new();
         let mut messages = Vec::new();
         for kept in self.kept() {
             let text = match kept.role {
-                Role::Assistant => kept.content.clone(),
+                Role::Assistant => masked(&kept.content),
                 Role::User => {
                     let of_it = parts.iter().filter(|part| kept.shared.contains(&part.hash));
                     let shown: Vec<&Part> = of_it.filter(|part| sent.insert(part.hash.clone())).collect();
                     let is_there = |hash: &String| parts.iter().any(|part| part.hash == *hash);
                     let is_gone = !kept.shared.iter().all(is_there);
-                    written(&kept.content, &shown, &[], tier, is_gone, false)?
+                    written(&masked(&kept.content), &shown, &[], tier, is_gone, false)?
                 }
             };
             messages.push(Message { role: kept.role, text });
         }
         let (already, new): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| sent.contains(&part.hash));
-        let text = written(question, &new, &already, tier, false, true)?;
+        let text = written(&masked(question), &new, &already, tier, false, true)?;
         messages.push(Message { role: Role::User, text });
         Ok((messages, new.into_iter().map(|part| part.hash.clone()).collect()))
     }

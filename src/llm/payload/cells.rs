@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value, json};
 
 use super::level::Share;
+use super::vocabulary::Vocabulary;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::findings::{RULES, shortened};
@@ -25,16 +26,29 @@ const LONGEST_NAME: usize = 160;
 /// Digits of numbers that are sent; answers are compared with all of them.
 const DIGITS: i32 = 6;
 
+/// The table of words.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Lists {
+    words: BTreeSet<String>,
+    /// Columns in which this program writes sentences.
+    pub sentences: BTreeSet<String>,
+    /// Words that name something together with its number.
+    pub indexed: BTreeSet<String>,
+}
+
+/// The table of words as it is.
+pub(crate) fn lists() -> &'static Lists {
+    static LISTS: OnceLock<Lists> = OnceLock::new();
+    LISTS.get_or_init(|| toml::from_str(WORDS).unwrap_or_default())
+}
+
 /// Texts that are the same for everyone: those of the table of words, ids of rules and tables, and the words of the guide. A
 /// range that is called as one of them tells nobody anything.
 pub(crate) fn words() -> &'static BTreeSet<String> {
-    #[derive(Default, Deserialize)]
-    struct Form {
-        words: BTreeSet<String>,
-    }
     static FORM: OnceLock<BTreeSet<String>> = OnceLock::new();
     FORM.get_or_init(|| {
-        let mut words = toml::from_str::<Form>(WORDS).unwrap_or_default().words;
+        let mut words = lists().words.clone();
         words.extend(RULES.iter().map(|rule| rule.id.to_owned()));
         words.extend(tables().iter().map(|table| table.name.to_owned()));
         // A tool that is called as a range is must keep its name.
@@ -45,9 +59,16 @@ pub(crate) fn words() -> &'static BTreeSet<String> {
     })
 }
 
+/// Whether a column has command lines, which leave at no level.
+pub(crate) fn is_command(column: &str) -> bool {
+    column == "command"
+}
+
 /// What a name is called where it is replaced.
 pub(crate) fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
-    if column.contains("kernel") {
+    if is_command(column) {
+        "COMMAND"
+    } else if column.contains("kernel") {
         "KERNEL"
     } else if unit == ColumnUnit::Name {
         "NAME"
@@ -63,9 +84,19 @@ pub(crate) fn value(cell: &Cell, column: &str, unit: ColumnUnit, share: Share, n
         Cell::Integer(value) => Value::from(*value),
         Cell::Float(value) => number(*value),
         Cell::Bool(value) => Value::Bool(*value),
-        Cell::Text(text) if share == Share::Figures => Value::String(masked(text, kind_of(column, unit), names)),
+        Cell::Text(text) if share == Share::Figures && is_own(text, column, names) => Value::String(text.clone()),
+        Cell::Text(text) if share == Share::Figures || is_command(column) => {
+            Value::String(masked(text, kind_of(column, unit), names))
+        }
         Cell::Text(text) => Value::String(shortened(text, LONGEST_NAME)),
     }
+}
+
+/// Whether this program wrote a text of a table of its own: a sentence without any name.
+fn is_own(text: &str, column: &str, names: &TokenMap) -> bool {
+    lists().sentences.contains(column)
+        && Vocabulary::builtin().has_words(text)
+        && !names.names().iter().any(|name| text.contains(&name.text))
 }
 
 /// A number with as many digits as are of use.
@@ -81,7 +112,7 @@ pub(crate) fn number(value: f64) -> Value {
 
 /// A text of the level of figures: itself where it is the same for everyone, otherwise a token.
 pub(crate) fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
-    if text.is_empty() || words().contains(text) || is_number(text) {
+    if text.is_empty() || Vocabulary::builtin().has_text(text) || is_number(text) {
         return text.to_owned();
     }
     names.name(kind, text)
@@ -139,5 +170,41 @@ mod tests {
         let heads = ["direction (name)", "kernel_name (name)", "calls (count)", "pct (pct)", "grid (text)"];
         assert_eq!(shown["columns"], json!(heads));
         assert_eq!(shown["rows"], json!([["H2D", "[KERNEL_1]", 42, 80.0, "256,256,1"]]));
+    }
+
+    /// What this program writes is itself at every level, and a command line is a token.
+    #[test]
+    fn texts_of_the_program_stay() {
+        let mut names = TokenMap::default();
+        names.name("KERNEL", "slow idle kernel");
+        let mut shown = |column: &str, text: &str, share: Share| {
+            let shown = value(&Cell::Text(text.to_owned()), column, ColumnUnit::Text, share, &mut names);
+            shown.as_str().unwrap().to_owned()
+        };
+        for (column, text) in [
+            ("cause", "no_record"),
+            ("verdict", "too few calls"),
+            ("verdict", "throttling by power suspected"),
+            ("detail", "2 kernels end before they start"),
+            ("counter", "SQ_WAVES"),
+            ("counter", "TCC_HIT_sum"),
+            ("architecture", "gfx942"),
+            ("format", "rocprofv3"),
+            ("api_name", "hipMemcpyAsync"),
+        ] {
+            assert_eq!(shown(column, text, Share::Figures), text, "{column}");
+        }
+        for (column, text) in [
+            ("message", "forward pass of the model"),
+            ("kernel_name", "wait for memory"),
+            ("verdict", "zebra is slow"),
+            ("detail", "the slow idle kernel waits"),
+            ("hostname", "atlas"),
+        ] {
+            assert!(shown(column, text, Share::Figures).starts_with('['), "{column}: {text}");
+        }
+        for share in [Share::Figures, Share::Names, Share::Source] {
+            assert!(shown("command", "python3 train.py --ranks 4", share).starts_with("[COMMAND_"));
+        }
     }
 }

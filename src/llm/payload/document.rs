@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::cells::{masked, number, table, value};
+use super::commands::without_program;
 use super::level::Share;
 use super::scan::scan;
 use super::source::source;
@@ -17,8 +18,6 @@ const MOST_FINDINGS: usize = 20;
 const MOST_EVIDENCE: usize = 2;
 /// Tables that are sent.
 const MOST_TABLES: usize = 24;
-/// What stands for the program in commands.
-const PROGRAM: &str = "APP";
 
 /// What is sent of an analysis at a level. Texts that are replaced are added to the names.
 pub(crate) fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -> Value {
@@ -106,12 +105,6 @@ fn finding(finding: &Finding, share: Share, names: &mut TokenMap) -> Value {
         fields.insert("commands".to_owned(), json!(commands));
     }
     value
-}
-
-/// A command without the program and its arguments, which nobody needs for advice.
-fn without_program(words: &[String]) -> String {
-    let own: Vec<&str> = words.iter().map(String::as_str).take_while(|word| *word != "--").collect();
-    if own.len() < words.len() { format!("{} -- {PROGRAM}", own.join(" ")) } else { own.join(" ") }
 }
 
 fn evidence(evidence: &Evidence, share: Share, names: &mut TokenMap) -> Value {

@@ -17,6 +17,8 @@ use crate::trace::views::View;
 const SHORTEST_PART: usize = 5;
 /// Shortest word of a command line that is replaced.
 const SHORTEST_WORD: usize = 4;
+/// Shortest command line that is replaced as a whole.
+const SHORTEST_COMMAND: usize = 6;
 /// Forms in which sentences shorten names.
 const SHORTENED_TO: [usize; 2] = [60, 160];
 /// Queries whose names of kernels, ranges and calls are replaced even where no table shows them.
@@ -30,31 +32,45 @@ pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variabl
     for input in &analysis.document.provenance.inputs {
         names.name("PATH", &input.path);
         let token = names.token("PATH", &input.path, true);
+        names.alias_anywhere(&input.path, &token);
         for part in [Path::new(&input.path).file_name(), Path::new(&input.path).file_stem()].into_iter().flatten() {
             let part = part.to_string_lossy();
-            if !is_plain(&part) {
+            // `1` of `1.db` stands in other words.
+            if part.contains('.') && !is_plain(&part) {
+                names.alias_anywhere(&part, &token);
+            } else if !is_plain(&part) {
                 names.alias(&part, &token);
             }
         }
         for host in input.hostname.iter().filter(|host| !is_plain(host)) {
             let token = names.name("HOST", host);
+            names.alias_anywhere(host, &token);
             let short = host.split('.').next().unwrap_or_default();
             if !is_plain(short) {
-                names.alias(short, &token);
+                names.alias_anywhere(short, &token);
             }
         }
     }
     let users = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| variables.get(name));
     for user in users.filter(|user| !is_plain(user)) {
-        names.name("USER", user);
+        let token = names.name("USER", user);
+        names.alias_anywhere(user, &token);
     }
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let here = variables.get("HOSTNAME").map(ToOwned::to_owned).into_iter().chain([here.trim().to_owned()]);
     for host in here.filter(|host| !host.is_empty() && !is_plain(host)) {
-        names.name("HOST", &host);
+        let token = names.name("HOST", &host);
+        names.alias_anywhere(&host, &token);
     }
-    for word in &analysis.collected.program {
-        let parts = [Some(word.as_str()), word.split_once('=').map(|(_, value)| value)];
+    let program = analysis.collected.program.join(" ");
+    let commands = analysis.collected.commands.iter().chain([&program]);
+    for command in commands.clone().filter(|command| command.chars().count() >= SHORTEST_COMMAND && !is_plain(command))
+    {
+        let token = names.name("COMMAND", command);
+        names.alias_anywhere(command, &token);
+    }
+    for word in commands.flat_map(|command| command.split_whitespace()) {
+        let parts = [Some(word), word.split_once('=').map(|(_, value)| value)];
         for part in parts.into_iter().flatten() {
             if part.chars().count() >= SHORTEST_WORD && !part.starts_with('-') && !is_plain(part) {
                 names.name("ARGUMENT", part);

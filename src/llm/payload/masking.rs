@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use super::cells::{kind_of, masked, number};
+use super::cells::{is_command, kind_of, lists, masked, number};
+use super::commands::without_program_in;
 use super::level::Share;
 use super::vocabulary::Vocabulary;
 use crate::engine::ColumnUnit;
@@ -16,12 +17,17 @@ use crate::llm::redaction::Redactor;
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\[[A-Z]+_[0-9]+\]|[\p{L}\p{N}_]+(?:\.[0-9]+\b)*").ok());
 
+/// What commands of this program begin with.
+const PROGRAM: &str = "wavesieve ";
+
 /// Prepares what is sent about a trace at a level.
 pub(crate) struct Masking<'a> {
     pub share: Share,
     pub redactor: &'a mut Redactor,
     /// Words that the model wrote itself, such as names of columns.
     pub written: &'a BTreeSet<String>,
+    /// Whether this program alone chose what stands in the columns, as it does not in results of SQL.
+    pub is_own: bool,
 }
 
 impl Masking<'_> {
@@ -57,6 +63,7 @@ impl Masking<'_> {
     }
 
     fn object(&mut self, fields: &mut Map<String, Value>) {
+        without_program_in(fields);
         // Before the columns are replaced themselves.
         let columns: Vec<(String, ColumnUnit)> =
             fields.get("columns").and_then(Value::as_array).into_iter().flatten().filter_map(column).collect();
@@ -66,6 +73,10 @@ impl Masking<'_> {
                     rows.iter_mut().for_each(|row| self.row(row, &columns));
                 }
                 ("columns", Value::Array(columns)) => columns.iter_mut().for_each(|column| self.column(column)),
+                // Commands of this program are no names.
+                (name, Value::String(text)) if is_command(name) && !text.starts_with(PROGRAM) => {
+                    *text = masked(text, "COMMAND", self.redactor.map_mut());
+                }
                 ("subject", field) => self.cell(field, "subject", ColumnUnit::Name),
                 (_, field) => self.result(field),
             }
@@ -112,10 +123,13 @@ impl Masking<'_> {
     /// A value of a table: its texts are names, whatever words they have.
     fn cell(&mut self, value: &mut Value, column: &str, unit: ColumnUnit) {
         match value {
+            Value::String(text) if is_command(column) => *text = masked(text, "COMMAND", self.redactor.map_mut()),
             Value::String(text) if self.share == Share::Figures => {
-                if !Vocabulary::builtin().has_text(text) {
-                    *text = masked(text, kind_of(column, unit), self.redactor.map_mut());
-                }
+                *text = if self.is_own && lists().sentences.contains(column) && !Vocabulary::builtin().has_text(text) {
+                    self.sentence(text)
+                } else {
+                    masked(text, kind_of(column, unit), self.redactor.map_mut())
+                };
             }
             other => self.result(other),
         }
@@ -144,17 +158,82 @@ mod tests {
         Redactor::new(Rules::new(Share::Figures, None).unwrap(), names)
     }
 
+    fn masking<'a>(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Masking<'a> {
+        Masking { share, redactor, written, is_own: true }
+    }
+
+    /// A command line leaves at no level: neither in a suggested command nor in a cell.
+    #[test]
+    fn arguments_of_the_program_do_not_leave() {
+        let command = "python3 train.py --ranks 4";
+        for share in [Share::Figures, Share::Names, Share::Source] {
+            let mut names = TokenMap::default();
+            let token = names.name("COMMAND", command);
+            names.alias_anywhere(command, &token);
+            let mut value = json!({
+                "findings": [{"commands": [{
+                    "tool": "rocprofv3",
+                    "words": ["rocprofv3", "--kernel-trace", "--", "python3", "train.py", "--ranks", "4"],
+                    "line": format!("rocprofv3 --kernel-trace -- {command}"),
+                }]}],
+                "commands": [format!("rocprofv3 --sys-trace -- {command}")],
+                "columns": [{"name": "command", "unit": "text"}, {"name": "x", "unit": "text"}],
+                "rows": [[command, format!("x={}", command.to_uppercase())]],
+                "processes": [{"command": command}],
+            });
+            let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), names);
+            masking(share, &mut redactor, &BTreeSet::new()).result(&mut value);
+            let text = value.to_string();
+            for part in ["train", "ranks", "TRAIN", "RANKS"] {
+                assert!(!text.contains(part), "{part}: {text}");
+            }
+            let shown = &value["findings"][0]["commands"][0];
+            assert_eq!(shown["words"], json!(["rocprofv3", "--kernel-trace", "--", "APP"]));
+            assert_eq!(shown["line"], "rocprofv3 --kernel-trace -- APP");
+            assert_eq!(value["commands"][0], "rocprofv3 --sys-trace -- APP");
+            assert_eq!(value["rows"][0][0], "[COMMAND_1]");
+        }
+    }
+
+    /// Results of this program can be read; columns of a statement may be called as its own are.
+    #[test]
+    fn sentences_of_the_program_stay_in_its_own_tables() {
+        let result =
+            json!({"columns": [{"name": "detail", "unit": "text"}], "rows": [["the wait of atlas for memory"]]});
+        let shown = |is_own: bool| {
+            let (mut value, mut redactor, written) = (result.clone(), redactor(), BTreeSet::new());
+            Masking { share: Share::Figures, redactor: &mut redactor, written: &written, is_own }.result(&mut value);
+            value["rows"][0][0].as_str().unwrap().to_owned()
+        };
+        assert_eq!((shown(true).as_str(), shown(false).as_str()), ("the wait of [TEXT_1] for memory", "[TEXT_1]"));
+    }
+
+    #[test]
+    fn names_of_interfaces_and_words_of_the_field_stay_in_sentences() {
+        let mut redactor = redactor();
+        let text = "Did hipMemcpyAsync or ncclAllReduce of the all-reduce in layer3 on rank3 wait yesterday, a project's dataloader, \
+                    VRAM memcpys, prefill, decode, password, fp16, int8, sha256, conv2d, gpu0, gfx942, mi300x, PyTorch, vLLM?";
+        let mut masking = masking(Share::Figures, &mut redactor, written());
+        assert_eq!(masking.sentence(text), text);
+        assert_eq!(masking.sentence("unknown size of a copy"), "unknown size of a copy");
+    }
+
+    fn written() -> &'static BTreeSet<String> {
+        static NONE: BTreeSet<String> = BTreeSet::new();
+        &NONE
+    }
+
     #[test]
     fn only_known_words_leave() {
         let written = BTreeSet::from(["total_zebra".to_owned()]);
         let mut redactor = redactor();
-        let mut masking = Masking { share: Share::Figures, redactor: &mut redactor, written: &written };
+        let mut masking = Masking { share: Share::Figures, redactor: &mut redactor, written: &written, is_own: true };
         let text = "Why is void zebra::gemm<float>(int) slower on atlas17 than /home/me/x in rank 3, by 12.5%?";
-        let expected = "Why is [KERNEL_1] slower on [TEXT_1] than [PATH_1] in rank 3, by 12.5%?";
+        let expected = "Why is [KERNEL_1] slower on [HOST_1] than [PATH_1] in rank 3, by 12.5%?";
         assert_eq!(masking.sentence(text), expected);
         assert_eq!(
             masking.sentence("no column total_zebra or zebra; did you mean total_ns"),
-            "no column total_zebra or [TEXT_2]; did you mean total_ns"
+            "no column total_zebra or [TEXT_1]; did you mean total_ns"
         );
     }
 
@@ -165,11 +244,11 @@ mod tests {
             "columns": [{"name": "kernel_name", "unit": "name"}, {"name": "used_gpus", "unit": "ns"}],
             "rows": [["fused idle kernel", 12], ["gemm", 3]],
             "findings": [{"subject": "the slow one", "evidence": {"columns": [{"name": "host", "unit": "text"}],
-                "rows": [{"key": "host=a", "values": {"host": "idle time"}}]}}],
+                "rows": [{"key": "host=a", "values": {"host": "early idle time of it"}}]}}],
             "share": 0.123456789,
         });
         let mut redactor = redactor();
-        Masking { share: Share::Figures, redactor: &mut redactor, written: &BTreeSet::new() }.result(&mut value);
+        masking(Share::Figures, &mut redactor, &BTreeSet::new()).result(&mut value);
         assert_eq!(value["rows"], json!([["[KERNEL_2]", 12], ["gemm", 3]]));
         assert_eq!(value["columns"][1]["name"], "used_gpus");
         let finding = &value["findings"][0];

@@ -2,10 +2,12 @@
 
 mod budget;
 mod cells;
+mod commands;
 mod document;
 mod known;
 mod level;
 mod masking;
+mod program_texts;
 mod scan;
 mod source;
 mod vocabulary;
@@ -15,3 +17,4 @@ pub(crate) use document::payload;
 pub(crate) use known::known_names;
 pub(crate) use level::Share;
 pub(crate) use masking::Masking;
+pub(crate) use vocabulary::Vocabulary;

@@ -3,29 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::cells::words;
+use super::cells::{lists, words};
+use super::program_texts::{TABLES, TEXTS};
+use crate::analysis::hardware::metrics::{Definitions, SUFFIXES};
 use crate::engine::{ColumnUnit, Query, Registry};
 use crate::llm::guide::GUIDE;
 use crate::schema::{Table, tables};
 
-/// Texts whose words are no names.
-const TEXTS: [&str; 15] = [
-    include_str!("../../../share/llm/english.txt"),
-    include_str!("../../../templates/llm/ask.md"),
-    include_str!("../../../templates/llm/by_text.md"),
-    include_str!("../../../share/mcp/tools.json"),
-    include_str!("../../../share/mcp/instructions.md"),
-    include_str!("../../../share/rules/communication.toml"),
-    include_str!("../../../share/rules/counters.toml"),
-    include_str!("../../../share/rules/health.toml"),
-    include_str!("../../../share/rules/kernels.toml"),
-    include_str!("../../../share/rules/memory.toml"),
-    include_str!("../../../share/rules/ranges.toml"),
-    include_str!("../../../share/rules/ranks.toml"),
-    include_str!("../../../share/rules/recommendations.toml"),
-    include_str!("../../../share/rules/thread_trace.toml"),
-    include_str!("../../../share/rules/time.toml"),
-];
+/// Shortest text of a statement that counts as one of the program.
+const SHORTEST_TEXT: usize = 3;
+/// Most digits of the number of something, such as a rank.
+const MOST_DIGITS: usize = 4;
 
 /// What may leave at the level of figures.
 pub(crate) struct Vocabulary {
@@ -42,6 +30,16 @@ impl Vocabulary {
         VOCABULARY.get_or_init(|| {
             let mut all = Self { texts: BTreeSet::new(), words: BTreeSet::new() };
             TEXTS.iter().chain([&GUIDE]).for_each(|text| all.add_words(text));
+            for table in TABLES {
+                all.add_words(table);
+                literals(table, '"').for_each(|text| all.add(text));
+            }
+            for metric in &Definitions::builtin().metrics {
+                all.add(&metric.title);
+                for counter in metric.on.iter().flat_map(|on| on.formula.counters()) {
+                    all.add(bare(&counter.name));
+                }
+            }
             words().iter().for_each(|word| all.add(word));
             tables().iter().for_each(|table| all.add_table(table));
             // A test reads the queries, so that they are always there.
@@ -53,7 +51,12 @@ impl Vocabulary {
 
     /// Whether a text stands in the documentation as a whole.
     pub(crate) fn has_text(&self, text: &str) -> bool {
-        self.texts.contains(text)
+        self.texts.contains(text) || is_gpu(&text.to_lowercase()) || self.texts.contains(bare(text))
+    }
+
+    /// Whether all words of a text are no names.
+    pub(crate) fn has_words(&self, text: &str) -> bool {
+        words_of(text).all(|word| self.has_word(word))
     }
 
     /// Whether a word is no name: one of the language or the program, or a number, with its unit or not.
@@ -62,7 +65,16 @@ impl Vocabulary {
         let rest = lower.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         let is_number =
             rest.len() < lower.len() && (rest.is_empty() || ColumnUnit::parse(rest).is_some() || is_unit(rest));
-        lower.chars().count() == 1 || is_number || is_gpu(&lower) || self.words.contains(&lower)
+        let is_plural = || {
+            let one = lower.strip_suffix('s').filter(|one| one.len() >= SHORTEST_TEXT);
+            one.is_some_and(|one| self.words.contains(one))
+        };
+        lower.chars().count() == 1
+            || is_number
+            || is_gpu(&lower)
+            || is_indexed(&lower)
+            || self.words.contains(&lower)
+            || is_plural()
     }
 
     fn add(&mut self, text: &str) {
@@ -71,8 +83,7 @@ impl Vocabulary {
     }
 
     fn add_words(&mut self, text: &str) {
-        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        self.words.extend(words.filter(|word| !word.is_empty()).map(str::to_lowercase));
+        self.words.extend(words_of(text).map(str::to_lowercase));
     }
 
     fn add_table(&mut self, table: &Table) {
@@ -95,8 +106,41 @@ impl Vocabulary {
         for column in &declaration.columns {
             [column.name.as_str(), column.unit.word(), &column.doc].into_iter().for_each(|text| self.add(text));
         }
+        // What a statement writes into its cells.
+        let code = query.text.lines().filter(|line| !line.trim_start().starts_with("--"));
+        let is_text = |text: &&str| {
+            text.len() >= SHORTEST_TEXT
+                && text.starts_with(char::is_alphabetic)
+                && text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | ' ' | '-' | ','))
+        };
+        code.flat_map(|line| literals(line, '\'')).filter(is_text).for_each(|text| self.add(text));
         declaration.dimensions.iter().chain(&declaration.by).for_each(|name| self.add(name));
     }
+}
+
+/// The words of a text.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.filter(|word| !word.is_empty())
+}
+
+/// What stands in quotes within the lines of a text.
+fn literals(text: &str, quote: char) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(move |line| line.split(quote).skip(1).step_by(2)).filter(|text| !text.trim().is_empty())
+}
+
+/// A counter without its instance, device, and how its instances are taken together.
+fn bare(name: &str) -> &str {
+    let name = name.split(['[', ':']).next().unwrap_or(name);
+    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// Whether a word names something of this program, or a number format, with its number, such as rank3 and fp16.
+fn is_indexed(word: &str) -> bool {
+    let base = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let digits = word.get(base.len()..).unwrap_or_default();
+    let is_padded = digits.len() > 1 && digits.starts_with('0');
+    (1..=MOST_DIGITS).contains(&digits.len()) && !is_padded && lists().indexed.contains(base)
 }
 
 fn is_unit(rest: &str) -> bool {
@@ -132,5 +176,28 @@ mod tests {
             assert!(!vocabulary.has_word(word), "{word}");
         }
         assert!(vocabulary.has_text("Idle time by cause"));
+        for text in ["no_record", "host_bound", "not_comparable", "too few calls", "SQ_WAVES", "gfx90a", "hipMemcpy"] {
+            assert!(vocabulary.has_text(text), "{text}");
+        }
+        for text in ["falcon", "jsmith", "zebra", "atlas17", "node3", "hunter2", "gpu05"] {
+            assert!(!vocabulary.has_text(text) && !vocabulary.has_word(text), "{text}");
+        }
+    }
+
+    /// What people ask for, which nobody chose as a name.
+    #[test]
+    fn questions_of_the_field_have_no_names() {
+        let vocabulary = Vocabulary::builtin();
+        for text in [
+            "project yesterday dataloader VRAM memcpy memcpys prefill decode endless password latency latencies csv decided",
+            "batch epoch optimizer allreduce all-reduce attention inference training token layer gradient backward forward",
+            "checkpoint offload PCIe XGMI HBM LDS VGPR wavefront roofline GEMM conv softmax Triton PyTorch JAX vLLM",
+            "Megatron DeepSpeed RCCL MPI Slurm TRY_CAST rocpd rocprofv3 rank3 gpu0 layer12 fp16 int8 sha256 conv2d mi300x",
+            "hipMemcpyAsync ncclAllReduce roctxRangePush Comparability not_comparable trace_health",
+        ] {
+            for word in words_of(text) {
+                assert!(vocabulary.has_word(word), "{word}");
+            }
+        }
     }
 }

@@ -7,8 +7,15 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 
+use crate::llm::payload::Vocabulary;
+
 /// Shorter names than this stand within too many words; rules still find them.
 const SHORTEST_NAME: usize = 3;
+/// Shorter names than this are not looked for within longer words.
+const SHORTEST_PART: usize = 4;
+/// What tokens of names are called that a word of the language may be, such as an argument `size`: such a word is
+/// replaced in its own cell, and in no other text.
+const OF_TRACE: [&str; 5] = ["KERNEL", "NAME", "TEXT", "ARGUMENT", "COMMAND"];
 
 /// A token, with its name and without its brackets where a model left them out.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
@@ -22,14 +29,23 @@ pub(crate) struct KnownName {
     pub forms: Vec<String>,
 }
 
+/// A text that is replaced wherever it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub text: String,
+    pub token: String,
+    /// In small letters, if it is found in any case and within longer words too.
+    pub anywhere: Option<String>,
+}
+
 /// Tokens by what they stand for, and back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TokenMap {
     tokens: BTreeMap<String, String>,
     originals: BTreeMap<String, String>,
     counts: BTreeMap<String, usize>,
-    /// Known names in the order of falling length, with their tokens.
-    names: Vec<(String, String)>,
+    /// Known names in the order of falling length.
+    names: Vec<Name>,
 }
 
 impl TokenMap {
@@ -59,16 +75,31 @@ impl TokenMap {
     /// Another form of what a token stands for.
     pub(crate) fn alias(&mut self, name: &str, token: &str) {
         let name = name.trim();
-        if name.chars().count() < SHORTEST_NAME || self.names.iter().any(|(known, _)| known == name) {
+        let is_word = || OF_TRACE.contains(&kind(token)) && Vocabulary::builtin().has_word(name);
+        if name.chars().count() < SHORTEST_NAME || self.names.iter().any(|known| known.text == name) || is_word() {
             return;
         }
         let length = name.len();
-        let place = self.names.partition_point(|(known, _)| known.len() >= length);
-        self.names.insert(place, (name.to_owned(), token.to_owned()));
+        let place = self.names.partition_point(|known| known.text.len() >= length);
+        let name = Name { text: name.to_owned(), token: token.to_owned(), anywhere: None };
+        self.names.insert(place, name);
     }
 
-    /// Known names, the longest first, with their tokens.
-    pub(crate) fn names(&self) -> &[(String, String)] {
+    /// The same, in any case and within longer words: what a statement makes of the name of a machine, a person or a path. A
+    /// word of the language is found only by itself.
+    pub(crate) fn alias_anywhere(&mut self, name: &str, token: &str) {
+        self.alias(name, token);
+        let name = name.trim();
+        if name.chars().count() < SHORTEST_PART || Vocabulary::builtin().has_word(name) {
+            return;
+        }
+        if let Some(known) = self.names.iter_mut().find(|known| known.text == name) {
+            known.anywhere = Some(name.to_ascii_lowercase());
+        }
+    }
+
+    /// Known names, the longest first.
+    pub(crate) fn names(&self) -> &[Name] {
         &self.names
     }
 
@@ -131,11 +162,10 @@ impl TokenMap {
         for token in pattern.captures_iter(text).filter_map(|found| found.get(1)) {
             let token = format!("[{}]", token.as_str());
             let Some(original) = self.originals.get(&token).filter(|_| seen.insert(token.clone())) else { continue };
-            let kind = token.trim_start_matches('[').rsplit_once('_').map_or("NAME", |(kind, _)| kind);
             let mut forms = vec![original.clone()];
-            let others = self.names.iter().filter(|(name, of)| *of == token && name != original);
-            forms.extend(others.map(|(name, _)| name.clone()));
-            found.push(KnownName { kind: kind.to_owned(), forms });
+            let others = self.names.iter().filter(|name| name.token == token && name.text != *original);
+            forms.extend(others.map(|name| name.text.clone()));
+            found.push(KnownName { kind: kind(&token).to_owned(), forms });
         }
         found
     }
@@ -148,9 +178,27 @@ impl TokenMap {
     }
 }
 
+/// What a token is called, without its number.
+fn kind(token: &str) -> &str {
+    token.trim_start_matches('[').rsplit_once('_').map_or("NAME", |(kind, _)| kind)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_the_language_are_not_replaced_everywhere() {
+        let mut map = TokenMap::default();
+        for (kind, name) in [("TEXT", "size"), ("NAME", "reduce"), ("KERNEL", "hipMemcpy"), ("ARGUMENT", "batch")] {
+            let token = map.name(kind, name);
+            assert_eq!(map.restored(&token), name);
+            assert!(map.names().is_empty(), "{name}");
+        }
+        map.name("USER", "mark");
+        map.name("KERNEL", "fused idle kernel");
+        assert_eq!(map.names().len(), 2);
+    }
 
     #[test]
     fn tokens_lead_back() {

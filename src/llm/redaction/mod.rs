@@ -1,6 +1,7 @@
 //! Takes out of requests what must not leave, and puts it back into answers.
 
 mod map;
+mod nested;
 mod pass;
 mod rules;
 

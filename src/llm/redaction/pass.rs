@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::map::{KnownName, TokenMap};
+use super::map::{KnownName, Name, TokenMap};
+use super::nested::{self, texts};
 use super::rules::Rules;
 
 /// Fields of the protocols whose values are not texts of anyone: a model can be called like a path.
-const FIELDS_OF_PROTOCOLS: [&str; 3] = ["role", "type", "model"];
+pub(super) const FIELDS_OF_PROTOCOLS: [&str; 3] = ["role", "type", "model"];
 
 /// Passes over a text until nothing changes; each makes it shorter by what can be found.
 const MOST_PASSES: usize = 16;
@@ -92,17 +93,17 @@ impl Redactor {
     pub(crate) fn leak(&self, bytes: &[u8]) -> Option<String> {
         let left = |text: &str| {
             let mut names = self.map.names().iter();
-            names.find(|(name, _)| find_name(text, name).is_some()).map(|(_, token)| token.clone())
+            names.find(|name| find_name(text, name).is_some()).map(|name| name.token.clone())
         };
         match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => texts(&value).into_iter().find_map(left),
+            Ok(value) => texts(&value).iter().find_map(|text| left(text)),
             Err(_) => left(&String::from_utf8_lossy(bytes)),
         }
     }
 
     fn value(&mut self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = self.text(text),
+            Value::String(text) => *text = nested::redacted(self, text).unwrap_or_else(|| self.text(text)),
             Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
             Value::Object(fields) => {
                 for (name, value) in fields.iter_mut() {
@@ -132,10 +133,14 @@ impl Redactor {
 
     fn pass(&mut self, text: &str) -> String {
         let mut pieces = vec![Piece::Text(text.to_owned())];
-        let names: Vec<(String, String)> =
-            self.map.names().iter().filter(|(name, _)| text.contains(name.as_str())).cloned().collect();
-        for (name, token) in names {
-            pieces = each(pieces, |text| split_name(&text, &name, &token));
+        let small = text.to_ascii_lowercase();
+        let stands = |name: &&Name| match &name.anywhere {
+            Some(anywhere) => small.contains(anywhere),
+            None => text.contains(&name.text),
+        };
+        let names: Vec<Name> = self.map.names().iter().filter(stands).cloned().collect();
+        for name in names {
+            pieces = each(pieces, |text| split_name(&text, &name));
         }
         let Self { rules, map } = self;
         for rule in &rules.rules {
@@ -145,7 +150,7 @@ impl Redactor {
                 let mut end = 0;
                 for found in rule.pattern.captures_iter(&text) {
                     let Some(part) = found.name("it").or_else(|| found.get(0)) else { continue };
-                    if part.start() < end {
+                    if part.start() < end || rule.except.as_ref().is_some_and(|except| except.is_match(part.as_str())) {
                         continue;
                     }
                     for place in between(part.range(), &tokens) {
@@ -198,21 +203,36 @@ fn between(place: Range<usize>, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     left
 }
 
-fn split_name(text: &str, name: &str, token: &str) -> Vec<Piece> {
+fn split_name(text: &str, name: &Name) -> Vec<Piece> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = find_name(rest, name) {
         parts.push(Piece::Text(before.to_owned()));
-        parts.push(Piece::Token(token.to_owned()));
+        parts.push(Piece::Token(name.token.clone()));
         rest = after;
     }
     parts.push(Piece::Text(rest.to_owned()));
     parts
 }
 
-/// What is before and behind a name that is not a part of a longer word.
-fn find_name<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+/// Whether what stands between two texts is a part of a token.
+fn is_of_token(before: &str, after: &str) -> bool {
+    let is_of_token = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    before.trim_end_matches(is_of_token).ends_with('[') && after.trim_start_matches(is_of_token).starts_with(']')
+}
+
+/// What is before and behind a name that is not a part of a longer word, unless it is looked for there too.
+fn find_name<'a>(text: &'a str, name: &Name) -> Option<(&'a str, &'a str)> {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    if let Some(anywhere) = &name.anywhere {
+        // Letters of ASCII alone change, so that places stay.
+        let small = text.to_ascii_lowercase();
+        return small.match_indices(anywhere).find_map(|(start, _)| {
+            let (before, after) = (text.get(..start)?, text.get(start + anywhere.len()..)?);
+            (!is_of_token(before, after)).then_some((before, after))
+        });
+    }
+    let name = name.text.as_str();
     let (first, last) = (name.chars().next()?, name.chars().next_back()?);
     text.match_indices(name).find_map(|(start, _)| {
         let (before, after) = (text.get(..start)?, text.get(start + name.len()..)?);
@@ -220,21 +240,6 @@ fn find_name<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
         let is_joined_after = is_of_word(last) && after.chars().next().is_some_and(is_of_word);
         (!is_joined_before && !is_joined_after).then_some((before, after))
     })
-}
-
-/// All texts of a value.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(values) => values.iter().flat_map(texts).collect(),
-        Value::Object(fields) => {
-            let own = fields
-                .iter()
-                .filter(|(name, value)| !(value.is_string() && FIELDS_OF_PROTOCOLS.contains(&name.as_str())));
-            own.flat_map(|(_, value)| texts(value)).collect()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
 }
 
 #[cfg(test)]
@@ -371,6 +376,96 @@ mod tests {
         assert_eq!(redactor.leak(&sent), None);
         assert_eq!(redactor.leak(body).as_deref(), Some("[HOST_1]"));
         assert_eq!(redactor.map().restored("look at [PATH_2]"), "look at /home/me/x");
+    }
+
+    /// Arguments of a call are JSON in a text of JSON.
+    #[test]
+    fn arguments_stay_json() {
+        let query = "COPY (SELECT 1) TO \"/tmp/x/evil.csv\"";
+        for arguments in [
+            json!({ "query": query }),
+            json!({ "query": "SELECT '/zfs9/a b\\' || \"x\non tower\"", "tower": ["~/x\"y", { "a": "me@example.org" }] }),
+            json!([json!({ "query": query }).to_string()]),
+            json!({ "password": "hunter2", "source": "/zfs9/my falcon/x", "note": "on tower", "n": 1.5 }),
+            json!({ "query": "SELECT 1" }),
+        ] {
+            let body = json!({ "messages": [{ "function": { "arguments": arguments.to_string() } }] });
+            let mut redactor = redactor();
+            let sent = redactor.bytes(body.to_string().as_bytes());
+            assert_eq!(redactor.leak(&sent), None);
+            let sent: Value = serde_json::from_slice(&sent).unwrap();
+            let text = sent["messages"][0]["function"]["arguments"].as_str().unwrap();
+            let back: Value = serde_json::from_str(text).unwrap();
+            for secret in ["/tmp", "evil", "tower", "zfs9", "falcon", "hunter2", "example.org"] {
+                assert!(!text.contains(secret), "{secret}: {text}");
+            }
+            if arguments.get("query").and_then(Value::as_str) == Some(query) {
+                assert_eq!(back, json!({ "query": "COPY (SELECT 1) TO \"[PATH_2]\"" }));
+            }
+            let again = redactor.bytes(sent.to_string().as_bytes());
+            assert_eq!(serde_json::from_slice::<Value>(&again).unwrap(), sent);
+        }
+        assert_eq!(
+            redactor().leak(json!({"a": json!({"b": "x\ntower"}).to_string()}).to_string().as_bytes()).as_deref(),
+            Some("[HOST_1]")
+        );
+    }
+
+    /// What statements make of names of machines, people, paths and commands.
+    #[test]
+    fn names_are_found_in_any_case_and_within_words() {
+        let mut map = TokenMap::default();
+        for (kind, name) in
+            [("HOST", "tw015"), ("USER", "jsmith"), ("COMMAND", "python3 train.py --ranks 4"), ("HOST", "node")]
+        {
+            let token = map.name(kind, name);
+            map.alias_anywhere(name, &token);
+        }
+        for share in [Share::Figures, Share::Names, Share::Source] {
+            let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), map.clone());
+            for (text, expected) in [
+                ("qtw015 TW015x", "q[HOST_1] [HOST_1]x"),
+                ("XJSMITH_1", "X[USER_1]_1"),
+                ("x=PYTHON3 train.py --ranks 4;", "x=[COMMAND_1];"),
+                ("two nodes, Node", "two nodes, Node"),
+            ] {
+                assert_eq!(redactor.text(text), expected, "{text}");
+                let body = json!({ "content": text }).to_string();
+                assert_eq!(redactor.leak(body.as_bytes()).is_some(), text != expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn machines_with_a_number_and_people_are_recognized() {
+        for (text, secret) in [
+            ("slow on node3", "node3"),
+            ("gpu05 waits", "gpu05"),
+            ("is tw015 late", "tw015"),
+            ("ctr07, ctr7", "ctr"),
+            ("at gpu-node-3", "gpu-node-3"),
+            ("mi300x-01 is slow", "mi300x-01"),
+            ("x1000c0s0b0n0 and x3005c0s1b1", "x3"),
+            ("why is it slower on falcon12?", "falcon12"),
+            ("host tw115 waits", "tw115"),
+            ("user=jsmith", "jsmith"),
+            ("uid=bob", "bob"),
+            ("in ~bob.", "bob"),
+            ("login bjones", "bjones"),
+        ] {
+            for share in [Share::Figures, Share::Names, Share::Source] {
+                let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
+                let passed = redactor.text(text);
+                assert!(!passed.contains(secret), "{text}: {passed}");
+            }
+        }
+        for text in [
+            "gfx942 gfx90a gfx1100 mi300x MI250X fp16 bf16 fp8 int8 uint32 sha256 conv2d layer0 rank3 rank 03 gpu0 stream1 step_0001",
+            "slower on gfx942 than on mi300x, on rank3, on gpu0 and on layer12; host 3, node 2; kernel01 epoch001",
+            "the login node, at login time, ~5 ms, ns::~Tensor(), v01, rocprofv3, python3, H2D, L2, llama3",
+        ] {
+            assert_eq!(redactor().text(text), text);
+        }
     }
 
     proptest! {

@@ -27,6 +27,7 @@ struct FormRule {
     #[serde(default, rename = "about")]
     _about: String,
     pattern: String,
+    except: Option<String>,
     levels: Option<Vec<String>>,
     #[serde(default = "yes")]
     restored: bool,
@@ -41,6 +42,8 @@ fn yes() -> bool {
 pub(crate) struct Rule {
     pub token: String,
     pub pattern: Regex,
+    /// What is found is left alone if it is so.
+    pub except: Option<Regex>,
     pub is_restored: bool,
     /// Levels at which it applies; all if there are none.
     levels: Vec<String>,
@@ -93,9 +96,13 @@ impl Rules {
             if !is_token {
                 return Err(format!("token {} must be capital letters", rule.token));
             }
-            let pattern = RegexBuilder::new(&rule.pattern).size_limit(32 << 20).build();
-            let pattern = pattern.map_err(|error| format!("pattern of {}: {error}", rule.token))?;
-            rules.push(Rule { token: rule.token, pattern, is_restored: rule.restored, levels });
+            let built = |pattern: &str| {
+                let pattern = RegexBuilder::new(pattern).size_limit(32 << 20).build();
+                pattern.map_err(|error| format!("pattern of {}: {error}", rule.token))
+            };
+            let pattern = built(&rule.pattern)?;
+            let except = rule.except.as_deref().map(built).transpose()?;
+            rules.push(Rule { token: rule.token, pattern, except, is_restored: rule.restored, levels });
         }
         Ok(Self { rules, public: form.public })
     }

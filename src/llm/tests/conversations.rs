@@ -269,7 +269,7 @@ fn what_was_shared_is_not_sent_again() {
     };
     let mut conversation = Conversation::new();
     let mut ask = |files: &[(&str, &str)]| {
-        let (messages, shared) = conversation.with_question("why?", &data(files), 1).unwrap();
+        let (messages, shared) = conversation.with_question("why?", &data(files), 1, &ToOwned::to_owned).unwrap();
         let turn = Turn { question: gate().remembered("why?"), shared, ..Turn::default() };
         conversation.answered(turn, &mut |_| panic!("too early"));
         messages.into_iter().map(|message| message.text).collect::<Vec<String>>()
@@ -297,25 +297,25 @@ fn what_was_shared_is_not_sent_again() {
 fn names_are_kept_and_taken_out_again() {
     let redactor = || Redactor::new(Rules::new(Share::Figures, None).unwrap(), TokenMap::default());
     let mut map = TokenMap::default();
-    let token = map.name("KERNEL", "void lab::gemm<float>(int)");
-    map.alias("gemm", &token);
+    let token = map.name("KERNEL", "void lab::lab_mm<float>(int)");
+    map.alias("lab_mm", &token);
     map.name("TEXT", "ab");
     map.name("KERNEL", "conv2d_fwd");
     let first = Gate::new(GateOptions::default(), Redactor::new(Rules::new(Share::Figures, None).unwrap(), map));
-    let question = first.remembered("is gemm slow in /scratch/falcon? password: hunter22");
-    assert_eq!(question.text, "is void lab::gemm<float>(int) slow in /scratch/falcon? password: [SECRET_1]");
-    let plain = first.remembered("is gemm slow?");
-    assert_eq!(plain.text, "is gemm slow?");
+    let question = first.remembered("is lab_mm slow in /scratch/falcon? password: hunter22");
+    assert_eq!(question.text, "is void lab::lab_mm<float>(int) slow in /scratch/falcon? password: [SECRET_1]");
+    let plain = first.remembered("is lab_mm slow?");
+    assert_eq!(plain.text, "is lab_mm slow?");
     // Texts that would not be found again stay tokens.
     assert_eq!(first.remembered("KERNEL_1 and [TEXT_1]").text, "[KERNEL_1] and [TEXT_1]");
     assert_eq!(first.remembered("two [KERNEL_2]s").text, "two [KERNEL_2]s");
     let answer = first.remembered("KERNEL_1 is slow, [KERNEL_9] is not");
-    assert_eq!(answer.text, "void lab::gemm<float>(int) is slow, [KERNEL_9] is not");
+    assert_eq!(answer.text, "void lab::lab_mm<float>(int) is slow, [KERNEL_9] is not");
     let mut second = redactor();
     second.learn(&question.names);
     second.learn(&plain.names);
     for text in [&question.text, &plain.text, &answer.text] {
         let sent = String::from_utf8(second.bytes(json!({ "content": text }).to_string().as_bytes())).unwrap();
-        assert!(!sent.contains("gemm") && !sent.contains("falcon") && !sent.contains("hunter"), "{sent}");
+        assert!(!sent.contains("lab_mm") && !sent.contains("falcon") && !sent.contains("hunter"), "{sent}");
     }
 }

@@ -163,3 +163,21 @@ fn names_leave_where_they_are_shared_and_nothing_else() {
         assert!(!last.contains(&part), "{part} after …{}", before(&last, &part));
     }
 }
+
+/// What a statement makes of machines and command lines does not leave where names are shared either.
+#[test]
+fn derived_texts_do_not_leave_where_names_are_shared() {
+    let (_directory, input) = planted();
+    let query = "SELECT 'q' || hostname AS q, upper(hostname) AS u, 'x=' || command AS c, command FROM processes";
+    let server =
+        Server::new(vec![call("sql", &json!({ "query": query })), call("findings", &json!({})), says("Fine.")]);
+    let run = ask_planted("local", &server, &input, &["--llm-share", "names"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let last = bodies(&server).pop().unwrap().to_string();
+    for part in
+        [format!("{SECRET}-host"), format!("{}-HOST", SECRET.to_uppercase()), "/app".to_owned(), "--key=".to_owned()]
+    {
+        assert!(!last.contains(&part), "{part} after …{}", before(&last, &part));
+    }
+    assert!(last.contains("[COMMAND_1]"), "{last}");
+}
