@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::step::Step;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
+use crate::llm::RESULTS_SECTION;
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
 /// What results have.
@@ -29,8 +30,12 @@ pub(crate) fn evidence_document(like: &Document, steps: &[Step]) -> Result<Docum
     let Evidence { tables, figures, texts } = all;
     let blocks =
         tables.into_iter().map(|table| Block::Table(Box::new(table))).chain(texts.into_iter().map(Block::Note));
-    let section =
-        Section { id: "results".to_owned(), title: String::new(), about: String::new(), blocks: blocks.collect() };
+    let section = Section {
+        id: RESULTS_SECTION.to_owned(),
+        title: String::new(),
+        about: String::new(),
+        blocks: blocks.collect(),
+    };
     Ok(Document {
         title: String::new(),
         summary: String::new(),
@@ -157,4 +162,51 @@ fn series(name: &str, values: &[&Value]) -> Column {
         Series::new(name.into(), values.iter().map(text).collect::<Vec<_>>())
     };
     series.into_column()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::document::queries_document;
+    use super::*;
+    use crate::engine::Registry;
+    use crate::llm::Grounding;
+
+    /// What is marked of an answer that rests on the result of a statement with one count.
+    fn missing(column: &str, count: i64, answer: &str) -> Vec<String> {
+        let columns = json!([{"name": "kernel_name", "unit": "name"}, {"name": column, "unit": "text"}]);
+        let result = json!({"columns": columns, "rows": [["fill_optimizer", count]], "total_rows": 1});
+        let info = json!({"processes": [{"pid": 4100, "hostname": "node0", "gpus": ["gfx942"]}]});
+        let step = |tool: &str, result| Step { tool: tool.to_owned(), result, ..Step::default() };
+        let steps = [step("sql", result), step("info", info)];
+        let document = evidence_document(&queries_document("q", &[]), &steps).unwrap();
+        let registry = Registry::builtin().unwrap();
+        Grounding::new(&document, &registry, &|_| None).check(&[answer.to_owned()]).missing
+    }
+
+    #[test]
+    fn counts_of_statements_support_what_they_may_count() {
+        for (column, answer) in [
+            ("n", "`fill_optimizer` ran 60 times."),
+            ("n", "It has 60 dispatches, was called 60 times, and 60 calls are 60 launches."),
+            ("count(*)", "There are 60 kernels."),
+            ("k", "There are 60 different kernels."),
+            ("dispatches", "60 optimizer kernels ran 60 times."),
+            ("n", "It made 60 copies."),
+            ("ranks", "60 ranks took part, and pid 4100 on gfx942."),
+            ("ms", "It takes 60 ms."),
+        ] {
+            assert_eq!(missing(column, 60, answer), Vec::<String>::new(), "{column}: {answer}");
+        }
+        for (column, answer) in
+            [("ranks", "60 kernels ran."), ("copies", "60 ranks took part."), ("n", "59 kernels ran on an H100.")]
+        {
+            let missing = missing(column, 60, answer);
+            assert!(
+                !missing.is_empty() && missing.iter().all(|text| text.contains("not in the results")),
+                "{missing:?}"
+            );
+        }
+    }
 }

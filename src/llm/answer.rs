@@ -34,13 +34,30 @@ pub(crate) fn limited(paragraphs: Vec<String>, limits: AnswerLimits) -> (Vec<Str
         let length = paragraph.chars().count();
         if length > left {
             is_shortened = true;
-            kept.push(paragraph.chars().take(left).collect());
+            kept.push(cut(&paragraph, left));
             break;
         }
         left -= length;
         kept.push(paragraph);
     }
     (kept, is_shortened)
+}
+
+/// The beginning of a paragraph, without a word or number of which the rest, or the unit, would be missing.
+fn cut(paragraph: &str, most: usize) -> String {
+    let mut text: String = paragraph.chars().take(most).collect();
+    let is_within_word =
+        !paragraph.chars().nth(most).is_some_and(char::is_whitespace) && !text.ends_with(char::is_whitespace);
+    let mut is_dropped = is_within_word;
+    while let Some(start) = text.trim_end().rfind(char::is_whitespace) {
+        let has_digits = text.get(start..).is_some_and(|word| word.contains(|letter: char| letter.is_ascii_digit()));
+        if !is_dropped && !has_digits {
+            break;
+        }
+        text.truncate(start);
+        is_dropped = false;
+    }
+    text.trim_end().to_owned()
 }
 
 /// The commands that an answer by the schema has in fields of their own.
@@ -159,6 +176,9 @@ mod tests {
         let cut = |texts: &[&str]| limited(texts.iter().map(|text| (*text).to_owned()).collect(), limits);
         assert_eq!(cut(&["äbc", "def"]), (vec!["äbc".to_owned(), "def".to_owned()], false));
         assert_eq!(cut(&["äbc", "defgh"]), (vec!["äbc".to_owned(), "defg".to_owned()], true));
+        assert_eq!(cut(&["ab cdefgh"]).0, ["ab"]);
+        assert_eq!(cut(&["ab 12 ms"]).0, ["ab"]);
+        assert_eq!(cut(&["ab cdef gh"]).0, ["ab cdef"]);
         assert_eq!(cut(&["a", "b", "c", "d"]).0.len(), 3);
         assert!(cut(&["a", "b", "c", "d"]).1 && !cut(&["a", "b", "c"]).1);
     }

@@ -32,7 +32,7 @@ pub(crate) use chain::{Event, Listener, ask_chain};
 pub(crate) use environment::Variables;
 pub(crate) use error::LlmError;
 pub(crate) use gate::Gate;
-pub(crate) use grounding::{CheckOwn, Grounding};
+pub(crate) use grounding::{CheckOwn, Grounding, RESULTS_SECTION};
 pub(crate) use guide::{GuideContext, guide};
 pub(crate) use models::model;
 pub(crate) use narrative::{Kept, Narrator, Outcome};

@@ -5,13 +5,16 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::command_check::{CheckOwn, Checks};
+use super::clauses::Around;
+use super::collect::RESULTS_SECTION;
+use super::command_check::{CheckOwn, Checks, is_variable};
 use super::commands::commands;
 use super::counters::Counters;
 use super::facts::Facts;
 use super::names::Names;
 use super::numbers::numbers;
 use super::suggested::{Suggested, suggested};
+use super::table::words;
 use crate::engine::Registry;
 use crate::report::document::Document;
 
@@ -28,6 +31,8 @@ pub(crate) struct Grounding<'a> {
     facts: Facts,
     names: Names,
     checks: Checks<'a>,
+    /// What messages call the document.
+    source: &'static str,
 }
 
 /// An answer that was compared.
@@ -46,9 +51,11 @@ type Flaw = (Range<usize>, String);
 
 impl<'a> Grounding<'a> {
     /// Takes the numbers and names of a document.
-    pub(crate) fn new(document: &Document, registry: &Registry, check_own: CheckOwn<'a>) -> Self {
-        let checks = Checks { own: check_own, counters: Counters::of_document(document) };
-        Self { facts: Facts::of_document(document), names: Names::of_document(document, registry), checks }
+    pub(crate) fn new(document: &Document, registry: &'a Registry, check_own: CheckOwn<'a>) -> Self {
+        let checks = Checks { own: check_own, counters: Counters::of_document(document), registry: Some(registry) };
+        let is_of_results = document.sections.iter().any(|section| section.id == RESULTS_SECTION);
+        let source = if is_of_results { "results" } else { "document" };
+        Self { facts: Facts::of_document(document), names: Names::of_document(document, registry), checks, source }
     }
 
     /// The commands that an answer suggests.
@@ -97,16 +104,43 @@ impl<'a> Grounding<'a> {
         skipped.extend(self.names.places(text));
         let mut not_of_trace = skipped.clone();
         not_of_trace.extend(self.settings(text));
+        let source = self.source;
+        let unknown = self.names.unknown(text, &skipped);
+        // Numbers in the brackets of a name are a part of it.
+        let has_brackets = |place: &&Range<usize>| shown(place).contains(['(', '<']);
+        not_of_trace.extend(unknown.iter().filter(has_brackets).cloned());
         for found in numbers(text, &not_of_trace) {
             *looked_for += 1;
-            if !self.facts.support(&found, sentence(text, &found.place)) {
-                flaws.push((found.place.clone(), format!("number not in the document: {}", shown(&found.place))));
+            if !self.facts.support(&found, Around::new(text, &found.place)) {
+                flaws.push((found.place.clone(), format!("number not in the {source}: {}", shown(&found.place))));
             }
         }
-        for place in self.names.unknown(text, &skipped) {
-            flaws.push((place.clone(), format!("name not in the document: {}", shown(&place))));
+        for place in unknown {
+            flaws.push((place.clone(), format!("name not in the {source}: {}", shown(&place))));
+        }
+        for place in self.unknown_variables(text, &skipped) {
+            flaws.push((place.clone(), format!("no variable that is known: {}", shown(&place))));
         }
         flaws
+    }
+
+    /// Names of variables that a text sets, are called as those of the field, and are not known.
+    fn unknown_variables(&self, text: &str, skipped: &[Range<usize>]) -> Vec<Range<usize>> {
+        let Some(setting) = SETTING.as_ref() else { return Vec::new() };
+        let is_skipped =
+            |place: &Range<usize>| skipped.iter().any(|taken| taken.start < place.end && place.start < taken.end);
+        let is_of_field = |name: &str| {
+            let is_upper =
+                name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_');
+            is_upper && words().unchecked_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+        };
+        let unknown = setting.captures_iter(text).filter_map(|found| {
+            let (whole, name) = (found.get(0)?, found.get(1)?.as_str());
+            let is_unknown = is_of_field(name) && !is_variable(name) && !self.names.has_word(name);
+            let place = whole.start()..whole.start() + whole.as_str().trim_end_matches(['.', ':', '!', '?']).len();
+            (is_unknown && !is_skipped(&place)).then_some(place)
+        });
+        unknown.collect()
     }
 
     /// Where values of settings that no figure is called as stand, and arguments of calls in code.
@@ -118,14 +152,4 @@ impl<'a> Grounding<'a> {
         let settings = settings.filter_map(|found| Some(found.get(0)?.range()));
         settings.chain(call.find_iter(text).map(|found| found.range())).collect()
     }
-}
-
-/// The sentence around a place.
-fn sentence<'a>(text: &'a str, place: &Range<usize>) -> &'a str {
-    const ENDS: [&str; 5] = [". ", "; ", "! ", "? ", "\n"];
-    let before = text.get(..place.start).unwrap_or_default();
-    let start = ENDS.iter().filter_map(|end| Some(before.rfind(end)? + end.len())).max().unwrap_or(0);
-    let after = text.get(place.end..).unwrap_or_default();
-    let end = ENDS.iter().filter_map(|end| after.find(end)).min().map_or(text.len(), |end| place.end + end);
-    text.get(start..end).unwrap_or_default()
 }

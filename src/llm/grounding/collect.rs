@@ -4,15 +4,21 @@ use std::collections::BTreeSet;
 
 use polars::prelude::DataFrame;
 
+use super::clauses::Share;
 use super::facts::{Fact, Facts, stems};
+use super::ids::add_ids;
 use super::numbers::numbers;
-use super::table::Kind;
+use super::table::{Kind, words};
 use crate::analysis::hardware::devices::Catalog;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::findings::{Finding, shortened};
 use crate::report::document::{Block, Document, Table};
 
+/// Section of a document that has results of calls, in place of an analysis.
+pub(crate) const RESULTS_SECTION: &str = "results";
+/// Table of the rows of a statement, whose columns are called as its writer likes.
+const STATEMENT_TABLE: &str = "sql";
 /// Shortest name by which a row is known in a sentence.
 const SHORTEST_NAME: usize = 5;
 /// Forms in which sentences shorten names.
@@ -38,8 +44,10 @@ struct Place<'a> {
 impl Facts {
     /// The numbers of figures, views, findings, tables and sentences.
     pub(crate) fn of_document(document: &Document) -> Self {
-        let mut facts = Self::default();
+        let is_of_results = document.sections.iter().any(|section| section.id == RESULTS_SECTION);
+        let mut facts = Self { is_of_results, ..Self::default() };
         for figure in &document.figures {
+            facts.shares.extend(Share::of_figure(figure, stems(&figure.id)));
             facts.add(&figure.value, figure.unit, Place { name: &figure.id, row: None });
         }
         for view in document.views.all() {
@@ -66,9 +74,7 @@ impl Facts {
         facts.add_number(Kind::Plain, document.findings.len() as f64, "findings", None);
         let hosts: BTreeSet<&String> = provenance.inputs.iter().filter_map(|input| input.hostname.as_ref()).collect();
         facts.add_number(Kind::Plain, hosts.len() as f64, "nodes", None);
-        for rank in &provenance.ranks {
-            facts.add_id(*rank as f64, "rank");
-        }
+        add_ids(&mut facts, document);
         let gpus: BTreeSet<&String> = provenance.inputs.iter().flat_map(|input| &input.gpus).collect();
         gpus.into_iter().for_each(|gpu| facts.add_gpu(gpu));
         facts
@@ -95,7 +101,11 @@ impl Facts {
     }
 
     fn add_table(&mut self, table: &Table) {
+        let first = self.all.len();
         self.add_frame(&table.frame, &table.columns, &[]);
+        if self.is_of_results && table.id == STATEMENT_TABLE {
+            self.all.iter_mut().skip(first).for_each(|fact| fact.is_of_statement = true);
+        }
         self.add_number(Kind::Plain, table.total_rows as f64, "rows", None);
         // The first column of a whole table has each of what it is about.
         let first = table.columns.first().filter(|column| column.unit == ColumnUnit::Name);
@@ -148,6 +158,14 @@ impl Facts {
             Cell::Float(value) if value.is_finite() => *value,
             Cell::Text(text) => return self.add_text(text, place.row),
             _ => return,
+        };
+        let is_id = words().id_columns.contains(place.name);
+        // Columns of statements have units by their names alone.
+        let is_undeclared = self.is_of_results && matches!(unit, ColumnUnit::Text | ColumnUnit::Name);
+        let unit = match unit {
+            _ if is_id => ColumnUnit::Id,
+            _ if is_undeclared => ColumnUnit::of_name(&format!("_{}", place.name)).unwrap_or(ColumnUnit::Number),
+            unit => unit,
         };
         let (kind, factor) = match unit {
             ColumnUnit::Nanoseconds => (Kind::Time, 1.0),
@@ -209,12 +227,13 @@ impl Facts {
         self.push(kind, value, 0.0, stems(name), false, row);
     }
 
-    fn add_id(&mut self, value: f64, name: &str) {
+    /// A number that identifies something.
+    pub(super) fn add_id(&mut self, value: f64, name: &str) {
         self.push(Kind::Plain, value, 0.0, stems(name), true, None);
     }
 
     fn push(&mut self, kind: Kind, value: f64, tolerance: f64, stems: Vec<String>, is_id: bool, row: Option<usize>) {
-        self.all.push(Fact { kind, value, tolerance, stems, is_id, row });
+        self.all.push(Fact { kind, value, tolerance, stems, is_id, row, is_of_statement: false });
     }
 }
 

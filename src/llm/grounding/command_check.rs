@@ -1,9 +1,12 @@
 //! Whether a command is confirmed: every simple command of it, by the tables of options, counters and programs.
 
 use super::counters::Counters;
+use super::effects::effect;
+use super::own::cannot_run;
 use super::shell::simple_commands;
-use super::table::words;
+use super::table::{Monitor, words};
 use crate::analysis::counter_plan::{check, words as split_words};
+use crate::engine::Registry;
 
 /// Tells why this program does not take a command of its own; nothing where it does.
 pub(crate) type CheckOwn<'a> = &'a dyn Fn(&[String]) -> Option<String>;
@@ -12,6 +15,8 @@ pub(crate) type CheckOwn<'a> = &'a dyn Fn(&[String]) -> Option<String>;
 pub(crate) struct Checks<'a> {
     pub own: CheckOwn<'a>,
     pub counters: Counters,
+    /// The queries, by which commands of this program are checked further.
+    pub registry: Option<&'a Registry>,
 }
 
 /// Why a line is not confirmed. In a sentence, the program that a profiler runs may be left out.
@@ -47,10 +52,19 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     let program = rest.first()?.as_str();
     let name = program.rsplit('/').next().unwrap_or_default();
     if name == table.own {
-        return (checks.own)(rest);
+        let problem = (checks.own)(rest).or_else(|| effect(rest, &table.own_reads));
+        return problem.or_else(|| cannot_run(rest, checks.registry));
+    }
+    if let Some(monitor) = table.monitor.iter().find(|monitor| monitor.name == name) {
+        return of_monitor(monitor, rest).or_else(|| effect(rest, &[]));
     }
     if has(&table.unchecked, name) {
-        return None;
+        return effect(rest, &[]);
+    }
+    // A mode that only reads has options of its own.
+    let is_mode = |mode: &&Monitor| rest.get(1).is_some_and(|word| mode.name == format!("{name} {word}"));
+    if let Some(mode) = table.reader.iter().find(is_mode) {
+        return of_monitor(mode, rest).or_else(|| effect(rest, &table.own_reads));
     }
     if !has(&table.profilers, name) {
         let instead = if has(&table.outdated, name) { "; rocprofv3 replaces it" } else { "" };
@@ -66,6 +80,9 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     if let Some(problem) = check(&whole).first() {
         return Some(problem.to_string());
     }
+    if let Some(problem) = effect(&whole, &[]) {
+        return Some(problem);
+    }
     if let Some(problem) = checks.counters.problem(&whole) {
         return Some(problem);
     }
@@ -74,13 +91,35 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     is_harmful.then(|| format!("it would run {profiled}"))
 }
 
+/// Why a program that only shows something does not take a command.
+fn of_monitor(monitor: &Monitor, command: &[String]) -> Option<String> {
+    let has = |list: &[String], word: &str| {
+        list.iter().any(|known| known == word || known.ends_with('*') && word.starts_with(known.trim_end_matches('*')))
+    };
+    let (_, rest) = command.split_first()?;
+    let verb = rest.first().filter(|_| !monitor.verbs.is_empty());
+    let wrong = verb.filter(|verb| !has(&monitor.verbs, verb)).or_else(|| {
+        let mut options = rest.iter().filter(|word| word.starts_with('-') && !monitor.options.is_empty());
+        options.find(|word| !has(&monitor.options, word.split('=').next().unwrap_or(word)))
+    });
+    wrong.map(|word| format!("{word} is not confirmed for {}", monitor.name))
+}
+
 fn is_name(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn is_variable_known(name: &str) -> bool {
-    let known = &words().commands.variables;
+    is_listed(&words().commands.variables, name)
+}
+
+/// Whether a variable exists, whether a command may set it or not.
+pub(super) fn is_variable(name: &str) -> bool {
+    is_variable_known(name) || is_listed(&words().commands.named_variables, name)
+}
+
+fn is_listed(known: &[String], name: &str) -> bool {
     known.iter().any(|known| known == name || known.ends_with('_') && name.starts_with(known.as_str()))
 }
 

@@ -73,7 +73,8 @@ fn is_known(program: &str) -> bool {
     let table = &words().commands;
     let name = program.rsplit('/').next().unwrap_or_default();
     let lists = [&table.profilers, &table.outdated, &table.harmful, &table.launchers, &table.unchecked];
-    name == table.own || lists.into_iter().flatten().any(|known| known == name)
+    let is_monitor = table.monitor.iter().any(|monitor| monitor.name == name);
+    is_monitor || name == table.own || lists.into_iter().flatten().any(|known| known == name)
 }
 
 /// Commands that stand in a sentence or make up a line, outside of code.
@@ -126,7 +127,8 @@ fn is_meant(program: &str, line: &str, before: &str) -> bool {
     }
     let is_harmful = table.harmful.iter().any(|known| known == program);
     let has_operator = line.contains(['|', '>']) || line.contains("://") || second.starts_with(['/', '~', '.', '$']);
-    if is_harmful || table.unchecked.iter().any(|known| known == program) {
+    let is_monitor = table.monitor.iter().any(|monitor| monitor.name == program);
+    if is_harmful || is_monitor || table.unchecked.iter().any(|known| known == program) {
         return has_operator || OPTION.as_ref().is_some_and(|option| option.is_match(line));
     }
     let verb = before.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::clauses::{Around, Share, only_share};
 use super::numbers::Written;
 use super::table::{Kind, stem, words};
 
@@ -24,6 +25,8 @@ pub(super) struct Fact {
     pub is_id: bool,
     /// Row of a table, or finding, that it belongs to.
     pub row: Option<usize>,
+    /// Whether it is of a statement, whose columns are called as its writer likes.
+    pub is_of_statement: bool,
 }
 
 /// All numbers of a document.
@@ -36,6 +39,10 @@ pub(crate) struct Facts {
     pub(super) row_count: usize,
     /// Fractions that stand in sentences.
     pub(super) fractions: Vec<(f64, f64)>,
+    /// Percentages that are figures.
+    pub(super) shares: Vec<Share>,
+    /// Whether these are results of calls.
+    pub(super) is_of_results: bool,
 }
 
 /// The words of a name of a column, in the singular: those before `per`, by which it is divided.
@@ -45,9 +52,9 @@ pub(super) fn stems(name: &str) -> Vec<String> {
 }
 
 impl Facts {
-    /// Whether a number stands in the document, as far as it is rounded. `sentence` is what stands around it: a percentage
-    /// beside a name is one of the rows of that name, or of a figure that the sentence names.
-    pub(crate) fn support(&self, written: &Written, sentence: &str) -> bool {
+    /// Whether a number stands in the document, as far as it is rounded. A percentage beside a name is one of the rows of that name, or
+    /// of a figure that the sentence names; in a clause that is about one figure, it is that one.
+    pub(crate) fn support(&self, written: &Written, around: Around<'_>) -> bool {
         if let Some(place) = written.identifies {
             let is_of = |fact: &Fact| fact.kind == Kind::Plain && fact.is_id && shares(&place.names, &fact.stems);
             let has_any = self.all.iter().any(is_of);
@@ -58,7 +65,7 @@ impl Facts {
         }
         match written.kind {
             Kind::Plain => self.has_count(written),
-            Kind::Percent => self.has_percent(written, sentence),
+            Kind::Percent => self.has_percent(written, around),
             Kind::Times => self.has(written, &is_factor),
             kind => self.has(written, &|fact| fact.kind == kind),
         }
@@ -69,17 +76,23 @@ impl Facts {
         let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
         let is_count = |fact: &Fact| fact.kind == Kind::Plain && !fact.is_id;
         if !nouns.is_empty() {
-            let is_of = |fact: &Fact| nouns.iter().any(|name| fact.stems.contains(name)) || is_unsaid(fact);
+            let is_of = |fact: &Fact| {
+                nouns.iter().any(|name| fact.stems.contains(name))
+                    || is_unsaid(fact)
+                    || is_called_otherwise(fact, written)
+            };
             return self.has(written, &|fact| is_count(fact) && is_of(fact));
         }
         let is_of = |fact: &Fact| is_count(fact) && shares(&written.counts, &fact.stems);
         if self.all.iter().any(is_of) {
             return self.has(written, &is_of);
         }
-        self.has(written, &|fact| is_quoted_bare(fact, written))
+        // Of several ids, only the first stands behind what it is of.
+        let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == Kind::Plain;
+        self.has(written, &|fact| is_quoted_bare(fact, written) || is_id(fact))
     }
 
-    fn has_percent(&self, written: &Written, sentence: &str) -> bool {
+    fn has_percent(&self, written: &Written, around: Around<'_>) -> bool {
         let of_share = |written: &Written| Written {
             readings: written.readings.iter().map(|(value, tolerance)| (value / 100.0, tolerance / 100.0)).collect(),
             ..written.clone()
@@ -89,6 +102,10 @@ impl Facts {
             self.has(written, &|fact| fact.kind == Kind::Percent && is_of(fact))
                 || self.has(&of_share(written), &|fact| is_share(fact) && is_of(fact))
         };
+        if let Some(share) = only_share(&self.shares, around) {
+            return is_among(&|fact| fact.stems == share.stems);
+        }
+        let sentence = around.sentence;
         let named = self.named(sentence);
         let is_of_row = |fact: &Fact| fact.row.is_some_and(|row| named.contains(&row));
         if !self.all.iter().any(|fact| fact.kind == Kind::Percent && is_of_row(fact)) {
@@ -138,6 +155,15 @@ impl Facts {
 fn is_unsaid(fact: &Fact) -> bool {
     let unsaid = &words().unsaid_words;
     fact.row.is_some() && !fact.stems.is_empty() && fact.stems.iter().all(|stem| unsaid.contains(stem))
+}
+
+/// Whether a count of a statement may be of the noun of a number, though its column is not called so: the column names no
+/// other noun, or both are runs of kernels.
+fn is_called_otherwise(fact: &Fact, written: &Written) -> bool {
+    let table = words();
+    let is_execution = |stems: &[String]| stems.iter().any(|stem| table.executions.contains(stem));
+    let names_other = table.noun.iter().any(|noun| shares(&noun.words, &fact.stems));
+    fact.is_of_statement && (!names_other || is_execution(&fact.stems) && is_execution(&written.counts))
 }
 
 fn shares(names: &[String], stems: &[String]) -> bool {

@@ -2,18 +2,24 @@
 
 mod apis;
 mod check;
+mod clauses;
 mod collect;
 mod command_check;
 mod commands;
 mod counters;
+mod devices;
+mod effects;
 mod facts;
 mod forms;
+mod ids;
 mod names;
 mod numbers;
+mod own;
 mod shell;
 mod suggested;
 mod table;
 
 pub(crate) use check::{Checked, Grounding};
+pub(crate) use collect::RESULTS_SECTION;
 pub(crate) use command_check::CheckOwn;
 pub(crate) use suggested::Suggested;

@@ -8,6 +8,7 @@ use polars::prelude::DataFrame;
 use regex::Regex;
 
 use super::apis::{is_in_interface, is_of_interface};
+use super::devices::Devices;
 use super::table::words;
 use crate::analysis::hardware::metrics::Definitions;
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
@@ -17,6 +18,8 @@ use crate::report::document::{Block, Document};
 
 /// Shorter names stand within too many words to be looked for.
 const SHORTEST_NAME: usize = 4;
+/// Longest brackets behind a name.
+const LONGEST_BRACKETS: usize = 500;
 
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([^`\n]+)`").ok());
 static IDENTIFIER: LazyLock<Option<Regex>> =
@@ -34,6 +37,7 @@ pub(crate) struct Names {
     words: BTreeSet<String>,
     /// Names that may hold anything, the longest first.
     long: Vec<String>,
+    devices: Devices,
 }
 
 impl Names {
@@ -72,6 +76,7 @@ impl Names {
             input.gpus.iter().chain(&input.hostname).chain([&input.path]).for_each(|text| names.add(text));
         }
         document.notes.iter().for_each(|note| names.add_words(&note.text));
+        names.devices = Devices::of_words(&names.words);
         names.add_of_program(registry);
         names.long.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         names.long.dedup();
@@ -156,8 +161,8 @@ impl Names {
                 continue;
             }
             // What is written as code is one name.
-            let whole = span.cloned().unwrap_or(place);
-            if !unknown.contains(&whole) {
+            let whole = span.cloned().unwrap_or_else(|| with_brackets(text, &place));
+            if !unknown.iter().any(|taken| taken.start < whole.end && whole.start < taken.end) {
                 unknown.push(whole);
             }
         }
@@ -166,6 +171,12 @@ impl Names {
             let place = found.range();
             let is_new = !unknown.iter().any(|taken| taken.start < place.end && place.start < taken.end);
             if is_new && !is_skipped(&place) && !self.is_known(found.as_str()) {
+                unknown.push(place);
+            }
+        }
+        for place in self.devices.others(text) {
+            let is_new = !unknown.iter().any(|taken| taken.start < place.end && place.start < taken.end);
+            if is_new && !is_skipped(&place) {
                 unknown.push(place);
             }
         }
@@ -204,6 +215,25 @@ fn is_composed(word: &str) -> bool {
         turns
     });
     word.contains("::") || word.trim_matches('_').contains('_') || has_capitals && word.len() > SHORTEST_NAME
+}
+
+/// A name with its arguments in brackets, which follow directly: `ncclDevKernel(ncclDevKernelArgs<4096>)`.
+fn with_brackets(text: &str, place: &Range<usize>) -> Range<usize> {
+    let behind = text.get(place.end..).unwrap_or_default();
+    let (mut depth, mut length) = (0usize, 0);
+    for (at, letter) in behind.char_indices().take(LONGEST_BRACKETS) {
+        match letter {
+            '(' | '<' => depth += 1,
+            ')' | '>' if depth > 0 => {
+                depth -= 1;
+                length = if depth == 0 { at + 1 } else { length };
+            }
+            '\n' | '`' => break,
+            _ if depth == 0 => break,
+            _ => {}
+        }
+    }
+    place.start..place.end + length
 }
 
 fn is_technical(word: &str) -> bool {

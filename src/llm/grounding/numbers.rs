@@ -10,6 +10,8 @@ use super::table::{Kind, Noun, stem, words};
 
 /// Words behind a number that may say what it counts.
 const MOST_WORDS: usize = 5;
+/// Most that are picked of many, as in `the top three`.
+const MOST_PICKED: f64 = 20.0;
 
 /// A number as it was written.
 #[derive(Clone, Debug)]
@@ -115,6 +117,9 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     if is_digits && has(&table.structure_before, &last) || before.ends_with('#') {
         return None;
     }
+    if form.value <= MOST_PICKED && has(&table.picked_before, &last) {
+        return None;
+    }
     let is_loose = has(&table.loose, &last) || before.trim_end().ends_with(['~', '≈', '<', '>', '≥', '≤']);
     let mut scale = 1.0;
     let (mut rest, mut end) = (rest, end);
@@ -145,6 +150,10 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     if unit.is_none() && (counts.iter().take(2).any(|word| has(&table.structure_after, word)) || is_of_these(rest)) {
         return None;
     }
+    let is_picked = form.value <= MOST_PICKED && following.first().is_some_and(|word| has(&table.picked_after, word));
+    if unit.is_none() && is_picked {
+        return None;
+    }
     let (mut kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
     if kind == Kind::Percent
         && [Some(&last), following.first(), following.get(1)]
@@ -169,7 +178,10 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     readings.extend(
         form.other.filter(|_| kind != Kind::Plain).map(|(value, tolerance)| (value * scale, tolerance * scale)),
     );
-    let identifies = table.place.iter().find(|place| has(&place.words, &last)).filter(|_| kind == Kind::Plain);
+    let identifies = table.place.iter().find(|place| has(&place.words, &last));
+    // To process 8 of them is done, and no process.
+    let is_done = before.trim_end().strip_suffix(last.as_str()).is_some_and(|before| before.ends_with("to "));
+    let identifies = identifies.filter(|_| kind == Kind::Plain && !is_done);
     let found = Written {
         place: (if is_factor { start - before.chars().next_back().map_or(0, char::len_utf8) } else { start })..end,
         readings,

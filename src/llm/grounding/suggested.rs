@@ -38,7 +38,7 @@ mod tests {
 
     fn lines(texts: &[&str], structured: &[&str]) -> Vec<String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
-        let checks = Checks { own: &|_| None, counters: Counters::default() };
+        let checks = Checks { own: &|_| None, counters: Counters::default(), registry: None };
         suggested(&owned(texts), &owned(structured), &checks).into_iter().map(|one| one.line).collect()
     }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_listed_too() {
-        let checks = Checks { own: &|_| None, counters: Counters::default() };
+        let checks = Checks { own: &|_| None, counters: Counters::default(), registry: None };
         let found = suggested(&["`rocprofv3 --nonsense -- APP`".to_owned()], &[], &checks);
         assert!(found[0].problem.is_some(), "{found:?}");
     }

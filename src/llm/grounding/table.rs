@@ -51,6 +51,19 @@ pub(crate) struct Scale {
     pub factor: f64,
 }
 
+/// A program that only shows something, and what it may be told.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Monitor {
+    pub name: String,
+    /// What its first word may be; anything where there are none.
+    #[serde(default)]
+    pub verbs: Vec<String>,
+    /// Its options; any where there are none. A star stands for any end.
+    #[serde(default)]
+    pub options: Vec<String>,
+}
+
 /// What commands may be made of.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +84,18 @@ pub(crate) struct Commands {
     pub launcher_options: Vec<String>,
     /// Variables that may be set, or their beginnings.
     pub variables: Vec<String>,
+    /// Options that send data away, or beginnings of them that end in a hyphen.
+    pub sends: Vec<String>,
+    /// Options that write to a file or folder.
+    pub writes: Vec<String>,
+    /// Those of them that only read here.
+    pub own_reads: Vec<String>,
+    /// Programs that show the state of GPUs.
+    pub monitor: Vec<Monitor>,
+    /// Modes of profilers that only read.
+    pub reader: Vec<Monitor>,
+    /// Variables that exist, or their beginnings; commands may not set them.
+    pub named_variables: Vec<String>,
     /// Words after which a program in a sentence begins a command.
     pub verbs: BTreeSet<String>,
     /// Words at which a command in a sentence ends.
@@ -88,6 +113,10 @@ pub(crate) struct Words {
     pub structure_before: Vec<String>,
     /// Behind such numbers, in the singular.
     pub structure_after: Vec<String>,
+    /// Before small numbers that pick some of many: the top three.
+    pub picked_before: Vec<String>,
+    /// Behind such numbers.
+    pub picked_after: Vec<String>,
     /// Beside percentages that tell how sure the model is.
     pub own_judgement: Vec<String>,
     /// Patterns of what is no number of a trace.
@@ -98,6 +127,14 @@ pub(crate) struct Words {
     pub plain_words: BTreeSet<String>,
     /// Words of columns that do not say what they count, as statements have them.
     pub unsaid_words: BTreeSet<String>,
+    /// Words for a run of a kernel, which statements call as they like.
+    pub executions: BTreeSet<String>,
+    /// Columns and figures that identify, whatever their unit.
+    pub id_columns: BTreeSet<String>,
+    /// Words that say nothing more beside a figure and its percentage.
+    pub filling_words: BTreeSet<String>,
+    /// GPUs of other makers, and the makers.
+    pub other_devices: BTreeSet<String>,
     pub unchecked_prefixes: Vec<String>,
     /// Identifiers that are in no document and right nevertheless.
     pub unchecked_words: BTreeSet<String>,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::grounding_cases::{EFFECTS, FALSE, OWN, TRUE};
 use super::privacy::analysis;
 use crate::engine::Registry;
 use crate::export::cell::Cell;
@@ -47,7 +48,7 @@ fn filled(document: &Document, answer: &str) -> String {
 }
 
 /// Answers, each with what in it is wrong.
-type Answers<'a> = &'a [(&'a str, &'a [&'a str])];
+pub(super) type Answers<'a> = &'a [(&'a str, &'a [&'a str])];
 
 /// Numbers, names and commands as before.
 const GENERAL: Answers<'_> = &[
@@ -174,9 +175,17 @@ fn compared(fixture: &str, answers: Answers<'_>) -> (usize, Vec<String>, Vec<Str
 
 #[test]
 fn planted_errors_are_found() {
-    for (class, answers) in
-        [("general", GENERAL), ("commands", COMMANDS), ("bound", BOUND), ("forms", FORMS), ("names", NAMES)]
-    {
+    for (class, answers) in [
+        ("general", GENERAL),
+        ("commands", COMMANDS),
+        ("bound", BOUND),
+        ("forms", FORMS),
+        ("names", NAMES),
+        ("effects", EFFECTS),
+        ("own", OWN),
+        ("true", TRUE),
+        ("false", FALSE),
+    ] {
         let planted: usize = answers.iter().map(|(_, wrong)| wrong.len()).sum();
         let (found, missed, false_alarms) = compared("two_nodes", answers);
         println!("{class}: {found} of {planted} found, {} false alarms", false_alarms.len());
@@ -202,4 +211,15 @@ fn what_the_document_says_is_grounded_in_it() {
         let texts: Vec<String> = texts.chain(document.views.all().iter().map(|view| view.line())).collect();
         assert_eq!(grounding.check(&texts).missing, Vec::<String>::new(), "{fixture}");
     }
+}
+
+#[test]
+fn a_name_is_marked_once_behind_its_brackets() {
+    let analysis = analysis("two_nodes");
+    let registry = Registry::builtin().unwrap();
+    let grounding = Grounding::new(&analysis.document, &registry, &|_| None);
+    let text = "Of ncclDevKernel_Nosuch_1(ncclDevNosuchArgs<4096ul, 77>) all wait.";
+    let checked = grounding.check(&[text.to_owned()]);
+    assert_eq!(checked.paragraphs, [text.replace(") all", ") [?] all")]);
+    assert_eq!(checked.missing.len(), 1);
 }

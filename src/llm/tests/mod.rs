@@ -2,6 +2,7 @@
 
 mod conversations;
 mod grounding;
+mod grounding_cases;
 mod planted_secrets;
 mod privacy;
 mod protocols;
