@@ -28,8 +28,10 @@ impl Devices {
         let named: BTreeSet<String> = words.iter().filter(|word| is_device(word)).cloned().collect();
         let catalog = Catalog::builtin();
         let architectures: Vec<&String> = named.iter().filter(|word| catalog.architecture(word).is_some()).collect();
-        let products = architectures.iter().flat_map(|name| catalog.products_of(name)).map(|listed| listed.name);
-        Self { products: products.collect(), has_architecture: !architectures.is_empty(), named: named.clone() }
+        let products =
+            architectures.iter().flat_map(|name| catalog.products_of(name)).map(|listed| listed.name).collect();
+        let has_architecture = !architectures.is_empty();
+        Self { named, products, has_architecture }
     }
 
     /// Where names of other GPUs stand in a text.

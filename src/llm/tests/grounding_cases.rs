@@ -31,7 +31,10 @@ pub(super) const EFFECTS: Answers<'_> = &[
         &["set is not confirmed", "--resetgpureset is not confirmed"],
     ),
     ("`wavesieve analyze /data/x -f html -o report.html` and `wavesieve convert /data/x -o dataset`", &[]),
-    ("`wavesieve compare --base /data/a --new /data/b --save new.wsd`", &[]),
+    (
+        "`wavesieve compare --base /data/a --new /data/b --save new.wsd` or `wavesieve compare --history /data/a /data/b`",
+        &[],
+    ),
     ("`rocprofv3 --hip-trace -d out -o run -- /opt/app -o /x`", &[]),
     ("`amd-smi monitor`, `amd-smi metric -g 0`, `rocm-smi --showuse` and `rocprof-compute analyze -p /data/x`", &[]),
 ];
