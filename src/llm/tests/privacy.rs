@@ -176,6 +176,27 @@ fn levels_add_names_and_nothing_else() {
     assert_eq!(sent(Share::Figures), figures);
 }
 
+/// Questions are masked word by word, the earlier ones of a conversation too.
+#[test]
+fn words_of_questions_do_not_leave_at_the_level_of_figures() {
+    let mut analysis = analysis("merged");
+    for (share, is_sent) in [(Share::Figures, false), (Share::Names, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let server = Server::new([answers("private"), answers("private")].concat());
+        for prompt in ["Why does zebrafish wait for the kernels?", "and then?"] {
+            analysis.prompt = Some(prompt.to_owned());
+            let conversation = Some(directory.path().join("talk.json"));
+            let options = LlmOptions { share, conversation, ..options("private", &server) };
+            narrate(&analysis, options, variables("somebody")).unwrap();
+        }
+        for got in server.got() {
+            let body = String::from_utf8(got.body.clone()).unwrap();
+            assert_eq!(body.contains("zebrafish"), is_sent, "{body}");
+            assert_eq!(body.contains("Why does [TEXT_"), !is_sent, "{body}");
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_shows_the_bytes_and_sends_none() {
     let analysis = analysis("merged");
