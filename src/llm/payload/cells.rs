@@ -110,9 +110,9 @@ pub(crate) fn number(value: f64) -> Value {
     Number::from_f64(rounded).map_or(Value::Null, Value::Number)
 }
 
-/// A text of the level of figures: itself where it is the same for everyone, otherwise a token.
+/// A text of the level of figures: itself where it is the same for everyone, otherwise a token. A kernel always gets one.
 pub(crate) fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
-    if text.is_empty() || Vocabulary::builtin().has_text(text) || is_number(text) {
+    if text.is_empty() || kind != "KERNEL" && Vocabulary::builtin().has_text(text) || is_number(text) {
         return text.to_owned();
     }
     names.name(kind, text)
