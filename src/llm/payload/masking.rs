@@ -249,7 +249,7 @@ mod tests {
         });
         let mut redactor = redactor();
         masking(Share::Figures, &mut redactor, &BTreeSet::new()).result(&mut value);
-        assert_eq!(value["rows"], json!([["[KERNEL_2]", 12], ["gemm", 3]]));
+        assert_eq!(value["rows"], json!([["[KERNEL_2]", 12], ["[KERNEL_3]", 3]]));
         assert_eq!(value["columns"][1]["name"], "used_gpus");
         let finding = &value["findings"][0];
         assert_eq!(finding["subject"], "[NAME_1]");
