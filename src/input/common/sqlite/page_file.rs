@@ -25,10 +25,9 @@ use crate::columns::reading::RowRange;
 
 /// Leaves that one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;
-/// Such chunks after which the pages that were looked at are no longer counted as memory of the program: 64 MiB of them, and
-/// what the system maps around them. At 16 MiB, mapping pages again that are still needed takes a tenth of the time in which a
-/// table of 7 million rows is read.
-const CHUNKS_KEPT: usize = 64;
+/// Such chunks after which the pages that were looked at are no longer counted as memory of the program: 16 MiB of them, and
+/// what the system maps around them.
+const CHUNKS_KEPT: usize = 16;
 /// Leaves that are measured to estimate the rows of all.
 const MEASURED_LEAVES: usize = 64;
 /// What every table calls its row ids.
