@@ -71,7 +71,7 @@ impl<'a> Dialogue<'a> {
         let share = narrator.options().share;
         let about = GuideContext::new(analysis);
         let mut tags = about.tags();
-        // How to answer is said otherwise.
+        // The template of `ask` has rules of its own for answers.
         tags.remove("always");
         let guide = guide(&about, &tags, narrator.variables())?;
         // Names of the user's own queries are names.
@@ -172,15 +172,15 @@ impl<'a> Dialogue<'a> {
             }
             let step = self.tools.call(steps.len() + 1, &call, self.gate.redactor().borrow().map());
             listener.step(&step, self.steps);
-            let result = ToolResult { text: self.told(&call, &step), is_error: step.is_error };
+            let result = ToolResult { text: self.sent(&call, &step), is_error: step.is_error };
             steps.push(step);
             calls.push((call, result));
         }
         Turn { text: reply.text, calls }
     }
 
-    /// What a model is told of a step.
-    fn told(&mut self, call: &ToolCall, step: &Step) -> String {
+    /// The result of a step as a model gets it.
+    fn sent(&mut self, call: &ToolCall, step: &Step) -> String {
         let words = call.arguments.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         let words = words.chain([call.name.as_str()]);
         self.written.extend(words.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
