@@ -29,6 +29,7 @@ mod usage;
 mod tests;
 
 pub(crate) use chain::{Event, Listener, ask_chain};
+pub(crate) use conversation::utc;
 pub(crate) use environment::Variables;
 pub(crate) use error::LlmError;
 pub(crate) use gate::Gate;
@@ -38,6 +39,7 @@ pub(crate) use models::model;
 pub(crate) use narrative::{Kept, Narrator, Outcome};
 pub(crate) use payload::{Masking, Share};
 pub(crate) use redaction::TokenMap;
+pub(crate) use prompt::filled;
 pub(crate) use request::{Message, Reply, Request, Role, ToolCall, ToolResult, ToolSpec, Turn};
 pub(crate) use section::{answer_section, shown_model};
 pub(crate) use settings::LlmOptions;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use anyhow::Result;
 
@@ -192,6 +193,30 @@ fn defined_at(finding: &Finding, scan: &SourceScan) -> String {
     };
     let is_defined = if kernel.definition_count > 0 { "defined" } else { "named" };
     format!(" In the source it is {is_defined} at {}:{}{launched}.", kernel.file, kernel.line)
+}
+
+/// Files and lines that a finding is about, as the scan names them: the definition of its kernel, then where the patterns of
+/// its advice occur, those that matter most first.
+pub(crate) fn source_places(finding: &Finding, scan: &SourceScan) -> Vec<(PathBuf, u32)> {
+    let name = finding.subject.as_deref().map(own_name);
+    let kernel = scan.detected_kernels.iter().find(|kernel| Some(&kernel.name) == name.as_ref());
+    let defined = kernel.map(|kernel| (PathBuf::from(&kernel.file), kernel.line));
+    let is_about =
+        |advice: &&Recommendation| advice.id == finding.id || advice.trace_evidence.rules.contains(&finding.rule);
+    let advice = scan.recommendations.iter().filter(is_about);
+    let patterns = advice.flat_map(|advice| &advice.trace_evidence.patterns);
+    let found = patterns.filter_map(|id| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == *id));
+    let places = found.flat_map(|pattern| &pattern.locations).filter_map(|place| {
+        let (file, line) = place.rsplit_once(':')?;
+        Some((PathBuf::from(file), line.parse().ok()?))
+    });
+    let mut unique = Vec::new();
+    for place in defined.into_iter().chain(places) {
+        if !unique.contains(&place) {
+            unique.push(place);
+        }
+    }
+    unique
 }
 
 /// What the source adds to a finding of the trace.

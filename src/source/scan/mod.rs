@@ -23,7 +23,7 @@ mod tree;
 
 pub(crate) use advice::{Priority, Recommendation};
 pub(crate) use commands::{Command, Target};
-pub(crate) use files::{Limits, is_source, refusal, shown};
+pub(crate) use files::{Limits, is_source, list, refusal, shown};
 pub(crate) use summary::{DetectedKernel, DetectedPattern, SourceScan};
 pub(crate) use tree::{Observer, TreeScan, scan};
 

@@ -1,0 +1,57 @@
+//! Why a session stops.
+
+use thiserror::Error;
+
+use crate::interactive::checkpoints::GitError;
+use crate::interactive::edits::EditError;
+use crate::interactive::face::FaceError;
+use crate::interactive::programs::ProgramError;
+use crate::interactive::sessions::SessionError;
+use crate::llm::LlmError;
+
+/// Why a session cannot go on. It is saved, and can be resumed.
+#[derive(Debug, Error)]
+pub(crate) enum MachineError {
+    /// The command line cannot be used.
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Face(#[from] FaceError),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Model(#[from] LlmError),
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// Why the machine halts.
+#[derive(Debug, Error)]
+pub(crate) enum Halt {
+    /// The user wants to stop; the session stays where it is.
+    #[error("stopped")]
+    Quit,
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    #[error(transparent)]
+    Error(#[from] MachineError),
+}
+
+macro_rules! halts {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Halt {
+            fn from(error: $error) -> Self {
+                Self::Error(error.into())
+            }
+        })*
+    };
+}
+
+halts!(SessionError, FaceError, ProgramError, EditError, GitError, LlmError, anyhow::Error);

@@ -1,0 +1,139 @@
+//! What an analysis offers to pursue.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Registry;
+use crate::findings::{Finding, Priority};
+use crate::report::analysis::{Analysis, AnalysisOptions};
+use crate::report::source_places;
+use crate::source::scan::{Limits, Target, TreeScan, scan};
+use crate::trace::Trace;
+
+/// Architecture to plan counter passes for, if no trace records one.
+const ARCHITECTURE: &str = "gfx942";
+/// Rows of a table that are shown.
+const ROWS: usize = 10;
+
+/// A command that a finding recommends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Recommended {
+    pub description: String,
+    pub words: Vec<String>,
+}
+
+/// A finding as a session keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Item {
+    /// The id of the finding, which is the same in the next trace.
+    pub id: String,
+    pub title: String,
+    pub priority: Priority,
+    pub category: String,
+    pub explanation: String,
+    pub advice: Vec<String>,
+    pub commands: Vec<Recommended>,
+    /// File and line that it is about.
+    pub place: Option<(PathBuf, u32)>,
+    /// Share of the span that it may save, in percent.
+    pub saving_pct: Option<f64>,
+}
+
+/// An analysis with what it offers.
+pub(crate) struct Analyzed {
+    pub analysis: Analysis,
+    pub items: Vec<Item>,
+    /// Whether any GPU worked.
+    pub has_gpu_time: bool,
+}
+
+impl Analyzed {
+    /// Of a trace, of source code, or of both.
+    ///
+    /// # Errors
+    /// When the inputs or the source cannot be read, or neither is there.
+    pub(crate) fn new(traces: &[PathBuf], sources: &[PathBuf], registry: &Registry) -> Result<Self> {
+        let options = AnalysisOptions { registry: registry.clone(), rows: ROWS, ..AnalysisOptions::builtin()? };
+        let trace = match traces {
+            [] => None,
+            _ => Some(Trace::open(traces.iter().map(|path| path.to_string_lossy().into_owned()))?),
+        };
+        let of_trace = trace.as_ref().map(|trace| trace.analyze(&options)).transpose()?;
+        let source = scanned(sources, of_trace.as_ref())?;
+        let has_gpu_time = of_trace.as_ref().is_some_and(|analysis| analysis.verdict.is_some());
+        let analysis = match (of_trace, source) {
+            (Some(analysis), Some(tree)) => analysis.with_source(tree, ROWS)?,
+            (Some(analysis), None) => analysis,
+            (None, Some(tree)) => Analysis::of_source(tree, ROWS, None)?,
+            (None, None) => anyhow::bail!("there is neither a trace nor source code; name INPUT or --source-dir"),
+        };
+        let folder = source_folder(sources);
+        let items = analysis.document.findings.iter().map(|finding| item(finding, &analysis, folder)).collect();
+        Ok(Self { analysis, items, has_gpu_time })
+    }
+
+    /// The figures of the run, as the head of a report has them.
+    pub(crate) fn figures(&self) -> Vec<Vec<String>> {
+        self.analysis.document.figures.iter().map(|one| vec![one.label.clone(), one.shown()]).collect()
+    }
+}
+
+/// The scan of the first source folder that there is.
+fn scanned(sources: &[PathBuf], analysis: Option<&Analysis>) -> Result<Option<TreeScan>> {
+    let Some(folder) = source_folder(sources) else { return Ok(None) };
+    let target = Target {
+        architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
+        program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
+    };
+    let tree = scan(folder, Limits::default(), &target, &());
+    Ok(Some(tree.with_context(|| format!("cannot read {}", folder.display()))?))
+}
+
+/// The source that is scanned.
+pub(crate) fn source_folder(sources: &[PathBuf]) -> Option<&Path> {
+    sources.iter().find(|path| path.exists()).map(PathBuf::as_path)
+}
+
+fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
+    let place = analysis.source.as_ref().and_then(|tree| source_places(finding, &tree.scan).into_iter().next());
+    // Places are below the folder that was scanned, or name the one file that was.
+    let folder = folder.and_then(|folder| if folder.is_dir() { Some(folder) } else { folder.parent() });
+    let place = place.zip(folder).map(|((file, line), folder)| (folder.join(file), line));
+    let command = |command: &crate::findings::Command| Recommended {
+        description: command.description.clone(),
+        words: command.words.clone(),
+    };
+    Item {
+        id: finding.id.clone(),
+        title: finding.title.clone(),
+        priority: finding.priority,
+        category: finding.category.clone(),
+        explanation: finding.explanation.clone(),
+        advice: finding.advice.clone(),
+        commands: finding.commands.iter().map(command).collect(),
+        place,
+        saving_pct: finding.saving.as_ref().map(|saving| saving.pct_of_span),
+    }
+}
+
+/// Commands of items, the most urgent first, each once.
+pub(crate) fn commands(items: &[Item]) -> Vec<Recommended> {
+    let mut all: Vec<&Item> = items.iter().collect();
+    all.sort_by_key(|item| item.priority);
+    let mut commands: Vec<Recommended> = Vec::new();
+    for command in all.into_iter().flat_map(|item| &item.commands) {
+        if !commands.iter().any(|one| one.words == command.words) {
+            commands.push(command.clone());
+        }
+    }
+    commands
+}
+
+/// A path as the session's root has it.
+pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
+    let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    absolute.strip_prefix(&root).map_or_else(|_| path.to_owned(), Path::to_owned)
+}

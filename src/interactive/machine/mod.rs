@@ -1,0 +1,29 @@
+//! One state machine for interactive sessions and the tuning workflow. It knows no terminal: a [`Face`](super::face::Face)
+//! asks and shows, and every step is written to the session before and after it is done.
+
+mod analyze;
+mod driver;
+mod editing;
+mod error;
+mod findings;
+mod interactive;
+mod judging;
+mod measure;
+mod model;
+mod options;
+mod records;
+mod rollback;
+mod session;
+mod state;
+mod summary;
+mod workflow;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use driver::Tools;
+pub(crate) use error::MachineError;
+pub(crate) use options::LoopOptions;
+pub(crate) use records::EditRecord;
+pub(crate) use session::run;
+pub(crate) use state::State;

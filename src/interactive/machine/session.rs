@@ -1,0 +1,231 @@
+//! Begins a session or goes on with one.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::driver::{Machine, Tools};
+use super::error::{Halt, MachineError};
+use super::model::narrator;
+use super::options::LoopOptions;
+use super::state::{Phase, Plan, State};
+use crate::interactive::checkpoints::Repository;
+use crate::interactive::face::{Choice, Face, Level, Question, Reply};
+use crate::interactive::programs::Application;
+use crate::interactive::sessions::{Kind, Session, Store};
+
+/// Sessions of the same folder that are offered.
+const OFFERED: usize = 9;
+/// The exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// Runs a session until it ends or is left. Returns the exit code.
+///
+/// # Errors
+/// When the options cannot be used, or the session cannot go on; it is saved then.
+pub(crate) fn run(
+    options: &LoopOptions,
+    store: &Store,
+    face: &mut dyn Face,
+    tools: &Tools<'_>,
+) -> Result<u8, MachineError> {
+    let (session, is_resumed) = match &options.resume {
+        Some(id) => (store.load(id)?, true),
+        None => match offered(options, store, face)? {
+            Some(session) => (session, true),
+            None => (created(options, store, tools)?, false),
+        },
+    };
+    let lock = store.lock(&session.session_id)?;
+    let state = state(&session, options, is_resumed)?;
+    let application = Application::of_words(session.application.clone());
+    let work = store.work_directory(&session.session_id);
+    let narrator = narrator(tools, &work)?;
+    let mut machine = Machine {
+        narrator,
+        repository: None,
+        analyzed: None,
+        yes: options.yes,
+        face,
+        store,
+        tools,
+        session,
+        state,
+        application,
+        lock,
+    };
+    machine.open_repository();
+    machine.save()?;
+    let fields = json!({
+        "session": machine.session.session_id,
+        "kind": machine.session.kind,
+        "resumed": is_resumed,
+        "phase": machine.state.phase.word(),
+    });
+    machine.event("session", fields);
+    machine.say(Level::Note, format!("session {}", machine.session.session_id));
+    let step = match machine.session.kind {
+        Kind::Interactive => Machine::interactive_step,
+        Kind::Workflow => Machine::workflow_step,
+    };
+    let result = machine.run(step);
+    machine.end(result)
+}
+
+/// A new session, with paths that do not depend on where it is resumed from.
+fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<Session, MachineError> {
+    let here = std::env::current_dir().map_err(anyhow::Error::from)?;
+    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
+    if options.kind == Kind::Workflow && options.application.is_empty() {
+        return Err(MachineError::Usage("no application is named; write it after `--`".to_owned()));
+    }
+    for path in options.inputs.iter().chain(&options.patch) {
+        if !path.exists() {
+            return Err(MachineError::Usage(format!("{} does not exist; check the path", path.display())));
+        }
+    }
+    let mut sources: Vec<PathBuf> = options.source_paths.iter().map(|path| absolute(path)).collect();
+    if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {
+        return Err(MachineError::Usage(format!("--source-dir {} does not exist; check the path", lost.display())));
+    }
+    if sources.is_empty() && options.kind == Kind::Workflow {
+        sources.push(here.clone());
+    }
+    let root = match sources.first() {
+        Some(source) if source.is_dir() => source.clone(),
+        Some(source) => source.parent().map_or_else(|| here.clone(), Path::to_owned),
+        None => here,
+    };
+    let mut session = store.create(options.kind, &root, (tools.now)());
+    session.source_paths = sources;
+    session.inputs = options.inputs.iter().map(|path| absolute(path)).collect();
+    session.application.clone_from(&options.application);
+    Ok(session)
+}
+
+/// Sessions of the same folder, from which the user may choose one to go on with.
+fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<Option<Session>, MachineError> {
+    if options.kind == Kind::Workflow || options.yes {
+        return Ok(None);
+    }
+    let Some(source) = options.source_paths.first() else { return Ok(None) };
+    let root = source.canonicalize().unwrap_or_else(|_| source.clone());
+    let mut sessions: Vec<Session> =
+        store.of_root(&root).into_iter().filter(|session| session.kind == Kind::Interactive).collect();
+    sessions.truncate(OFFERED);
+    if sessions.is_empty() {
+        return Ok(None);
+    }
+    let rows: Vec<Vec<String>> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, session)| {
+            let runs = session.history.iter().filter(|entry| entry.is_run()).count();
+            vec![
+                (place + 1).to_string(),
+                session.session_id.clone(),
+                runs.to_string(),
+                (session.history.len() - runs).to_string(),
+                session.persistent_menu_items.len().to_string(),
+            ]
+        })
+        .collect();
+    face.table(&["", "session", "runs", "changes", "findings"], &rows);
+    let mut choices: Vec<Choice> = (1..=sessions.len())
+        .map(|number| Choice { key: number.to_string(), label: "go on with this session".to_owned() })
+        .collect();
+    choices.push(Choice { key: "n".to_owned(), label: "a new session".to_owned() });
+    let question = Question {
+        id: "resume",
+        text: "Sessions of this folder".to_owned(),
+        choices,
+        default: Some("n".to_owned()),
+        is_long: false,
+    };
+    let Reply::Line(answer) = face.ask(&question)? else { return Ok(None) };
+    let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    Ok(place.filter(|place| *place < sessions.len()).map(|place| sessions.swap_remove(place)))
+}
+
+/// Where the session stands. What is named anew when it is resumed takes precedence.
+fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<State, MachineError> {
+    let mut state = match &session.state {
+        serde_json::Value::Null => State::default(),
+        state => serde_json::from_value(state.clone()).map_err(|error| {
+            MachineError::Usage(format!(
+                "the state of session {} cannot be read: {error}; export it with `wavesieve sessions export`, and begin a new one",
+                session.session_id
+            ))
+        })?,
+    };
+    let here = std::env::current_dir().map_err(anyhow::Error::from)?;
+    let absolute = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| here.join(path));
+    let named = Plan {
+        build: options.build.clone(),
+        test: options.test.clone(),
+        editor: options.editor.clone(),
+        patches: options.patch.iter().map(absolute).collect(),
+        runs: options.runs,
+        iterations: options.iterations,
+        time_limit_s: options.time_limit_s,
+        trace_dir: options.trace_dir.as_ref().map(absolute),
+        profile: options.profile.clone(),
+    };
+    if !is_resumed {
+        state.plan = named;
+        return Ok(state);
+    }
+    let plan = &mut state.plan;
+    plan.build = named.build.or_else(|| plan.build.take());
+    plan.test = named.test.or_else(|| plan.test.take());
+    plan.editor = named.editor.or_else(|| plan.editor.take());
+    plan.iterations = named.iterations.or(plan.iterations);
+    plan.time_limit_s = named.time_limit_s.or(plan.time_limit_s);
+    plan.patches.extend(named.patches);
+    plan.runs = if plan.runs == 0 { named.runs } else { plan.runs };
+    if state.phase == Phase::Finished {
+        state.phase = Phase::Menu;
+    }
+    Ok(state)
+}
+
+impl Machine<'_> {
+    /// Finds the repository of the source. Without one there are no commits; the texts of checkpoints are kept all the same.
+    fn open_repository(&mut self) {
+        let folder = self.session.repository.clone().unwrap_or_else(|| self.session.root.clone());
+        match Repository::open(&folder) {
+            Ok(repository) => {
+                self.session.repository = Some(repository.root().to_owned());
+                if self.state.baseline_commit.is_none() {
+                    self.state.baseline_commit = repository.head().ok();
+                }
+                if let Ok(Some(highest)) = repository.highest(&self.session.session_id) {
+                    self.state.next_checkpoint = self.state.next_checkpoint.max(highest + 1);
+                }
+                self.repository = Some(repository);
+            }
+            Err(reason) => self.say(Level::Note, format!("checkpoints have no commits: {reason}")),
+        }
+    }
+
+    /// Ends: reports what was done, and where the session is.
+    fn end(&mut self, result: Result<(), Halt>) -> Result<u8, MachineError> {
+        let id = self.session.session_id.clone();
+        let (word, code) = match &result {
+            Ok(()) => ("finished", 0),
+            Err(Halt::Quit) => ("left", 0),
+            Err(Halt::Interrupted) => ("interrupted", INTERRUPTED),
+            Err(Halt::Error(_)) => ("failed", 1),
+        };
+        self.save()?;
+        self.summarize();
+        self.event("ended", json!({ "how": word, "phase": self.state.phase.word() }));
+        if self.state.phase != Phase::Finished {
+            self.say(Level::Note, format!("saved; go on with `wavesieve sessions resume {id}`"));
+        }
+        match result {
+            Err(Halt::Error(error)) => Err(error),
+            _ => Ok(code),
+        }
+    }
+}
