@@ -70,6 +70,9 @@ mod ask;
 mod llm;
 
 #[cfg(feature = "cli")]
+mod interactive;
+
+#[cfg(feature = "cli")]
 mod mcp;
 
 #[cfg(feature = "cli")]
