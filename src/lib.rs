@@ -73,6 +73,9 @@ mod llm;
 mod mcp;
 
 #[cfg(feature = "cli")]
+mod interactive;
+
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as cli_main;
 

@@ -1,0 +1,4 @@
+//! Profile, analyse, change, measure again: one state machine, with or without a person.
+
+pub(crate) mod checkpoints;
+pub(crate) mod edits;
