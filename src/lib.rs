@@ -67,10 +67,10 @@ mod report;
 mod ask;
 
 #[cfg(feature = "cli")]
-mod llm;
+mod interactive;
 
 #[cfg(feature = "cli")]
-mod interactive;
+mod llm;
 
 #[cfg(feature = "cli")]
 mod mcp;
