@@ -29,7 +29,6 @@ mod usage;
 mod tests;
 
 pub(crate) use chain::{Event, Listener, ask_chain};
-pub(crate) use conversation::utc;
 pub(crate) use environment::Variables;
 pub(crate) use error::LlmError;
 pub(crate) use gate::Gate;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::answer::paragraphs;
 use super::chain::{Listener, ask_chain};
-use super::conversation::{Conversation, Turn, parts, summary, utc};
+use super::conversation::{Conversation, Turn, parts, summary};
 use super::environment::Variables;
 use super::error::LlmError;
 use super::gate::{Gate, GateOptions};
@@ -26,6 +26,7 @@ use super::usage::Usage;
 use crate::engine::Registry;
 use crate::report::analysis::Analysis;
 use crate::report::document::Section;
+use crate::text::time::utc;
 
 /// Asks models for a section, with all that was decided before anything is read.
 pub(crate) struct Narrator {

@@ -17,4 +17,5 @@ pub(crate) mod text;
 mod text_roofline;
 pub(crate) mod xlsx;
 
+pub(crate) use source_and_trace::source_places;
 pub(crate) use text_roofline::text_roofline;

@@ -5,3 +5,5 @@ pub(crate) mod fnv;
 pub(crate) mod hidden;
 pub(crate) mod natural_order;
 pub(crate) mod similar;
+#[cfg(feature = "cli")]
+pub(crate) mod time;

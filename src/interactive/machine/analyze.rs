@@ -131,6 +131,7 @@ impl Machine<'_> {
                     source: FROM_TRACE.to_owned(),
                     added_at: added_at.clone(),
                     detail,
+                    ..MenuItem::default()
                 }),
             }
         }

@@ -78,7 +78,7 @@ impl Machine<'_> {
 
     /// The time, as records have it.
     pub(crate) fn timestamp(&self) -> String {
-        crate::llm::utc((self.tools.now)())
+        crate::text::time::utc((self.tools.now)())
     }
 
     /// A line of the log of events.
@@ -109,7 +109,7 @@ impl Machine<'_> {
     ) -> Result<Option<String>, Halt> {
         let choices: Vec<Choice> = choices
             .iter()
-            .map(|(key, label)| Choice { key: (*key).to_owned(), label: (*label).to_owned() })
+            .map(|(key, label)| Choice::new(*key, *label))
             .collect();
         let question =
             Question { id, text: text.into(), choices, default: default.map(ToOwned::to_owned), is_long: false };
@@ -131,9 +131,7 @@ impl Machine<'_> {
         let question = Question {
             id,
             text: text.into(),
-            choices: [("y", "yes"), ("n", "no")]
-                .map(|(key, label)| Choice { key: key.to_owned(), label: label.to_owned() })
-                .to_vec(),
+            choices: vec![Choice::new("y", "yes"), Choice::new("n", "no")],
             default: Some(default.to_owned()),
             is_long: false,
         };

@@ -13,7 +13,7 @@ use super::state::{Origin, Phase};
 use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End};
-use crate::interactive::sessions::HistoryEntry;
+use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// Bytes of a build's output that are kept for a model and the record.
 const KEPT_OUTPUT: usize = 1500;
@@ -96,8 +96,13 @@ impl Machine<'_> {
         };
         let arguments = words.into_iter().chain([format!("+{line}"), path.display().to_string()]).collect::<Vec<_>>();
         self.event("editor", json!({ "words": arguments }));
-        if let Err(reason) = self.face.hand_over(&arguments) {
-            self.say(Level::Error, format!("cannot run the editor: {reason}"));
+        // It has the terminal to itself while it runs.
+        let status = arguments.split_first().map(|(program, rest)| {
+            std::process::Command::new(program).args(rest).current_dir(&self.session.root).status()
+        });
+        self.face.forgive();
+        if let Some(Err(error)) = status {
+            self.say(Level::Error, format!("cannot run the editor: {error}; set EDITOR to one that exists"));
             return Ok(None);
         }
         let edit = self.or_report(Edit::from_editor(root, &[(file.to_owned(), Some(before))])).flatten();
@@ -172,12 +177,16 @@ impl Machine<'_> {
         let files: Vec<PathBuf> = record.edit.files.iter().map(|file| file.path.clone()).collect();
         self.event("edit_applied", json!({ "edit": record.id, "files": files }));
         let timestamp = self.timestamp();
-        self.session.history.push(HistoryEntry {
+        let entry = HistoryEntry {
+            kind: EntryKind::CodeChange,
             timestamp,
-            files_modified: files.clone(),
+            files_modified: files.iter().map(|file| file.display().to_string()).collect(),
             summary: record.summary.clone(),
-            ..HistoryEntry::code_change()
-        });
+            edit: serde_json::to_value(&record.edit).ok(),
+            checkpoint: Some(self.state.next_checkpoint),
+            ..HistoryEntry::default()
+        };
+        self.session.history.push(entry);
         self.checkpoint(&record, files);
         Ok(Phase::Build)
     }

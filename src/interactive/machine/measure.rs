@@ -12,7 +12,7 @@ use super::records::{EditStatus, Measurement, Run};
 use super::state::Phase;
 use crate::interactive::face::Level;
 use crate::interactive::programs::{End, Ended, Profiling, run};
-use crate::interactive::sessions::HistoryEntry;
+use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// What is collected that changes the times of a program, by the beginning of its name.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
@@ -122,10 +122,8 @@ impl Machine<'_> {
     ) -> Ended {
         let (directory, limits) = (self.session.root.clone(), self.limits());
         self.face.begin(title);
-        let face = std::cell::RefCell::new(&mut *self.face);
-        let is_interrupted = || face.borrow().is_interrupted();
-        let mut on_line = |line: &str| face.borrow_mut().output(line);
-        let ended = run(words, environment, &directory, &limits, &is_interrupted, &mut on_line);
+        let is_interrupted = self.face.interruption();
+        let ended = run(words, environment, &directory, &limits, &*is_interrupted, &mut |line| self.face.output(line));
         self.face.end();
         let end = match &ended.end {
             End::Code(code) => json!({ "code": code }),
@@ -192,13 +190,13 @@ impl Machine<'_> {
 
     /// Notes a measurement in the session's history.
     pub(crate) fn note_run(&mut self, measurement: &Measurement, summary: String) {
-        let db_path = measurement.traces().first().cloned();
         let timestamp = self.timestamp();
         self.session.history.push(HistoryEntry {
+            kind: EntryKind::ProfilingRun,
             timestamp,
-            db_path,
+            db_paths: measurement.traces(),
             summary,
-            ..HistoryEntry::profiling_run()
+            ..HistoryEntry::default()
         });
     }
 }

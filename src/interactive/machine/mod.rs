@@ -10,7 +10,6 @@ mod interactive;
 mod judging;
 mod measure;
 mod model;
-mod options;
 mod records;
 mod rollback;
 mod session;
@@ -18,12 +17,8 @@ mod state;
 mod summary;
 mod workflow;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use driver::Tools;
 pub(crate) use error::MachineError;
-pub(crate) use options::LoopOptions;
 pub(crate) use records::EditRecord;
 pub(crate) use session::run;
 pub(crate) use state::State;

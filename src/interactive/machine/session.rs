@@ -7,12 +7,12 @@ use serde_json::json;
 use super::driver::{Machine, Tools};
 use super::error::{Halt, MachineError};
 use super::model::narrator;
-use super::options::LoopOptions;
 use super::state::{Phase, Plan, State};
+use crate::interactive::LoopOptions;
 use crate::interactive::checkpoints::Repository;
 use crate::interactive::face::{Choice, Face, Level, Question, Reply};
 use crate::interactive::programs::Application;
-use crate::interactive::sessions::{Kind, Session, Store};
+use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
 
 /// Sessions of the same folder that are offered.
 const OFFERED: usize = 9;
@@ -29,14 +29,21 @@ pub(crate) fn run(
     face: &mut dyn Face,
     tools: &Tools<'_>,
 ) -> Result<u8, MachineError> {
-    let (session, is_resumed) = match &options.resume {
-        Some(id) => (store.load(id)?, true),
-        None => match offered(options, store, face)? {
-            Some(session) => (session, true),
-            None => (created(options, store, tools)?, false),
-        },
+    let old = match &options.resume {
+        Some(id) => Some(id.clone()),
+        None => offered(options, store, face)?,
     };
-    let lock = store.lock(&session.session_id)?;
+    let (session, lock, is_resumed) = match old {
+        Some(id) => {
+            let (session, lock) = taken_up(&id, store, tools)?;
+            (session, lock, true)
+        }
+        None => {
+            let (session, lock) = created(options, store, tools)?;
+            (session, lock, false)
+        }
+    };
+    face.set_session(&session.session_id);
     let state = state(&session, options, is_resumed)?;
     let application = Application::of_words(session.application.clone());
     let work = store.work_directory(&session.session_id);
@@ -73,7 +80,11 @@ pub(crate) fn run(
 }
 
 /// A new session, with paths that do not depend on where it is resumed from.
-fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<Session, MachineError> {
+fn created(
+    options: &LoopOptions,
+    store: &Store,
+    tools: &Tools<'_>,
+) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
     if options.kind == Kind::Workflow && options.application.is_empty() {
@@ -96,15 +107,36 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<Se
         Some(source) => source.parent().map_or_else(|| here.clone(), Path::to_owned),
         None => here,
     };
-    let mut session = store.create(options.kind, &root, (tools.now)());
+    let (mut session, lock) = store.begin(options.kind, &root, (tools.now)())?;
     session.source_paths = sources;
     session.inputs = options.inputs.iter().map(|path| absolute(path)).collect();
     session.application.clone_from(&options.application);
-    Ok(session)
+    Ok((session, lock))
+}
+
+/// An old session. Another program's becomes one of ours under a new id, and its own file stays as it is.
+fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
+    let (_, is_other) = store.find(id)?;
+    let session = store.load(id)?;
+    if !is_other {
+        let lock = store.lock(&session.session_id)?;
+        // What another process saved before it let go of the session counts.
+        return Ok((store.load(id)?, lock));
+    }
+    let (own, lock) = store.begin(session.kind, &session.root, (tools.now)())?;
+    let taken = Session {
+        session_id: own.session_id,
+        last_updated: own.last_updated,
+        format: own.format,
+        // What the other program did next is not known here.
+        state: serde_json::Value::Null,
+        ..session
+    };
+    Ok((taken, lock))
 }
 
 /// Sessions of the same folder, from which the user may choose one to go on with.
-fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<Option<Session>, MachineError> {
+fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<Option<String>, MachineError> {
     if options.kind == Kind::Workflow || options.yes {
         return Ok(None);
     }
@@ -120,7 +152,7 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         .iter()
         .enumerate()
         .map(|(place, session)| {
-            let runs = session.history.iter().filter(|entry| entry.is_run()).count();
+            let runs = session.history.iter().filter(|entry| entry.kind == EntryKind::ProfilingRun).count();
             vec![
                 (place + 1).to_string(),
                 session.session_id.clone(),
@@ -132,9 +164,9 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         .collect();
     face.table(&["", "session", "runs", "changes", "findings"], &rows);
     let mut choices: Vec<Choice> = (1..=sessions.len())
-        .map(|number| Choice { key: number.to_string(), label: "go on with this session".to_owned() })
+        .map(|number| Choice::new(number.to_string(), "go on with this session"))
         .collect();
-    choices.push(Choice { key: "n".to_owned(), label: "a new session".to_owned() });
+    choices.push(Choice::new("n", "a new session"));
     let question = Question {
         id: "resume",
         text: "Sessions of this folder".to_owned(),
@@ -144,7 +176,7 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
     };
     let Reply::Line(answer) = face.ask(&question)? else { return Ok(None) };
     let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    Ok(place.filter(|place| *place < sessions.len()).map(|place| sessions.swap_remove(place)))
+    Ok(place.and_then(|place| sessions.get(place)).map(|session| session.session_id.clone()))
 }
 
 /// Where the session stands. What is named anew when it is resumed takes precedence.

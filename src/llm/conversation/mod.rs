@@ -6,7 +6,6 @@ mod parts;
 mod state;
 mod summary;
 
-pub(crate) use archive::utc;
 pub(crate) use parts::parts;
 pub(crate) use state::{Conversation, Turn};
 pub(crate) use summary::summary;

@@ -1,0 +1,25 @@
+//! How a loop asks and reports: a terminal, a pipe or a file with answers, and events for programs.
+
+// Until the machine uses it.
+#![allow(dead_code)]
+
+mod answers;
+mod console;
+mod diff;
+mod error;
+mod events;
+mod interruptions;
+mod lines;
+mod plain;
+mod prompt;
+mod question;
+mod screen;
+mod spinner;
+mod table;
+mod wrap;
+
+pub(crate) use console::{Console, ConsoleOptions};
+pub(crate) use error::FaceError;
+pub(crate) use interruptions::{Taken, take_interruption};
+pub(crate) use plain::plain;
+pub(crate) use question::{Choice, Face, Level, Question, Reply};

@@ -1,0 +1,35 @@
+//! A line that moves while something runs.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How often it moves.
+const TICK: Duration = Duration::from_millis(120);
+
+/// What runs, and for how long.
+pub(super) struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// Starts on the terminal.
+    pub(super) fn start(text: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
+            bar.set_style(style);
+        }
+        bar.set_message(text.to_owned());
+        bar.enable_steady_tick(TICK);
+        Self(bar)
+    }
+
+    /// Does something that writes to the terminal.
+    pub(super) fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.0.suspend(act)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,85 @@
+//! One process for each session.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::SessionError;
+use super::place::make_private;
+
+/// Name of the file in the folder of a session that its process has locked.
+const NAME: &str = ".lock";
+/// How often a lock is tried, and how long after one another.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The right to work on a session, until it is dropped or the process ends.
+#[derive(Debug)]
+pub(crate) struct SessionLock {
+    path: PathBuf,
+    /// Closing it lets go of the lock.
+    _file: File,
+}
+
+impl SessionLock {
+    /// Locks the session of a folder, which is made.
+    pub(super) fn new(id: &str, folder: &Path) -> Result<Self, SessionError> {
+        let path = folder.join(NAME);
+        let failed = |error: std::io::Error| SessionError::Write { path: path.clone(), reason: error.to_string() };
+        let mut attempts = 0;
+        loop {
+            make_private(folder)?;
+            let mut options = OpenOptions::new();
+            options.create(true).write(true).truncate(false);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = options.open(&path).map_err(failed)?;
+            match file.try_lock() {
+                // One that only lists sessions lets go at once.
+                Err(TryLockError::WouldBlock) if attempts < ATTEMPTS => {
+                    attempts += 1;
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => return Err(SessionError::InUse(id.to_owned())),
+                // A file system without locks: two processes at once are then the user's matter.
+                Ok(()) | Err(TryLockError::Error(_)) => {}
+            }
+            // Another process may have removed it before it was locked.
+            if is_same(&file, &path) {
+                return Ok(Self { path, _file: file });
+            }
+        }
+    }
+
+    /// The file that is locked.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether another process has the session.
+    pub(super) fn is_held(folder: &Path) -> bool {
+        let file = File::open(folder.join(NAME));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+impl Drop for SessionLock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        // Only an empty one goes away.
+        let _ = self.path.parent().map(fs::remove_dir);
+    }
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |data: fs::Metadata| (data.dev(), data.ino());
+    file.metadata().ok().map(identity) == fs::metadata(path).ok().map(identity)
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, path: &Path) -> bool {
+    path.exists()
+}

@@ -1,0 +1,23 @@
+//! Sessions: what a loop keeps between its runs, and where.
+
+// Until the machine uses it.
+#![allow(dead_code)]
+
+mod clock;
+mod error;
+mod list;
+mod lock;
+mod names;
+mod others;
+mod place;
+mod read;
+mod session;
+mod store;
+mod words;
+
+pub(crate) use clock::{instant, utc_fraction};
+pub(crate) use error::SessionError;
+pub(crate) use list::{Listed, Owner};
+pub(crate) use lock::SessionLock;
+pub(crate) use session::{EntryKind, HistoryEntry, Kind, MenuItem, Session};
+pub(crate) use store::Store;
