@@ -67,6 +67,9 @@ mod report;
 mod ask;
 
 #[cfg(feature = "cli")]
+mod interactive;
+
+#[cfg(feature = "cli")]
 mod llm;
 
 #[cfg(feature = "cli")]
