@@ -35,4 +35,4 @@ pub mod trace {
     pub use crate::trace::{Trace, TraceProcess};
 }
 
-pub use crate::analysis::counter_plan::{check, words};
+pub use crate::analysis::counter_plan::{check, passes_needed, words};

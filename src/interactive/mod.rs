@@ -5,6 +5,7 @@ pub(crate) mod edits;
 pub(crate) mod face;
 pub(crate) mod machine;
 mod options;
+pub(crate) mod programs;
 pub(crate) mod sessions;
 
 pub(crate) use options::LoopOptions;

@@ -22,6 +22,7 @@ pub(crate) use crate::analysis::counter_plan::counter_request::{Needs, Resolver}
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::counter_request::{RequestError, Resolved};
 pub(crate) use crate::analysis::counter_plan::plan_document::{block_rows, plan_json};
+pub use crate::analysis::counter_plan::planning::passes_needed;
 pub(crate) use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::profiler_flags::check_command;

@@ -92,6 +92,28 @@ pub(crate) fn planned(request: &PlanRequest) -> Result<Plan, String> {
     Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
+/// How many passes counters take on an architecture. Accumulations count as what they accumulate.
+///
+/// # Errors
+/// The reason if a counter cannot be collected there.
+pub fn passes_needed(counters: &[String], architecture: &str) -> Result<usize, String> {
+    let names = counters.iter().map(|name| name.strip_suffix("_ACCUM").unwrap_or(name).to_owned());
+    let request = PlanRequest {
+        counters: names.collect(),
+        metrics: Vec::new(),
+        architecture: Some(architecture.to_owned()),
+        per: Normalization::Wave,
+        definitions: Definitions::builtin().as_ref().clone(),
+        block_limits: BTreeMap::new(),
+        by_name: false,
+        accumulations: Accumulations::Defined,
+        directory: String::new(),
+        definitions_file: "accumulations.yaml".to_owned(),
+        program: Vec::new(),
+    };
+    planned(&request).map(|plan| plan.passes.len())
+}
+
 /// The LLVM name of an architecture, which may be given by the name of a product.
 fn architecture(given: &str) -> Result<String, String> {
     // Names from the runtime list target features after a colon.

@@ -1,0 +1,23 @@
+//! Kinds of applications.
+
+use serde::{Deserialize, Serialize};
+
+/// What an application is, as far as its command line tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ApplicationKind {
+    /// No command.
+    Unknown,
+    /// A program of its own.
+    HipCompute,
+    /// Started by a launcher of MPI or of a batch system.
+    Mpi,
+    /// Started by a launcher of a framework, which makes the processes itself.
+    Distributed,
+    /// A program that runs a language model.
+    LlmInference,
+    /// A Python program with a machine-learning framework.
+    PythonMl,
+    /// Another Python program.
+    Python,
+}

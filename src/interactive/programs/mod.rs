@@ -1,0 +1,17 @@
+//! The application that is tuned, the rocprofv3 commands that measure it, and running programs without a shell.
+
+// Until the machine uses it.
+#![allow(dead_code)]
+#![allow(unused_imports)]
+
+mod application;
+mod error;
+mod kind;
+mod profiling;
+mod run;
+
+pub(crate) use application::Application;
+pub(crate) use error::ProgramError;
+pub(crate) use kind::ApplicationKind;
+pub(crate) use profiling::Profiling;
+pub(crate) use run::{End, Ended, Limits, run};
