@@ -15,6 +15,9 @@ use crate::interactive::programs::{Application, Limits};
 use crate::interactive::sessions::{Session, SessionLock, Store};
 use crate::llm::{Listener, LlmError, Narrator};
 
+/// Bytes of a command's output that are shown.
+const SHOWN_OUTPUT: u64 = 16 << 20;
+
 /// What the machine needs of the program around it.
 pub(crate) struct Tools<'a> {
     pub registry: &'a Registry,
@@ -164,7 +167,7 @@ impl Machine<'_> {
 
     /// The limits of a command.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { seconds: self.state.plan.time_limit_s, ..Limits::default() }
+        Limits { seconds: self.state.plan.time_limit_s, output_bytes: SHOWN_OUTPUT }
     }
 
     /// Where traces of this session go.

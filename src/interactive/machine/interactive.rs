@@ -152,7 +152,7 @@ impl Machine<'_> {
             }
             match Application::of_line(&line) {
                 Ok(application) => {
-                    self.session.application = application.all_words();
+                    self.session.application = application_words(&application);
                     self.application = application;
                     return Ok(());
                 }
@@ -219,6 +219,12 @@ impl Machine<'_> {
         self.state.failure = None;
         Ok(Phase::Propose)
     }
+}
+
+/// The words of an application with its environment in front, as a session keeps them.
+fn application_words(application: &Application) -> Vec<String> {
+    let environment = application.environment.iter().map(|(key, value)| format!("{key}={value}"));
+    environment.chain(application.words.iter().cloned()).collect()
 }
 
 /// The first file of a folder, by its name, that can be run and is neither hidden nor a script or source.

@@ -88,7 +88,7 @@ impl Machine<'_> {
         }
         fs::create_dir_all(&directory)
             .with_context(|| format!("cannot make {}; name another folder with --trace-dir", directory.display()))?;
-        let profiling = command.retargeted(&self.application, &directory)?;
+        let profiling = retargeted(command, &directory);
         let line = profiling.line();
         self.event("command", json!({ "line": line, "run": number, "runs": of, "measurement": measurement }));
         self.save()?;
@@ -199,6 +199,18 @@ impl Machine<'_> {
             ..HistoryEntry::default()
         });
     }
+}
+
+/// The same command with another folder for what it writes.
+fn retargeted(command: &Profiling, directory: &Path) -> Profiling {
+    let mut command = command.clone();
+    let own = command.words.iter().position(|word| word == "--").unwrap_or(command.words.len());
+    let is_flag = |word: &String| word == "-d" || word == "--output-directory";
+    let place = command.words.iter().take(own).position(is_flag);
+    if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1)) {
+        *value = directory.display().to_string();
+    }
+    command
 }
 
 /// Whether the times under a command are those of the program.

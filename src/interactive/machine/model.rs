@@ -10,7 +10,6 @@ use super::error::Halt;
 use super::findings::{Item, source_folder};
 use super::judging::blacklist_block;
 use super::records::EditStatus;
-use crate::findings::Priority;
 use crate::interactive::edits::Edit;
 use crate::interactive::face::Level;
 use crate::llm::{LlmError, Message, Narrator, Outcome, Request, Role, Share, ask_chain, filled};
@@ -184,8 +183,8 @@ impl Machine<'_> {
         let relevant: Vec<&Item> = analyzed.items.iter().filter(|item| findings.contains(&item.id)).collect();
         let values = context! {
             findings => relevant.iter().map(|item| context! {
-                title => item.title, explanation => item.explanation, advice => item.advice,
-                priority => item.priority.word(), is_urgent => item.priority <= Priority::Medium,
+                title => item.title.clone(), explanation => item.explanation.clone(), advice => item.advice.clone(),
+                priority => item.priority.word(),
             }).collect::<Vec<_>>(),
             blacklist => blacklist_block(&self.state.blacklist),
             rejected => self.rejected(file),

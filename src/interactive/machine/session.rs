@@ -105,7 +105,7 @@ fn created(
     let root = match sources.first() {
         Some(source) if source.is_dir() => source.clone(),
         Some(source) => source.parent().map_or_else(|| here.clone(), Path::to_owned),
-        None => here,
+        None => here.clone(),
     };
     let (mut session, lock) = store.begin(options.kind, &root, (tools.now)())?;
     session.source_paths = sources;

@@ -21,3 +21,9 @@ pub(crate) enum ApplicationKind {
     /// Another Python program.
     Python,
 }
+
+impl ApplicationKind {
+    pub(crate) fn description(self) -> &'static str {
+        ""
+    }
+}
