@@ -31,6 +31,20 @@ pub(crate) enum MachineError {
     Other(#[from] anyhow::Error),
 }
 
+impl MachineError {
+    /// Whether the command line, or a file that it names, is to blame.
+    pub(crate) fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage(_) | Self::Model(LlmError::Usage(_)) => true,
+            Self::Session(error) => {
+                !matches!(error, SessionError::Read { .. } | SessionError::Write { .. } | SessionError::Remove { .. })
+            }
+            Self::Face(error) => matches!(error, FaceError::Answers { .. } | FaceError::OtherQuestion { .. }),
+            _ => false,
+        }
+    }
+}
+
 /// Why the machine halts.
 #[derive(Debug, Error)]
 pub(crate) enum Halt {

@@ -9,7 +9,7 @@ use crate::engine::Registry;
 use crate::findings::{Finding, Priority};
 use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::source_places;
-use crate::source::scan::{Limits, Target, TreeScan, scan};
+use crate::source::scan::{Limits, Target, TreeScan, list, scan};
 use crate::trace::Trace;
 
 /// Architecture to plan counter passes for, if no trace records one.
@@ -101,6 +101,7 @@ fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
     // Places are below the folder that was scanned, or name the one file that was.
     let folder = folder.and_then(|folder| if folder.is_dir() { Some(folder) } else { folder.parent() });
     let place = place.zip(folder).map(|((file, line), folder)| (folder.join(file), line));
+    let place = place.or_else(|| traced_place(finding, folder?));
     let command = |command: &crate::findings::Command| Recommended {
         description: command.description.clone(),
         words: command.words.clone(),
@@ -116,6 +117,25 @@ fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
         place,
         saving_pct: finding.saving.as_ref().map(|saving| saving.pct_of_span),
     }
+}
+
+/// The first source line that the evidence of a thread trace names. The file was compiled elsewhere, perhaps: then it is the
+/// only one of that name below the folder.
+fn traced_place(finding: &Finding, folder: &Path) -> Option<(PathBuf, u32)> {
+    let (file, line) = finding.evidence.iter().find_map(|evidence| {
+        let files = evidence.frame.column("source_file").ok()?.str().ok()?;
+        let row = files.iter().position(|file| file.is_some())?;
+        let line = evidence.frame.column("source_line").ok()?.get(row).ok()?.extract::<u32>()?;
+        Some((PathBuf::from(files.get(row)?), line))
+    })?;
+    if file.is_file() {
+        return Some((file, line));
+    }
+    let name = file.file_name()?;
+    let listing = list(folder, Limits::default()).ok()?;
+    let mut same = listing.files.into_iter().filter(|one| one.path.file_name() == Some(name));
+    let found = same.next()?;
+    same.next().is_none().then_some((found.path, line))
 }
 
 /// Commands of items, the most urgent first, each once.

@@ -11,7 +11,7 @@ use super::state::{Phase, Plan, State};
 use crate::interactive::LoopOptions;
 use crate::interactive::checkpoints::Repository;
 use crate::interactive::face::{Choice, Face, Level, Question, Reply};
-use crate::interactive::programs::Application;
+use crate::interactive::programs::{Application, Profiling};
 use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
 
 /// Sessions of the same folder that are offered.
@@ -94,6 +94,14 @@ fn created(
         if !path.exists() {
             return Err(MachineError::Usage(format!("{} does not exist; check the path", path.display())));
         }
+    }
+    let application = Application::of_words(options.application.clone());
+    for line in options.build.iter().chain(&options.test) {
+        Application::of_line(line).map_err(|error| MachineError::Usage(error.to_string()))?;
+    }
+    if let Some(line) = &options.profile {
+        let command = Profiling::of_line(line, &application, Path::new("traces"));
+        command.map_err(|error| MachineError::Usage(error.to_string()))?;
     }
     let mut sources: Vec<PathBuf> = options.source_paths.iter().map(|path| absolute(path)).collect();
     if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {

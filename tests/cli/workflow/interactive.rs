@@ -1,0 +1,103 @@
+//! `interactive`: the menu, and what is behind it.
+
+use super::{Place, named};
+use crate::common::Run;
+
+fn interactive(place: &Place, answers: &str, arguments: &[&str]) -> Run {
+    let answers = place.write("answers.txt", answers);
+    let events = place.path("events.jsonl");
+    let usual = ["interactive", "--answers", answers.to_str().unwrap(), "--events", events.to_str().unwrap()];
+    place.run(&[&usual[..], arguments].concat())
+}
+
+fn trace() -> String {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/two_nodes").display().to_string()
+}
+
+#[test]
+fn the_menu_saves_quits_and_pursues() {
+    // (answers, what stdout has)
+    for (answers, expected) in [
+        ("menu: q\n", "saved"),
+        ("menu: s\nmenu: q\n", "saved as"),
+        ("", "saved"),
+        ("menu: 1\npursue: m\nmenu: q\n", "["),
+        ("menu: zzz\nmenu: q\n", "none of the answers"),
+        ("menu: o\nmenu: q\n", "--llm"),
+        ("menu: a\nanalyze.path: \nmenu: q\n", "Menu"),
+        ("menu: a\nanalyze.path: nowhere.db\nmenu: q\n", "cannot analyse"),
+    ] {
+        let place = Place::new();
+        let run = interactive(&place, answers, &[&trace()]);
+        assert_eq!(run.code, 0, "{answers:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains(expected), "{answers:?}: {}", run.stdout);
+        let session = place.session();
+        assert!(!session["persistent_menu_items"].as_array().unwrap().is_empty(), "{answers:?}");
+        assert_eq!(session["state"]["phase"], "menu", "{answers:?}");
+    }
+}
+
+#[test]
+fn a_session_is_offered_again_with_its_findings() {
+    let place = Place::new();
+    let code = place.path("code").display().to_string();
+    let run = interactive(&place, "menu: q\n", &[&trace(), "--source-dir", &code]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let id = place.session_id();
+    let items = place.session()["persistent_menu_items"].clone();
+    let run = interactive(&place, "resume: 1\nmenu: q\n", &["--source-dir", &code]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(place.session_id(), id);
+    assert_eq!(place.session()["persistent_menu_items"], items);
+    // Another number, or n, begins a new one.
+    let run = interactive(&place, "resume: 99\nmenu: q\n", &["--source-dir", &code]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(std::fs::read_dir(place.path("sessions")).unwrap().filter(|one| one.as_ref().unwrap().path().extension().is_some()).count(), 2);
+}
+
+#[test]
+fn a_program_is_profiled_from_the_menu() {
+    let place = Place::new();
+    let code = place.path("code").display().to_string();
+    let answers = "menu: p\napplication: \nprofile.command: 1\nmenu: q\n";
+    let run = interactive(&place, answers, &["--source-dir", &code, "--runs", "1"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    // The first program of the folder is offered, and is what runs.
+    let session = place.session();
+    assert_eq!(session["application"], serde_json::json!(["./app"]));
+    assert_eq!(session["history"].as_array().unwrap().len(), 1, "{}", run.stdout);
+    assert_eq!(named(&place.events(), "analyzed").len(), 1);
+}
+
+/// A finding that names a place is taken to the editor, and what it changes is an edit like any other.
+#[test]
+fn a_place_in_the_source_is_taken_to_the_editor() {
+    let place = Place::new();
+    let editor = place.write("bin/editor", "#!/bin/sh\necho \"$@\" > ../bin/editor_got\nsed -i 's/time: 100000/time: 50000/' \"$2\"\n");
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let answers = "confirm: y\nmenu: 1\npursue: o\nedit.apply: y\nnext: 1\nedit.judge: k\nmenu: q\n";
+    let path = place.write("answers.txt", answers);
+    let events = place.path("events.jsonl");
+    let mut command = place.command(&[
+        "workflow", "--build", "./build.sh", "--answers", path.to_str().unwrap(), "--events", events.to_str().unwrap(), "--", "./app",
+    ]);
+    command.env("EDITOR", &editor);
+    let run = crate::common::finish(command);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let got = place.read("bin/editor_got");
+    assert!(got.starts_with('+') && got.trim().ends_with("kernel.hip"), "{got}");
+    let state = place.session()["state"].clone();
+    assert_eq!(state["edits"][0]["origin"], "editor");
+    assert_eq!(state["edits"][0]["status"], "kept");
+    assert!(place.read("code/kernel.hip").starts_with("// time: 50000\n"));
+}
+
+#[test]
+fn analyze_interactive_is_the_same() {
+    let place = Place::new();
+    let answers = place.write("answers.txt", "menu: q\n");
+    let run = place.run(&["analyze", &trace(), "--interactive", "--answers", answers.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("Menu"), "{}", run.stdout);
+    assert_eq!(place.session()["type"], "interactive");
+}
