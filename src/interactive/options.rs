@@ -7,6 +7,8 @@ use crate::engine::Registry;
 use crate::llm::Narrator;
 
 /// What a loop is asked to do.
+// Until the machine uses it.
+#[allow(dead_code)]
 pub(crate) struct LoopOptions {
     /// Whether it starts with traces or with a program.
     pub kind: Kind,
