@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, ask, check, compare, completions, config, convert, info, licenses, man, mcp, merge, package, plan, report,
-    scan, schema, sql, table, tables, trim,
+    analyze, ask, check, compare, completions, config, convert, info, interactive, licenses, man, mcp, merge, package,
+    plan, report, scan, schema, sessions, sql, table, tables, trim, workflow,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -104,6 +104,9 @@ fn dispatch(
         "analyze" => analyze::run(&parsed(matches)?, registry, &command, global),
         "ask" => ask::run(&parsed(matches)?, registry, &command, global),
         "report" => report::run(&parsed(matches)?, registry, &command, global),
+        "interactive" => interactive::run(&parsed(matches)?, registry, global),
+        "workflow" => workflow::run(&parsed(matches)?, registry, global),
+        "sessions" => sessions::run(&parsed(matches)?, registry, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),
         "trim" => trim::run(&parsed(matches)?, global),
@@ -151,6 +154,9 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
         .subcommand(ask::AskArguments::augment_args(Command::new("ask")))
+        .subcommand(interactive::InteractiveArguments::augment_args(Command::new("interactive")))
+        .subcommand(workflow::WorkflowArguments::augment_args(Command::new("workflow")))
+        .subcommand(sessions::SessionsArguments::augment_args(Command::new("sessions")))
         .subcommand(report::ReportArguments::augment_args(Command::new("report")))
         .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))

@@ -4,22 +4,36 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use super::output::messages::print_note;
 use crate::input::interrupt;
+use crate::interactive::face::{Taken, take_interruption};
 
 /// Cleans up when SIGHUP, SIGINT or SIGTERM ends the program; then the signal ends it, as its convention is. A signal that the
-/// program was started to ignore, as under `nohup`, stays so.
+/// program was started to ignore, as under `nohup`, stays so. A loop takes the first Ctrl-C itself.
 pub(crate) fn watch() {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     if let Ok(mut signals) = Signals::new(ends) {
         std::thread::spawn(move || {
             for signal in signals.forever() {
+                if signal == SIGINT && goes_on() {
+                    continue;
+                }
                 interrupt(|| {
                     let _ = emulate_default_handler(signal);
                 });
             }
         });
     }
+}
+
+/// Whether a loop sees to a Ctrl-C itself.
+fn goes_on() -> bool {
+    let taken = take_interruption();
+    if taken == Taken::AtWork {
+        print_note("stopping; press Ctrl-C twice within two seconds to end at once");
+    }
+    taken != Taken::No
 }
 
 /// A bit for every ignored signal, from the system's status of a process.

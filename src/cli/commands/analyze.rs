@@ -10,11 +10,13 @@ use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
+use crate::cli::options::looping::{ChangeArguments, LoopRequest, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::compare::{
     CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
 use crate::engine::Registry;
+use crate::interactive::sessions::{Kind, words};
 use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
 use crate::report::compat::rocinsight::SchemaVersion;
@@ -52,6 +54,13 @@ pub(crate) struct AnalyzeArguments {
     /// Your question in words, for the model of --llm; documents with a field for it keep it
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
+    /// Analyze with a menu, as `wavesieve interactive` does; with a command, profile and tune it as `wavesieve workflow` does
+    #[arg(long, value_name = "CMD", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          help_heading = "Analysis")]
+    interactive: Option<String>,
+    /// Continue this session of --interactive
+    #[arg(long, value_name = "ID", help_heading = "Analysis", requires = "interactive")]
+    resume_session: Option<String>,
     #[command(flatten)]
     llm: LlmArguments,
 }
@@ -98,6 +107,9 @@ pub(crate) fn run(
     command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
+    if let Some(line) = &arguments.interactive {
+        return run_interactive(arguments, line, registry, global);
+    }
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
@@ -141,6 +153,38 @@ pub(crate) fn run(
     }
     let code = arguments.document.end(trace.as_ref(), &analysis, global)?;
     Ok(asked.exit_code(code))
+}
+
+/// Runs a loop in place of one analysis: over the inputs, or of a program that is profiled.
+fn run_interactive(
+    arguments: &AnalyzeArguments,
+    line: &str,
+    registry: &Registry,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let unused = [
+        (arguments.output.format.is_some(), "--format"),
+        (arguments.output.output.is_some(), "--output"),
+        (arguments.output.directory.is_some(), "--dir"),
+        (arguments.json_compat.is_some(), "--json-compat"),
+        (arguments.baseline.is_some(), "--baseline"),
+        (arguments.prompt.is_some(), "--prompt"),
+        (!arguments.input.filters()?.command_line().is_empty(), "filters"),
+    ];
+    if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
+        return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
+    }
+    let application = words(line).ok_or_else(|| {
+        Failure::Usage(format!("a quote in `{line}` does not end; end it, or use wavesieve workflow -- CMD"))
+    })?;
+    let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
+    let named = arguments.input.named().unwrap_or_default().into_iter().map(PathBuf::from);
+    let inputs = named.chain(arguments.tiers.att_dir()).collect();
+    let resume = arguments.resume_session.clone();
+    let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };
+    let changes = ChangeArguments::of_source(arguments.tiers.source_dir());
+    let (store, face) = Default::default();
+    run_loop(request, &changes, &store, &face, &arguments.llm, registry, global)
 }
 
 /// Puts what changed since the baseline before the other sections.

@@ -38,6 +38,16 @@ impl ExtraInputs {
         self.source_dir.is_some() || self.att_dir.is_some()
     }
 
+    /// The source code.
+    pub(crate) fn source_dir(&self) -> Option<PathBuf> {
+        self.source_dir.clone()
+    }
+
+    /// The thread traces.
+    pub(crate) fn att_dir(&self) -> Option<PathBuf> {
+        self.att_dir.clone()
+    }
+
     /// The inputs with the thread traces; `None` where only source code is named.
     ///
     /// # Errors

@@ -91,13 +91,19 @@ impl GlobalArguments {
 
     /// Whether what is written to standard output may have colours.
     pub(crate) fn color(&self) -> bool {
+        self.color_of(false)
+    }
+
+    /// Whether what is written to standard output, or to standard error, may have colours.
+    pub(crate) fn color_of(&self, is_error: bool) -> bool {
+        let is_terminal = || if is_error { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
                 let forced = anstyle_query::clicolor_force();
                 let off = anstyle_query::no_color() || anstyle_query::clicolor() == Some(false) && !forced;
-                !off && (forced || (anstyle_query::term_supports_color() && std::io::stdout().is_terminal()))
+                !off && (forced || (anstyle_query::term_supports_color() && is_terminal()))
             }
         }
     }

@@ -9,6 +9,7 @@ pub(crate) mod filters;
 pub(crate) mod global;
 pub(crate) mod input;
 pub(crate) mod llm;
+pub(crate) mod looping;
 pub(crate) mod mail;
 pub(crate) mod output;
 pub(crate) mod plot;

@@ -25,7 +25,8 @@ impl Answers {
         Ok(Self::new(path, &String::from_utf8_lossy(&bytes)))
     }
 
-    fn new(path: &Path, text: &str) -> Self {
+    /// Those of a text.
+    pub(super) fn new(path: &Path, text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
         Self { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect(), next: 0 }
     }

@@ -41,6 +41,17 @@ pub(crate) struct Console {
     interruptions: Interruptions,
 }
 
+/// What a face of a test is made of.
+#[cfg(test)]
+pub(super) struct Parts {
+    pub screen: Screen,
+    pub events: Option<Events>,
+    pub answers: Option<Answers>,
+    pub lines: Option<Lines>,
+    pub is_yes: bool,
+    pub interruptions: Interruptions,
+}
+
 impl Console {
     /// The face of the process, which takes its Ctrl-C from now on.
     ///
@@ -60,6 +71,37 @@ impl Console {
             is_typed: is_person && io::stdin().is_terminal(),
             interruptions: Interruptions::of_program(),
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(parts: Parts) -> Self {
+        let Parts { screen, events, answers, lines, is_yes, interruptions } = parts;
+        Self { screen, events, answers, lines, is_yes, is_typed: false, interruptions }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_screen(self, screen: Screen) -> Self {
+        Self { screen, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_events(&mut self, events: Events) {
+        self.events = Some(events);
+    }
+
+    /// As if Ctrl-C was pressed.
+    #[cfg(test)]
+    pub(super) fn press(&self) {
+        self.interruptions.press();
+    }
+
+    /// Ends the work.
+    ///
+    /// # Errors
+    /// When not all of it could be shown.
+    pub(crate) fn finish(mut self) -> Result<(), FaceError> {
+        self.screen.end();
+        self.screen.take_error().map_or(Ok(()), |error| Err(FaceError::Output(error)))
     }
 
     /// Who answers, and then the default where the answer is empty.

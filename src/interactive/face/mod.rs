@@ -1,7 +1,7 @@
 //! How a loop asks and reports: a terminal, a pipe or a file with answers, and events for programs.
 
 // Until the machine uses it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod answers;
 mod console;
@@ -17,6 +17,9 @@ mod screen;
 mod spinner;
 mod table;
 mod wrap;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use console::{Console, ConsoleOptions};
 pub(crate) use error::FaceError;

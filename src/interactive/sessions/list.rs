@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use super::clock::instant;
 use super::lock::SessionLock;
+use super::names::is_identifier;
+use super::place::is_same_folder;
 use super::read::read;
 use super::session::{EntryKind, Kind, Session};
 use super::store::{Store, file_in};
@@ -62,6 +64,11 @@ impl Listed {
         }
     }
 
+    /// Whether it is of a folder with source code.
+    pub(crate) fn is_of(&self, root: &Path) -> bool {
+        is_same_folder(&self.root, root)
+    }
+
     /// When something last happened in it, as far as it is known.
     pub(crate) fn last_used(&self) -> Option<SystemTime> {
         let changed = || fs::metadata(&self.path).and_then(|data| data.modified()).ok();
@@ -102,6 +109,20 @@ impl Store {
             ))
         });
         (listed, warnings)
+    }
+}
+
+impl Store {
+    /// The folders of traces whose session was never saved, and when they last changed.
+    pub(crate) fn strays(&self) -> Vec<(String, Option<SystemTime>)> {
+        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        let mut strays: Vec<(String, Option<SystemTime>)> = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.modified().ok())))
+            .filter(|(id, _)| is_identifier(id) && !file_in(self.directory(), id).exists())
+            .collect();
+        strays.sort();
+        strays
     }
 }
 

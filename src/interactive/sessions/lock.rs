@@ -1,6 +1,7 @@
 //! One process for each session.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The right to work on a session, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct SessionLock {
+    id: String,
     path: PathBuf,
     /// Closing it lets go of the lock.
     _file: File,
@@ -33,7 +35,14 @@ impl SessionLock {
             options.create(true).write(true).truncate(false);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let file = options.open(&path).map_err(failed)?;
+            let file = match options.open(&path) {
+                // A process that ended has removed the folder.
+                Err(error) if error.kind() == ErrorKind::NotFound && attempts < ATTEMPTS => {
+                    attempts += 1;
+                    continue;
+                }
+                opened => opened.map_err(failed)?,
+            };
             match file.try_lock() {
                 // One that only lists sessions lets go at once.
                 Err(TryLockError::WouldBlock) if attempts < ATTEMPTS => {
@@ -47,9 +56,14 @@ impl SessionLock {
             }
             // Another process may have removed it before it was locked.
             if is_same(&file, &path) {
-                return Ok(Self { path, _file: file });
+                return Ok(Self { id: id.to_owned(), path, _file: file });
             }
         }
+    }
+
+    /// The session.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
     }
 
     /// The file that is locked.

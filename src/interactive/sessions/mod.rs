@@ -1,9 +1,10 @@
 //! Sessions: what a loop keeps between its runs, and where.
 
 // Until the machine uses it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod clock;
+mod command_line;
 mod error;
 mod list;
 mod lock;
@@ -13,9 +14,12 @@ mod place;
 mod read;
 mod session;
 mod store;
-mod words;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use clock::{instant, utc_fraction};
+pub(crate) use command_line::words;
 pub(crate) use error::SessionError;
 pub(crate) use list::{Listed, Owner};
 pub(crate) use lock::SessionLock;

@@ -37,6 +37,11 @@ pub(super) fn is_valid(id: &str) -> bool {
     !id.is_empty() && id.len() <= 200 && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
 }
 
+/// Whether a name is one that [`identifier`] makes.
+pub(super) fn is_identifier(name: &str) -> bool {
+    is_valid(name) && super::instant(name.strip_prefix("workflow_").unwrap_or(name)).is_some()
+}
+
 fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-')
 }

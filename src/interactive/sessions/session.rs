@@ -34,11 +34,14 @@ impl Kind {
 #[serde(default)]
 pub(crate) struct Session {
     pub format: u32,
+    #[serde(deserialize_with = "or_default")]
     pub session_id: String,
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Times are of UTC, such as `2026-01-31T12:00:00Z`.
+    #[serde(deserialize_with = "or_default")]
     pub created_at: String,
+    #[serde(deserialize_with = "or_default")]
     pub last_updated: String,
     /// What paths of the session are relative to.
     #[serde(rename = "source_dir", deserialize_with = "or_default")]
@@ -70,6 +73,7 @@ pub(crate) struct Session {
 pub(crate) struct HistoryEntry {
     #[serde(rename = "type")]
     pub kind: EntryKind,
+    #[serde(deserialize_with = "or_default")]
     pub timestamp: String,
     /// The traces of a run.
     #[serde(alias = "db_path", deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]

@@ -122,7 +122,7 @@ impl Store {
         let path = Path::new(id_or_path);
         let not_found = || SessionError::NotFound { id: id_or_path.to_owned(), place: self.directory.clone() };
         if id_or_path.contains('/') || path.extension().is_some_and(|extension| extension == "json") {
-            let known = |place: &PathBuf| path.parent().is_some_and(|parent| is_same_folder(parent, place));
+            let known = |place: &PathBuf| path.parent().is_some_and(|parent| place::is_same_folder(parent, place));
             return path.exists().then(|| (path.to_owned(), !known(&self.directory))).ok_or_else(not_found);
         }
         self.check(id_or_path)?;
@@ -135,7 +135,7 @@ impl Store {
     /// The sessions of a folder with source code, the newest first.
     pub(crate) fn of_root(&self, root: &Path) -> Vec<Session> {
         let (listed, _) = self.list();
-        let here = listed.into_iter().filter(|one| is_same_folder(&one.root, root));
+        let here = listed.into_iter().filter(|one| place::is_same_folder(&one.root, root));
         here.filter_map(|one| read(&one.path).ok()).collect()
     }
 
@@ -159,19 +159,32 @@ impl Store {
     /// When there is none, it is another program's, a process works on it, or its files cannot be removed.
     pub(crate) fn remove(&self, id: &str) -> Result<(), SessionError> {
         self.check(id)?;
-        let (file, folder) = (file_in(&self.directory, id), self.work_directory(id));
-        if fs::symlink_metadata(&file).is_err() && !folder.is_dir() {
+        if !self.is_own(id)? {
             let (path, _) = self.find(id)?;
             return Err(SessionError::Foreign { id: id.to_owned(), path });
         }
-        let lock = self.lock(id)?;
+        self.remove_locked(self.lock(id)?)
+    }
+
+    /// Removes a session that this process has locked.
+    ///
+    /// # Errors
+    /// When its files cannot be removed.
+    pub(crate) fn remove_locked(&self, lock: SessionLock) -> Result<(), SessionError> {
+        let id = lock.id().to_owned();
         // A session without its traces can still be named; traces without their session cannot.
-        place::remove_contents(&folder, lock.path())?;
-        place::remove(&file)?;
-        drop(lock);
-        // The last of them is gone; a folder with other files stays.
-        let _ = fs::remove_dir(&self.directory);
+        place::remove_contents(&self.work_directory(&id), lock.path())?;
+        place::remove(&file_in(&self.directory, &id))?;
         Ok(())
+    }
+
+    /// Whether a session, or what is left of one, is in the folder.
+    ///
+    /// # Errors
+    /// When the name is no identifier.
+    pub(crate) fn is_own(&self, id: &str) -> Result<bool, SessionError> {
+        self.check(id)?;
+        Ok(fs::symlink_metadata(file_in(&self.directory, id)).is_ok() || self.work_directory(id).is_dir())
     }
 
     fn check(&self, id: &str) -> Result<(), SessionError> {
@@ -182,9 +195,4 @@ impl Store {
 /// The file of a session in a folder.
 pub(super) fn file_in(place: &Path, id: &str) -> PathBuf {
     place.join(format!("{id}.json"))
-}
-
-fn is_same_folder(one: &Path, other: &Path) -> bool {
-    let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    one == other || resolved(one) == resolved(other)
 }

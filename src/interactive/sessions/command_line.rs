@@ -1,7 +1,7 @@
 //! Command lines of other programs' sessions.
 
 /// The words of a command line as a shell has them, without expanding anything; `None` if a quote does not end.
-pub(super) fn words(line: &str) -> Option<Vec<String>> {
+pub(crate) fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

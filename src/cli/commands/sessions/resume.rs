@@ -1,0 +1,35 @@
+//! `sessions resume`.
+
+use clap::Args;
+
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::llm::LlmArguments;
+use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
+use crate::engine::Registry;
+
+#[derive(Args, Clone, Debug)]
+pub(super) struct ResumeArguments {
+    /// Name of the session, or path of its file
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    changes: ChangeArguments,
+    #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    face: FaceArguments,
+    #[command(flatten)]
+    llm: LlmArguments,
+}
+
+/// Goes on with a session as its own verb would.
+///
+/// # Errors
+/// When there is no such session, or it fails.
+pub(super) fn run(arguments: &ResumeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let ResumeArguments { id, changes, store, face, llm } = arguments;
+    let kind = store.store()?.load(id)?.kind;
+    let request = LoopRequest { kind, resume: Some(id.clone()), ..LoopRequest::default() };
+    run_loop(request, changes, store, face, llm, registry, global)
+}

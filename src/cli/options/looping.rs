@@ -1,0 +1,229 @@
+//! Options of verbs that run a loop: who answers, what is measured, and how sources change.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::global::GlobalArguments;
+use super::llm::LlmArguments;
+use crate::cli::exit::Failure;
+use crate::engine::Registry;
+use crate::interactive::LoopOptions;
+use crate::interactive::face::{Console, ConsoleOptions, FaceError};
+use crate::interactive::machine::{self, MachineError};
+use crate::interactive::sessions::{Kind, SessionError, Store};
+
+/// Runs of the program before and after a change.
+const RUNS: u32 = 3;
+/// Variables that name an editor, the first that is set.
+const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
+
+/// Where sessions are.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Session")]
+pub(crate) struct StoreArguments {
+    /// Directory of sessions [default: $WAVESIEVE_SESSIONS, or wavesieve/sessions below $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "DIR")]
+    sessions: Option<PathBuf>,
+}
+
+impl StoreArguments {
+    /// The sessions.
+    ///
+    /// # Errors
+    /// When there is no place for them.
+    pub(crate) fn store(&self) -> Result<Store, Failure> {
+        Ok(Store::new(self.sessions.clone())?)
+    }
+}
+
+/// Who answers, and who is told.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Session")]
+pub(crate) struct FaceArguments {
+    /// Answers, one a line, in place of a person: `QUESTION: answer` for that question alone, as events name it, or just the
+    /// answer. Lines that begin with # count for nothing. At the end of the file the session is saved and left
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// Take the default answer to every question that --answers leaves open; ask nobody
+    #[arg(long)]
+    yes: bool,
+    /// Append what happens to this file, as JSON lines; - for standard output, and texts then go to standard error
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+}
+
+impl FaceArguments {
+    /// The face; it takes Ctrl-C until it is dropped.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub(crate) fn console(&self, global: &GlobalArguments) -> Result<Console, Failure> {
+        let is_error = self.events.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        let (answers, events) = (self.answers.clone(), self.events.clone());
+        let color = global.color_of(is_error);
+        Ok(Console::open(&ConsoleOptions { answers, yes: self.yes, events, color, quiet: global.quiet })?)
+    }
+
+    /// Whether nobody is asked.
+    pub(crate) fn yes(&self) -> bool {
+        self.yes
+    }
+}
+
+/// How changes are made and measured.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Changes")]
+pub(crate) struct ChangeArguments {
+    /// Source code: a directory or file; repeatable. Changes stay below the first directory
+    #[arg(long, value_name = "PATH")]
+    source_dir: Vec<PathBuf>,
+    /// Command that builds the program after a change; what does not build is not measured
+    #[arg(long, value_name = "CMD")]
+    build: Option<String>,
+    /// Command that tests the program after a change; what fails is not measured
+    #[arg(long, value_name = "CMD")]
+    test: Option<String>,
+    /// Unified diff to try as a change; repeatable, one after the other
+    #[arg(long, value_name = "FILE")]
+    patch: Vec<PathBuf>,
+    /// Runs of the program before and after a change
+    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Seconds that one command may take [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: Option<u64>,
+    /// Directory for traces [default: a folder of the session]
+    #[arg(long, value_name = "DIR")]
+    trace_dir: Option<PathBuf>,
+}
+
+impl ChangeArguments {
+    /// The defaults, with source code.
+    pub(crate) fn of_source(source: Option<PathBuf>) -> Self {
+        Self { source_dir: source.into_iter().collect(), runs: RUNS, ..Self::default() }
+    }
+}
+
+/// What a verb adds to the options of all loops.
+#[derive(Debug, Default)]
+pub(crate) struct LoopRequest {
+    pub kind: Kind,
+    pub inputs: Vec<PathBuf>,
+    pub application: Vec<String>,
+    pub resume: Option<String>,
+    pub iterations: Option<u32>,
+    pub profile: Option<String>,
+}
+
+/// Options of all loops.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LoopArguments {
+    #[command(flatten)]
+    changes: ChangeArguments,
+    #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    face: FaceArguments,
+    #[command(flatten)]
+    llm: LlmArguments,
+}
+
+impl LoopArguments {
+    /// Runs the loop.
+    ///
+    /// # Errors
+    /// When an option cannot be used, or the session or its face fails.
+    pub(crate) fn run(
+        &self,
+        request: LoopRequest,
+        registry: &Registry,
+        global: &GlobalArguments,
+    ) -> Result<u8, Failure> {
+        let (changes, face) = (&self.changes, &self.face);
+        run_loop(request, changes, &self.store, face, &self.llm, registry, global)
+    }
+}
+
+/// Runs a loop.
+///
+/// # Errors
+/// When an option cannot be used, or the session or its face fails.
+pub(crate) fn run_loop(
+    request: LoopRequest,
+    changes: &ChangeArguments,
+    store: &StoreArguments,
+    face: &FaceArguments,
+    llm: &LlmArguments,
+    registry: &Registry,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let sources = changes.source_dir.iter().map(|path| ("--source-dir", path));
+    let patches = changes.patch.iter().map(|path| ("--patch", path));
+    if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
+        return Err(Failure::Usage(format!("{option} {} does not exist; name one that does", path.display())));
+    }
+    let store = store.store()?;
+    let narrator = llm.narrator(global)?;
+    let mut console = face.console(global)?;
+    let options = LoopOptions {
+        kind: request.kind,
+        inputs: request.inputs,
+        source_paths: changes.source_dir.clone(),
+        application: request.application,
+        resume: request.resume,
+        build: changes.build.clone(),
+        test: changes.test.clone(),
+        patch: changes.patch.clone(),
+        editor: editor(),
+        runs: changes.runs,
+        iterations: request.iterations,
+        time_limit_s: changes.time_limit,
+        trace_dir: changes.trace_dir.clone(),
+        profile: request.profile,
+        yes: face.yes(),
+        narrator,
+        registry: registry.clone(),
+    };
+    let code = machine::run(options, &store, &mut console)?;
+    console.finish()?;
+    Ok(code)
+}
+
+/// The editor of the user.
+fn editor() -> Option<String> {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    EDITORS.into_iter().find_map(set)
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Read { .. } | SessionError::Write { .. } | SessionError::Remove { .. } => {
+                Self::Other(error.into())
+            }
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
+
+impl From<FaceError> for Failure {
+    fn from(error: FaceError) -> Self {
+        match error {
+            // A reader that went away is recognized by it.
+            FaceError::Output(error) => Self::Other(error.into()),
+            FaceError::Input { .. } => Self::Other(error.into()),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Self {
+        match error {
+            MachineError::Session(error) => error.into(),
+            MachineError::Face(error) => error.into(),
+            other => Self::Other(other.into()),
+        }
+    }
+}
