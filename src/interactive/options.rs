@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use super::sessions::Kind;
 
 /// What a loop is asked to do.
-// Until the machine uses it.
-#[allow(dead_code)]
 pub(crate) struct LoopOptions {
     /// Whether it starts with traces or with a program.
     pub kind: Kind,

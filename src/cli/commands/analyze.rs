@@ -10,7 +10,7 @@ use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
-use crate::cli::options::looping::{ChangeArguments, LoopRequest, run_loop};
+use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::compare::{
     CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
@@ -62,6 +62,10 @@ pub(crate) struct AnalyzeArguments {
     #[arg(long, value_name = "ID", help_heading = "Analysis", requires = "interactive")]
     resume_session: Option<String>,
     #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    face: FaceArguments,
+    #[command(flatten)]
     llm: LlmArguments,
 }
 
@@ -108,7 +112,10 @@ pub(crate) fn run(
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     if let Some(line) = &arguments.interactive {
-        return run_interactive(arguments, line, registry, global);
+        return run_interactive(arguments, line, registry, command, global);
+    }
+    if let Some(option) = arguments.face.given().or(arguments.store.given()) {
+        return Err(Failure::Usage(format!("{option} is for sessions; add --interactive")));
     }
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
@@ -160,6 +167,7 @@ fn run_interactive(
     arguments: &AnalyzeArguments,
     line: &str,
     registry: &Registry,
+    command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let unused = [
@@ -183,8 +191,7 @@ fn run_interactive(
     let resume = arguments.resume_session.clone();
     let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };
     let changes = ChangeArguments::of_source(arguments.tiers.source_dir());
-    let (store, face) = Default::default();
-    run_loop(request, &changes, &store, &face, &arguments.llm, registry, global)
+    run_loop(request, &changes, &arguments.store, &arguments.face, &arguments.llm, registry, command, global)
 }
 
 /// Puts what changed since the baseline before the other sections.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
@@ -38,9 +38,10 @@ pub(crate) struct InteractiveArguments {
 pub(crate) fn run(
     arguments: &InteractiveArguments,
     registry: &Registry,
+    command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let (inputs, resume) = (arguments.inputs.clone(), arguments.resume_session.clone());
     let request = LoopRequest { kind: Kind::Interactive, inputs, resume, ..LoopRequest::default() };
-    arguments.looping.run(request, registry, global)
+    arguments.looping.run(request, registry, command, global)
 }

@@ -1,6 +1,6 @@
 //! `workflow -- CMD`: profiles a program, analyses, changes it, and measures again.
 
-use clap::Args;
+use clap::{Args, Command};
 
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
@@ -38,7 +38,12 @@ pub(crate) struct WorkflowArguments {
 ///
 /// # Errors
 /// When the options cannot be used, or the session fails.
-pub(crate) fn run(arguments: &WorkflowArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(
+    arguments: &WorkflowArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     let request = LoopRequest {
         kind: Kind::Workflow,
         application: arguments.program.clone(),
@@ -47,5 +52,5 @@ pub(crate) fn run(arguments: &WorkflowArguments, registry: &Registry, global: &G
         profile: arguments.profile.clone(),
         ..LoopRequest::default()
     };
-    arguments.looping.run(request, registry, global)
+    arguments.looping.run(request, registry, command, global)
 }

@@ -1,6 +1,6 @@
 //! `--llm`: language models that explain an analysis.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::{Args, Command, ValueEnum};
@@ -184,6 +184,26 @@ impl LlmArguments {
             }
         }
         Ok(Some(narrator))
+    }
+}
+
+impl LlmArguments {
+    /// The same for a session, which keeps its conversation in a file of its own.
+    ///
+    /// # Errors
+    /// As [`LlmArguments::narrator`].
+    pub(crate) fn narrator_of_session(
+        &self,
+        conversation: &Path,
+        global: &GlobalArguments,
+    ) -> Result<Option<Narrator>, LlmError> {
+        let is_asked = self.llm.iter().any(|name| !name.trim().is_empty()) || self.llm_local.is_some();
+        let own = self.llm_conversation.clone().or_else(|| is_asked.then(|| conversation.to_owned()));
+        let arguments = Self { llm_conversation: own, ..self.clone() };
+        // What to warn of was printed when the options were checked.
+        let mut quiet = global.clone();
+        quiet.quiet = true;
+        arguments.narrator(&quiet).map_err(|failure| LlmError::Usage(failure.to_string()))
     }
 }
 

@@ -1,16 +1,18 @@
 //! Options of verbs that run a loop: who answers, what is measured, and how sources change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use clap::Args;
+use clap::{Args, Command};
 
 use super::global::GlobalArguments;
-use super::llm::LlmArguments;
+use super::llm::{LlmArguments, check_own};
 use crate::cli::exit::Failure;
+use crate::cli::output::model_progress::ModelProgress;
 use crate::engine::Registry;
 use crate::interactive::LoopOptions;
 use crate::interactive::face::{Console, ConsoleOptions, FaceError};
-use crate::interactive::machine::{self, MachineError};
+use crate::interactive::machine::{self, MachineError, Tools};
 use crate::interactive::sessions::{Kind, SessionError, Store};
 
 /// Runs of the program before and after a change.
@@ -28,6 +30,11 @@ pub(crate) struct StoreArguments {
 }
 
 impl StoreArguments {
+    /// Its option, if it is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        self.sessions.as_ref().map(|_| "--sessions")
+    }
+
     /// The sessions.
     ///
     /// # Errors
@@ -63,6 +70,13 @@ impl FaceArguments {
         let (answers, events) = (self.answers.clone(), self.events.clone());
         let color = global.color_of(is_error);
         Ok(Console::open(&ConsoleOptions { answers, yes: self.yes, events, color, quiet: global.quiet })?)
+    }
+
+    /// An option of it that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let options =
+            [(self.answers.is_some(), "--answers"), (self.yes, "--yes"), (self.events.is_some(), "--events")];
+        options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
     /// Whether nobody is asked.
@@ -138,10 +152,11 @@ impl LoopArguments {
         &self,
         request: LoopRequest,
         registry: &Registry,
+        command: &Command,
         global: &GlobalArguments,
     ) -> Result<u8, Failure> {
         let (changes, face) = (&self.changes, &self.face);
-        run_loop(request, changes, &self.store, face, &self.llm, registry, global)
+        run_loop(request, changes, &self.store, face, &self.llm, registry, command, global)
     }
 }
 
@@ -149,6 +164,7 @@ impl LoopArguments {
 ///
 /// # Errors
 /// When an option cannot be used, or the session or its face fails.
+#[expect(clippy::too_many_arguments, reason = "the groups of options of the verbs that run a loop")]
 pub(crate) fn run_loop(
     request: LoopRequest,
     changes: &ChangeArguments,
@@ -156,6 +172,7 @@ pub(crate) fn run_loop(
     face: &FaceArguments,
     llm: &LlmArguments,
     registry: &Registry,
+    command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let sources = changes.source_dir.iter().map(|path| ("--source-dir", path));
@@ -163,9 +180,20 @@ pub(crate) fn run_loop(
     if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
         return Err(Failure::Usage(format!("{option} {} does not exist; name one that does", path.display())));
     }
+    // What is wrong with the options of models is reported before anything is made.
+    llm.narrator(global)?;
     let store = store.store()?;
-    let narrator = llm.narrator(global)?;
     let mut console = face.console(global)?;
+    let progress = ModelProgress::new(global);
+    let narrator = |conversation: &Path| llm.narrator_of_session(conversation, global);
+    let check = |words: &[String]| check_own(command, words);
+    let tools = Tools {
+        registry,
+        check_own: &check,
+        narrator: &narrator,
+        listener: &progress,
+        now: &SystemTime::now,
+    };
     let options = LoopOptions {
         kind: request.kind,
         inputs: request.inputs,
@@ -182,10 +210,8 @@ pub(crate) fn run_loop(
         trace_dir: changes.trace_dir.clone(),
         profile: request.profile,
         yes: face.yes(),
-        narrator,
-        registry: registry.clone(),
     };
-    let code = machine::run(options, &store, &mut console)?;
+    let code = machine::run(&options, &store, &mut console, &tools)?;
     console.finish()?;
     Ok(code)
 }
@@ -223,6 +249,8 @@ impl From<MachineError> for Failure {
         match error {
             MachineError::Session(error) => error.into(),
             MachineError::Face(error) => error.into(),
+            MachineError::Model(error) => error.into(),
+            error if error.is_usage() => Self::Usage(error.to_string()),
             other => Self::Other(other.into()),
         }
     }

@@ -46,7 +46,8 @@ pub(crate) struct Machine<'a> {
     pub analyzed: Option<Analyzed>,
     /// Whether the default answers every question.
     pub yes: bool,
-    pub lock: SessionLock,
+    /// Held as long as the machine is there.
+    pub _lock: SessionLock,
 }
 
 impl Machine<'_> {

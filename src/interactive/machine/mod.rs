@@ -19,6 +19,4 @@ mod workflow;
 
 pub(crate) use driver::Tools;
 pub(crate) use error::MachineError;
-pub(crate) use records::EditRecord;
 pub(crate) use session::run;
-pub(crate) use state::State;

@@ -59,7 +59,7 @@ pub(crate) fn run(
         session,
         state,
         application,
-        lock,
+        _lock: lock,
     };
     machine.open_repository();
     machine.save()?;

@@ -1,6 +1,6 @@
 //! The command line of `sessions`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Command, Subcommand, ValueEnum};
 
 use super::clean::CleanArguments;
 use super::export::ExportArguments;
@@ -63,11 +63,16 @@ pub(super) enum SessionFormat {
 ///
 /// # Errors
 /// When a session cannot be used or the output cannot be written.
-pub(crate) fn run(arguments: &SessionsArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(
+    arguments: &SessionsArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     match &arguments.action {
         Action::List(arguments) => list::run(arguments, global),
         Action::Show(arguments) => show::run(arguments, global),
-        Action::Resume(arguments) => resume::run(arguments, registry, global),
+        Action::Resume(arguments) => resume::run(arguments, registry, command, global),
         Action::Clean(arguments) => clean::run(arguments, global),
         Action::Export(arguments) => export::run(arguments, global),
     }

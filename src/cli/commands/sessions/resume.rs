@@ -1,6 +1,6 @@
 //! `sessions resume`.
 
-use clap::Args;
+use clap::{Args, Command};
 
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
@@ -27,9 +27,14 @@ pub(super) struct ResumeArguments {
 ///
 /// # Errors
 /// When there is no such session, or it fails.
-pub(super) fn run(arguments: &ResumeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(super) fn run(
+    arguments: &ResumeArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     let ResumeArguments { id, changes, store, face, llm } = arguments;
     let kind = store.store()?.load(id)?.kind;
     let request = LoopRequest { kind, resume: Some(id.clone()), ..LoopRequest::default() };
-    run_loop(request, changes, store, face, llm, registry, global)
+    run_loop(request, changes, store, face, llm, registry, command, global)
 }
