@@ -71,7 +71,7 @@ pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
             Err(EditError::Unfinished { place })
         }
         (Part::Outside, Some(path)) if !is_path_used => {
-            Err(EditError::Unfinished { place: format!("the edit of {}", super::error::shown(path.as_ref())) })
+            Err(EditError::Unfinished { place: format!("the edit of `{}`", super::error::shown(path.as_ref())) })
         }
         (Part::Outside, _) if found.is_empty() => Err(EditError::NoBlock),
         (Part::Outside, _) => Ok(found),
@@ -81,6 +81,5 @@ pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
 /// The path that a line `FILE: path` names; signs of Markdown around it do not count.
 fn file_of(line: &str) -> Option<&str> {
     let is_sign = |sign: char| matches!(sign, '*' | '`' | '#') || sign.is_whitespace();
-    let named = line.trim_start_matches(is_sign).strip_prefix("FILE:")?.trim_matches(is_sign);
-    (!named.is_empty()).then_some(named)
+    Some(line.trim_start_matches(is_sign).strip_prefix("FILE:")?.trim_matches(is_sign))
 }

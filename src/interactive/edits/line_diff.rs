@@ -26,7 +26,7 @@ impl<'a> LineDiff<'a> {
         let (old_len, new_len) = (old.len() - head - tail, new.len() - head - tail);
         let middle = |lines: &[&'a str], len: usize| lines.iter().skip(head).take(len).copied().collect::<Vec<_>>();
         let operations = if differ_little(&middle(&old, old_len), &middle(&new, new_len)) {
-            capture_diff_slices(Algorithm::Myers, &old, &new)
+            placed(&capture_diff_slices(Algorithm::Myers, &old, &new))
         } else {
             let (old_tail, new_tail) = (head + old_len, head + new_len);
             vec![
@@ -54,6 +54,21 @@ impl<'a> LineDiff<'a> {
         hunks.retain(|hunk| hunk.iter().any(|operation| !matches!(operation, DiffOp::Equal { .. })));
         hunks
     }
+}
+
+/// Operations with their places: what the algorithm moves afterwards keeps the old ones.
+fn placed(operations: &[DiffOp]) -> Vec<DiffOp> {
+    let (mut old_index, mut new_index) = (0, 0);
+    let mut placed = Vec::with_capacity(operations.len());
+    for operation in operations {
+        let (old_len, new_len) = (operation.old_range().len(), operation.new_range().len());
+        placed.push(match operation {
+            DiffOp::Equal { len, .. } => DiffOp::Equal { old_index, new_index, len: *len },
+            _ => DiffOp::Replace { old_index, old_len, new_index, new_len },
+        });
+        (old_index, new_index) = (old_index + old_len, new_index + new_len);
+    }
+    placed
 }
 
 /// Whether one becomes the other with few changes: the greedy algorithm of Myers, up to so many.

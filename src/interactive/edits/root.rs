@@ -60,13 +60,13 @@ impl Root {
             match fs::symlink_metadata(&next) {
                 Ok(_) => there = next.canonicalize().map_err(|error| EditError::read(path, &error))?,
                 Err(error) if error.kind() == ErrorKind::NotFound => missing.push(name),
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                    return refused("a part of its path is a file");
+                }
                 Err(error) => return Err(EditError::read(path, &error)),
             }
         }
         let Ok(inside) = there.strip_prefix(&self.0) else { return refused("a link leads out of the source folder") };
-        if !missing.as_os_str().is_empty() && !there.is_dir() {
-            return refused("a part of its path is a file");
-        }
         let found = if missing.as_os_str().is_empty() { inside.to_owned() } else { inside.join(missing) };
         if found.as_os_str().is_empty() {
             return refused("it is the source folder itself");

@@ -156,7 +156,7 @@ fn answers_that_are_not_whole_are_refused() {
     for end in 0..whole.len() - 1 {
         let result = Edit::from_answer(tree.root(), &whole[..end], &[]);
         // Between the blocks nothing shows that more was to come.
-        let is_between = (first - 1..first + "```\n\nFILE:".len() + 1).contains(&end);
+        let is_between = (first - 1..=first + "```\n\nFILE".len()).contains(&end);
         assert_eq!(result.is_ok(), is_between, "{:?}: {result:?}", &whole[..end]);
     }
     assert!(Edit::from_answer(tree.root(), &whole, &[]).is_ok());
@@ -165,7 +165,7 @@ fn answers_that_are_not_whole_are_refused() {
         ("Nothing to do.", "the answer has no edit"),
         ("<<<<<<< SEARCH\na\n", "block 1 names no file"),
         ("FILE: k.hip\n<<<<<<< SEARCH\na\n=======\n", "ends in the middle of block 1 for k.hip"),
-        ("FILE: k.hip\n", "ends in the middle of the edit of k.hip"),
+        ("FILE: k.hip\n", "ends in the middle of the edit of `k.hip`"),
         ("FILE: k.hip\n<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", "line 4 of the answer has `>>>>>>> REPLACE`"),
         ("FILE: k.hip\n<<<<<<< SEARCH\na\n<<<<<<< SEARCH\n", "where `=======` is expected"),
         ("FILE: k.hip\n<<<<<<< SEARCH\na\n=======\nb\n=======\n", "where `>>>>>>> REPLACE` is expected"),

@@ -66,7 +66,7 @@ fn a_hunk_fits_where_its_header_says_or_in_one_place() {
     // What moved the first hunk moved the second too.
     let two = "--- a/k.hip\n+++ b/k.hip\n@@ -1 +1 @@\n-start\n+START\n@@ -3,2 +3,2 @@\n a\n-b\n+B\n";
     assert_eq!(
-        applied("x\nx\nstart\na\na\nb\nx\na\nb\n", two).unwrap_err().split(" fits").next(),
+        applied("x\nx\nstart\na\nb\nx\na\nb\n", two).unwrap_err().split(" fits").next(),
         Some("hunk 2 for k.hip")
     );
     assert_eq!(applied("x\nstart\nx\na\nb\na\nb\n", two).as_deref(), Ok("x\nSTART\nx\na\nB\na\nb\n"));
@@ -161,7 +161,7 @@ fn damaged_patches_are_refused() {
             "line 12 of the patch: the patch ends in the middle of a hunk",
         ),
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1,3 +1,3 @@"), "line 8 of the patch: a hunk has fewer lines"),
-        (whole.replace("@@ -1,2 +1,2 @@", "@@ -1,2 +1 @@"), "a hunk has other lines"),
+        (whole.replace("@@ -1,2 +1,2 @@", "@@ -1 +1,2 @@"), "a hunk has other lines"),
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1 +1 @@"), "a hunk has more lines"),
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1,x +1 @@"), "the header of a hunk cannot be read"),
         (whole.replace("--- a/k.hip\n+++ b/k.hip\n", ""), "a hunk without the names of its file"),
