@@ -21,3 +21,10 @@ pub(crate) enum ApplicationKind {
     /// Another Python program.
     Python,
 }
+
+impl ApplicationKind {
+    /// What it is, in a sentence.
+    pub(crate) fn description(self) -> &'static str {
+        super::tables::tables().description.get(&self).map_or("", String::as_str)
+    }
+}
