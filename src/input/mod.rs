@@ -24,6 +24,7 @@ cfg_if::cfg_if! {
         mod repeated;
         mod rocpd;
         mod system_memory;
+        mod traces_below;
 
         pub(crate) use att::thread_traces_below;
         pub(crate) use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
@@ -49,5 +50,6 @@ cfg_if::cfg_if! {
         pub(crate) use recognition::skipped::DEAD_LINK;
         pub(crate) use rocpd::RANK_TAG;
         pub(crate) use system_memory::available_bytes;
+        pub(crate) use traces_below::traces_below;
     }
 }

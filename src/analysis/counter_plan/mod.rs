@@ -26,6 +26,7 @@ pub use crate::analysis::counter_plan::planning::passes_needed;
 pub(crate) use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::profiler_flags::check_command;
+pub(crate) use crate::analysis::counter_plan::profiler_flags::{GivenFlag, given_flags, implied_flags};
 #[cfg(test)]
 pub(crate) use crate::analysis::counter_plan::profiler_jobs::job_command;
 pub(crate) use crate::analysis::counter_plan::profiler_jobs::{

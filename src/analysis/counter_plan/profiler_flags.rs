@@ -16,14 +16,14 @@ struct Form {
     flag: Vec<Flag>,
     conflict: Vec<Conflict>,
     needed: Vec<Needed>,
+    implied: Vec<Implied>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flag {
     names: Vec<String>,
-    #[serde(rename = "group")]
-    _group: String,
+    group: String,
     takes: Takes,
     #[serde(default)]
     values: Vec<String>,
@@ -59,6 +59,34 @@ struct Needed {
     by: String,
     flags: Vec<String>,
     reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Implied {
+    by: String,
+    flags: Vec<String>,
+}
+
+/// A flag of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GivenFlag {
+    /// Its first name.
+    pub name: &'static str,
+    /// The group of flags that it belongs to.
+    pub group: &'static str,
+    pub values: Vec<String>,
+    /// As it was written.
+    pub words: Vec<String>,
+}
+
+impl GivenFlag {
+    /// Whether it is a switch that is turned off.
+    pub(crate) fn is_off(&self) -> bool {
+        let value = self.values.first().map(|value| value.to_lowercase());
+        value.is_some_and(|value| ["n", "no", "f", "false", "off", "0"].contains(&value.as_str()))
+            && find(flags(), self.name).is_some_and(|flag| flag.takes == Takes::Switch)
+    }
 }
 
 /// What is wrong with a command.
@@ -151,20 +179,7 @@ pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
         if *count == 2 && !flag.repeats {
             problems.push(CommandProblem::Twice(name.to_owned()));
         }
-        let joined = word.strip_prefix("--").and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
-        let most = match (&joined, flag.takes) {
-            (Some(_), _) | (None, Takes::Nothing) => 0,
-            (None, Takes::Switch | Takes::One) => 1,
-            (None, Takes::Some | Takes::Any) => usize::MAX,
-        };
-        let mut values: Vec<String> = joined.into_iter().collect();
-        let mut taken = 0;
-        while taken < most
-            && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
-        {
-            values.push(value.clone());
-            taken += 1;
-        }
+        let values = take_values(flag, word, &mut rest);
         problems.extend(wrong_values(form, flag, word, &values));
     }
     problems.extend(together(form, &given));
@@ -173,6 +188,54 @@ pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
         problems.push(CommandProblem::NoProgram);
     }
     problems
+}
+
+/// The values that a flag takes of the words behind it.
+fn take_values<'a>(
+    flag: &Flag,
+    word: &str,
+    rest: &mut std::iter::Peekable<impl Iterator<Item = &'a String>>,
+) -> Vec<String> {
+    let joined = word.strip_prefix("--").and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
+    let most = match (&joined, flag.takes) {
+        (Some(_), _) | (None, Takes::Nothing) => 0,
+        (None, Takes::Switch | Takes::One) => 1,
+        (None, Takes::Some | Takes::Any) => usize::MAX,
+    };
+    let mut values: Vec<String> = joined.into_iter().collect();
+    let mut taken = 0;
+    while taken < most
+        && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
+    {
+        values.push(value.clone());
+        taken += 1;
+    }
+    values
+}
+
+/// The flags among words between rocprofv3 and `--`. Words that belong to no flag are flags without a name.
+pub(crate) fn given_flags(words: &[String]) -> Vec<GivenFlag> {
+    let form = flags();
+    let mut rest = words.iter().peekable();
+    let mut given = Vec::new();
+    while let Some(word) = rest.next() {
+        let mut own = vec![word.clone()];
+        let Some(flag) = find(form, word) else {
+            given.push(GivenFlag { name: "", group: "", values: Vec::new(), words: own });
+            continue;
+        };
+        let values = take_values(flag, word, &mut rest);
+        let is_joined = word.starts_with("--") && word.contains('=');
+        own.extend(values.iter().filter(|_| !is_joined).cloned());
+        let name = flag.names.first().map(String::as_str).unwrap_or_default();
+        given.push(GivenFlag { name, group: &flag.group, values, words: own });
+    }
+    given
+}
+
+/// The flags that each flag turns on besides itself.
+pub(crate) fn implied_flags() -> impl Iterator<Item = (&'static str, &'static [String])> {
+    flags().implied.iter().map(|implied| (implied.by.as_str(), implied.flags.as_slice()))
 }
 
 fn unknown(form: &Form, word: &str) -> CommandProblem {

@@ -61,7 +61,11 @@ pub fn words(line: &str) -> Option<Vec<String>> {
                 loop {
                     match characters.next()? {
                         '"' => break,
-                        '\\' => word.push(characters.next()?),
+                        '\\' => match characters.next()? {
+                            escaped @ ('$' | '`' | '"' | '\\') => word.push(escaped),
+                            '\n' => {}
+                            other => word.extend(['\\', other]),
+                        },
                         other => word.push(other),
                     }
                 }

@@ -23,7 +23,8 @@ pub(crate) enum ApplicationKind {
 }
 
 impl ApplicationKind {
+    /// What it is, in a sentence.
     pub(crate) fn description(self) -> &'static str {
-        ""
+        super::tables::tables().description.get(&self).map_or("", String::as_str)
     }
 }

@@ -5,10 +5,21 @@
 #![allow(unused_imports)]
 
 mod application;
+mod child_environment;
+mod classification;
+mod collected;
 mod error;
 mod kind;
+mod output;
+mod process_group;
 mod profiling;
 mod run;
+mod shell_line;
+mod starters;
+mod tables;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use application::Application;
 pub(crate) use error::ProgramError;

@@ -1,0 +1,61 @@
+//! What a rocprofv3 command collects.
+
+use std::collections::BTreeSet;
+
+use crate::analysis::counter_plan::{GivenFlag, implied_flags};
+
+/// Flags that select what counters and thread traces are of.
+const SELECTING: [&str; 4] =
+    ["--kernel-include-regex", "--kernel-exclude-regex", "--kernel-iteration-range", "--profile-mpi-ranks"];
+
+/// What the flags of a command collect. A flag that stands for several is among them if all of these are.
+pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    let mut items = BTreeSet::new();
+    for flag in flags.iter().filter(|flag| !flag.is_off()) {
+        let values = || flag.values.iter().flat_map(|value| value.split([' ', ','])).filter(|value| !value.is_empty());
+        match (flag.group, flag.name) {
+            ("tracing", name) => drop(names.insert(name)),
+            (_, "--pmc") => items.extend(values().map(|counter| format!("pmc:{counter}"))),
+            (_, "--spm") => items.extend(values().map(|counter| format!("spm:{counter}"))),
+            (_, "--att-perfcounters") => items.extend(values().map(|counter| format!("att:{counter}"))),
+            (_, "--input") => items.extend(values().map(|file| format!("input:{file}"))),
+            ("PC sampling", _) => drop(items.insert("pc-sampling".to_owned())),
+            (_, "--att") => drop(items.insert("att".to_owned())),
+            _ => {}
+        }
+    }
+    loop {
+        let before = names.len();
+        for (by, flags) in implied_flags() {
+            if names.contains(by) {
+                names.extend(flags.iter().map(String::as_str));
+            } else if flags.len() > 1 && flags.iter().all(|flag| names.contains(flag.as_str())) {
+                names.insert(by);
+            }
+        }
+        if names.len() == before {
+            break;
+        }
+    }
+    items.extend(names.into_iter().map(|name| name.trim_start_matches('-').to_owned()));
+    items
+}
+
+/// What counters and thread traces are of.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Scope(BTreeSet<(&'static str, Vec<String>)>);
+
+impl Scope {
+    /// That of a command.
+    pub(super) fn of(flags: &[GivenFlag]) -> Self {
+        let selecting = flags.iter().filter(|flag| SELECTING.contains(&flag.name));
+        Self(selecting.map(|flag| (flag.name, flag.values.clone())).collect())
+    }
+
+    /// Whether what was collected in this scope is all that another one asks for.
+    pub(super) fn covers(&self, other: &Self, item: &str) -> bool {
+        let is_selected = ["pmc:", "spm:", "att"].iter().any(|start| item.starts_with(start));
+        !is_selected || self.0.is_empty() || self == other
+    }
+}
