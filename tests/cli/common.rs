@@ -15,11 +15,11 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// The binary in the project's root with a fixed environment and no settings of the user.
+/// The binary in the project's root with a fixed environment, and neither settings nor sessions of the user.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavesieve"));
     command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "100").env("NO_COLOR", "1");
-    command.env("XDG_CONFIG_HOME", NOWHERE);
+    command.env("XDG_CONFIG_HOME", NOWHERE).env("XDG_STATE_HOME", NOWHERE);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAVESIEVE_")) {
         command.env_remove(name);
     }

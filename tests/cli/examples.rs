@@ -111,6 +111,8 @@ fn run_in_shell(example: &Example, traces: &Path, dataset: &Path) -> Run {
             None => shell.env_remove(name),
         };
     }
+    // Sessions are those of this directory.
+    shell.env("XDG_STATE_HOME", directory.path().join(".state"));
     shell.arg("-c").arg(line).current_dir(directory.path()).env("PATH", format!("{binary}:{path}"));
     finish(shell)
 }

@@ -72,6 +72,7 @@ mod rpd_agreement;
 mod scan;
 mod secrets;
 mod sending;
+mod sessions;
 mod settings;
 mod sql;
 mod sql_results;

@@ -24,9 +24,22 @@ pub const WRITERS: &[Writer] = &[
     Writer { verb: &["compare"], rest: &["INPUT", "INPUT"] },
 ];
 
-/// Verbs that write folders or nothing but texts.
-const OTHERS: [&str; 10] =
-    ["convert", "trim", "merge", "package", "mcp", "completions", "man", "schema", "licenses", "help"];
+/// Verbs that write folders or nothing but texts, and those of loops, which have tests of their own.
+const OTHERS: [&str; 13] = [
+    "convert",
+    "trim",
+    "merge",
+    "package",
+    "interactive",
+    "workflow",
+    "sessions",
+    "mcp",
+    "completions",
+    "man",
+    "schema",
+    "licenses",
+    "help",
+];
 
 impl Writer {
     /// The command line for an input.

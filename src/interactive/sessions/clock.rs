@@ -14,9 +14,12 @@ pub(crate) fn utc_fraction(time: SystemTime) -> String {
 /// there or not; identifiers have `2026-01-31_12-00-00` and `20260131_120000`.
 pub(crate) fn instant(text: &str) -> Option<SystemTime> {
     let mut rest = text.trim();
-    let [year, month, day] = [number(&mut rest, 4)?, number(&mut rest, 2)?, number(&mut rest, 2)?];
+    let year = number(&mut rest, 4)?;
+    let [month, day] = [(); 2].map(|()| next(&mut rest));
     rest = rest.strip_prefix(['T', 't', ' ', '_'])?;
-    let [hour, minute, second] = [number(&mut rest, 2)?, number(&mut rest, 2)?, number(&mut rest, 2)?];
+    let hour = number(&mut rest, 2)?;
+    let [minute, second] = [(); 2].map(|()| next(&mut rest));
+    let (month, day, minute, second) = (month?, day?, minute?, second?);
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -30,12 +33,17 @@ pub(crate) fn instant(text: &str) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::new(u64::try_from(seconds).ok()?, nanoseconds))
 }
 
-/// So many digits, and what separates them from the next.
+/// So many digits.
 fn number(rest: &mut &str, digits: usize) -> Option<i64> {
     let (head, tail) = rest.split_at_checked(digits)?;
-    *rest =
-        tail.strip_prefix(['-', ':']).filter(|tail| tail.starts_with(|one: char| one.is_ascii_digit())).unwrap_or(tail);
+    *rest = tail;
     head.bytes().all(|byte| byte.is_ascii_digit()).then(|| head.parse().ok())?
+}
+
+/// Two digits, and what may separate them from those before.
+fn next(rest: &mut &str) -> Option<i64> {
+    *rest = rest.strip_prefix(['-', ':']).unwrap_or(rest);
+    number(rest, 2)
 }
 
 /// Seconds that a text such as `+02:00` is ahead of UTC.
@@ -48,7 +56,7 @@ fn offset(text: &str) -> Option<i64> {
         Some(("_", _)) => return Some(0),
         _ => return None,
     };
-    let (hours, minutes) = (number(&mut rest, 2)?, number(&mut rest, 2)?);
+    let (hours, minutes) = (number(&mut rest, 2)?, next(&mut rest)?);
     rest.is_empty().then_some(sign * (hours * 3_600 + minutes * 60))
 }
 

@@ -244,7 +244,8 @@ fn no_bytes_of_a_file_stop_the_program() {
             let _ = store.load(&saved.session_id);
         }
         fs::write(&path, &bytes[..place]).unwrap();
-        assert!(store.load(&saved.session_id).is_err(), "cut at {place}");
+        // Only the end of the last line may be missing.
+        assert!(store.load(&saved.session_id).is_err() || place + 1 == bytes.len(), "cut at {place}");
     }
 }
 
