@@ -89,3 +89,4 @@ mod vacuity;
 mod verbs;
 mod viewers;
 mod workbooks;
+mod workflow;

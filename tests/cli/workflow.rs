@@ -20,7 +20,8 @@ use crate::common::{Run, finish, program};
 const KERNEL: &str = "// time: 100000\n__global__ void gemm(float *a) {\n    a[threadIdx.x] *= 2.0f;\n}\n";
 /// Makes the program out of its source: what the kernel takes is the number in its first line.
 const BUILD: &str = "#!/bin/sh\nset -e\ncd \"$(dirname \"$0\")\"\nif grep -q BROKEN kernel.hip; then echo 'kernel.hip:3: error: broken' >&2; exit 1; fi\nsed -n 's|^// time: \\(.*\\)|kernel gemm 40 \\1 1|p' kernel.hip > build/kernels.txt\n";
-const TEST: &str = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nif grep -q WRONG kernel.hip; then echo 'result differs'; exit 3; fi\n";
+const TEST: &str =
+    "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nif grep -q WRONG kernel.hip; then echo 'result differs'; exit 3; fi\n";
 
 /// A program with its source in a repository, a profiler, and a place for sessions.
 pub struct Place {
@@ -82,7 +83,9 @@ impl Place {
 
     /// A patch that sets the time of the kernel.
     pub fn patch(&self, name: &str, from: &str, to: &str) -> PathBuf {
-        let text = format!("--- a/kernel.hip\n+++ b/kernel.hip\n@@ -1,2 +1,2 @@\n-// time: {from}\n+// time: {to}\n __global__ void gemm(float *a) {{\n");
+        let text = format!(
+            "--- a/kernel.hip\n+++ b/kernel.hip\n@@ -1,2 +1,2 @@\n-// time: {from}\n+// time: {to}\n __global__ void gemm(float *a) {{\n"
+        );
         self.write(name, &text)
     }
 

@@ -74,8 +74,7 @@ impl FaceArguments {
 
     /// An option of it that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let options =
-            [(self.answers.is_some(), "--answers"), (self.yes, "--yes"), (self.events.is_some(), "--events")];
+        let options = [(self.answers.is_some(), "--answers"), (self.yes, "--yes"), (self.events.is_some(), "--events")];
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
@@ -187,13 +186,7 @@ pub(crate) fn run_loop(
     let progress = ModelProgress::new(global);
     let narrator = |conversation: &Path| llm.narrator_of_session(conversation, global);
     let check = |words: &[String]| check_own(command, words);
-    let tools = Tools {
-        registry,
-        check_own: &check,
-        narrator: &narrator,
-        listener: &progress,
-        now: &SystemTime::now,
-    };
+    let tools = Tools { registry, check_own: &check, narrator: &narrator, listener: &progress, now: &SystemTime::now };
     let options = LoopOptions {
         kind: request.kind,
         inputs: request.inputs,

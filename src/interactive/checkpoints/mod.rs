@@ -1,8 +1,5 @@
 //! Checkpoints of source files: commits that no branch, index or work tree knows of, under `refs/wavesieve/`.
 
-// Until the machine uses it.
-#![allow(dead_code, unused_imports)]
-
 mod commit;
 mod error;
 mod export;

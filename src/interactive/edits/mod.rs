@@ -1,8 +1,5 @@
 //! Changes of source files: read from answers of models, patches and editors, applied exactly, and taken back exactly.
 
-// Until the machine uses it.
-#![allow(dead_code, unused_imports)]
-
 mod answer;
 mod blocks;
 mod change;

@@ -1,8 +1,5 @@
 //! How a loop asks and reports: a terminal, a pipe or a file with answers, and events for programs.
 
-// Until the machine uses it.
-#![allow(dead_code, unused_imports)]
-
 mod answers;
 mod console;
 mod diff;

@@ -12,9 +12,7 @@ use super::error::{Halt, MachineError};
 use super::findings::{Analyzed, Item};
 use super::records::{Judged, Measurement, Run, shorter_pct};
 use super::state::Phase;
-use crate::compare::{
-    CompareOptions, Digest, Side, TakeOptions, compare, read_digest, take_digest, write_digest,
-};
+use crate::compare::{CompareOptions, Digest, Side, TakeOptions, compare, read_digest, take_digest, write_digest};
 use crate::findings::Priority;
 use crate::interactive::face::Level;
 use crate::interactive::sessions::MenuItem;
@@ -39,11 +37,11 @@ impl Machine<'_> {
         if measurement.is_times && analyzed.has_gpu_time {
             for place in 0..measurement.runs.len() {
                 let Some(run) = measurement.runs.get_mut(place) else { continue };
-                let path = self
-                    .store
-                    .work_directory(&self.session.session_id)
-                    .join("digests")
-                    .join(format!("measurement-{}-run-{}.{DIGEST}", measurement.number, place + 1));
+                let path = self.store.work_directory(&self.session.session_id).join("digests").join(format!(
+                    "measurement-{}-run-{}.{DIGEST}",
+                    measurement.number,
+                    place + 1
+                ));
                 digests.push(digest(run, &path)?);
                 run.digest = Some(path);
             }
@@ -245,7 +243,8 @@ fn digest(run: &Run, path: &Path) -> Result<Digest> {
         fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     }
     let temporary = path.with_extension("tmp");
-    let mut out = BufWriter::new(File::create(&temporary).with_context(|| format!("cannot write {}", temporary.display()))?);
+    let mut out =
+        BufWriter::new(File::create(&temporary).with_context(|| format!("cannot write {}", temporary.display()))?);
     write_digest(&digest, &mut out)?;
     drop(out);
     fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))?;

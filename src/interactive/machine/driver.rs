@@ -111,10 +111,7 @@ impl Machine<'_> {
         choices: &[(&str, &str)],
         default: Option<&str>,
     ) -> Result<Option<String>, Halt> {
-        let choices: Vec<Choice> = choices
-            .iter()
-            .map(|(key, label)| Choice::new(*key, *label))
-            .collect();
+        let choices: Vec<Choice> = choices.iter().map(|(key, label)| Choice::new(*key, *label)).collect();
         let question =
             Question { id, text: text.into(), choices, default: default.map(ToOwned::to_owned), is_long: false };
         loop {

@@ -249,7 +249,8 @@ impl Machine<'_> {
         let choices = [("y", "it is built (if it must be), go on"), ("v", "take the edit back")];
         let answer = self.choose("edit.built", "Build the program now, if it must be built.", &choices, Some("y"))?;
         if answer.as_deref() == Some("v") {
-            let error = self.text("edit.error", "What went wrong? (end with an empty line)", Some(String::new()), true)?;
+            let error =
+                self.text("edit.error", "What went wrong? (end with an empty line)", Some(String::new()), true)?;
             self.state.failure = Some(error.clone()).filter(|error| !error.is_empty());
             let problem = if error.is_empty() { "taken back".to_owned() } else { shortened(&error) };
             self.take_back(EditStatus::Reverted, &problem)?;

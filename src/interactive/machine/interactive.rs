@@ -46,19 +46,19 @@ impl Machine<'_> {
     }
 
     fn main_menu(&mut self) -> Result<Phase, Halt> {
-        let saved: Vec<(String, String)> = self
-            .session
-            .persistent_menu_items
-            .iter()
-            .map(|item| (item.priority.clone(), item.title.clone()))
-            .collect();
+        let saved: Vec<(String, String)> =
+            self.session.persistent_menu_items.iter().map(|item| (item.priority.clone(), item.title.clone())).collect();
         self.say(Level::Heading, "Menu");
         for (place, (priority, title)) in saved.iter().enumerate() {
             self.say(Level::Text, format!("{}. [{priority}] {title}", place + 1));
         }
         let numbers: Vec<String> = (1..=saved.len()).map(|number| number.to_string()).collect();
         let mut choices = vec![("p", "profile the program"), ("a", "analyse a trace")];
-        choices.push(if self.has_model() { ("o", "ask the model what to optimise") } else { ("o", "what to optimise") });
+        choices.push(if self.has_model() {
+            ("o", "ask the model what to optimise")
+        } else {
+            ("o", "what to optimise")
+        });
         if self.has_model() {
             choices.push(("e", "let the model edit a file"));
         }
@@ -89,7 +89,8 @@ impl Machine<'_> {
             }
             number => {
                 let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let detail = place.and_then(|place| self.session.persistent_menu_items.get(place)).map(|one| one.detail.clone());
+                let detail =
+                    place.and_then(|place| self.session.persistent_menu_items.get(place)).map(|one| one.detail.clone());
                 match detail.and_then(|detail| serde_json::from_value::<Item>(detail).ok()) {
                     Some(item) => {
                         self.refresh()?;
@@ -97,7 +98,10 @@ impl Machine<'_> {
                         self.pursue(&item)
                     }
                     None => {
-                        self.say(Level::Note, "another program saved this finding without its details; analyse the trace again");
+                        self.say(
+                            Level::Note,
+                            "another program saved this finding without its details; analyse the trace again",
+                        );
                         Ok(Phase::Menu)
                     }
                 }
@@ -126,7 +130,8 @@ impl Machine<'_> {
             self.say(Level::Text, format!("{}. {}", place + 1, command.line()));
         }
         let numbers: Vec<String> = (1..=all.len()).map(|number| number.to_string()).collect();
-        let mut choices: Vec<(&str, &str)> = numbers.iter().map(|number| (number.as_str(), "run this command")).collect();
+        let mut choices: Vec<(&str, &str)> =
+            numbers.iter().map(|number| (number.as_str(), "run this command")).collect();
         choices.push(("m", "back to the menu"));
         let answer = self.choose("profile.command", "Which command?", &choices, Some("1"))?;
         let place = answer.and_then(|answer| answer.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
@@ -192,7 +197,8 @@ impl Machine<'_> {
             return Ok(Phase::Menu);
         }
         let items = self.items();
-        let urgent: Vec<&Item> = items.iter().filter(|item| item.priority <= crate::findings::Priority::Medium).collect();
+        let urgent: Vec<&Item> =
+            items.iter().filter(|item| item.priority <= crate::findings::Priority::Medium).collect();
         if urgent.is_empty() {
             self.say(Level::Text, "no finding costs time that could be saved");
         }
@@ -238,7 +244,8 @@ fn first_program(folder: &std::path::Path) -> Option<String> {
         })
         .filter(|entry| {
             let path = entry.path();
-            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_lowercase();
+            let extension =
+                path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_lowercase();
             !NO_PROGRAMS.contains(&extension.as_str())
         })
         .filter_map(|entry| entry.file_name().into_string().ok())

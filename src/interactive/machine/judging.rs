@@ -12,7 +12,8 @@ impl Machine<'_> {
     /// Asks whether the edit at hand stays, now that it was measured.
     pub(crate) fn judge(&mut self) -> Result<Phase, Halt> {
         let Some(edit) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
-        let judged = self.state.latest().filter(|latest| latest.edit == Some(edit.id)).and_then(|one| one.judged.clone());
+        let judged =
+            self.state.latest().filter(|latest| latest.edit == Some(edit.id)).and_then(|one| one.judged.clone());
         let verdict = judged.as_ref().map_or("not compared", |judged| judged.verdict.as_str()).to_owned();
         let is_slower = verdict == "slower";
         let choices = [

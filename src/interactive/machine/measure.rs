@@ -92,7 +92,8 @@ impl Machine<'_> {
         let line = profiling.line();
         self.event("command", json!({ "line": line, "run": number, "runs": of, "measurement": measurement }));
         self.save()?;
-        let ended = self.run_program(&profiling.words, &profiling.environment, &format!("run {number} of {of}: {line}"));
+        let ended =
+            self.run_program(&profiling.words, &profiling.environment, &format!("run {number} of {of}: {line}"));
         let tail = ended.tail.clone();
         match ended.end {
             End::Interrupted => return Err(Halt::Interrupted),
@@ -101,7 +102,10 @@ impl Machine<'_> {
         }
         let mut traces = profiling.traces(&directory);
         if traces.is_empty() {
-            self.say(Level::Warning, format!("the command ended well and wrote no trace below {}", directory.display()));
+            self.say(
+                Level::Warning,
+                format!("the command ended well and wrote no trace below {}", directory.display()),
+            );
             let text = "Path of the trace, if it is elsewhere (empty: there is none)";
             let path = self.text("measure.trace", text, Some(String::new()), false)?;
             if path.is_empty() || !Path::new(&path).exists() {
@@ -114,12 +118,7 @@ impl Machine<'_> {
     }
 
     /// Runs a program, whose lines are shown, until it ends or is stopped.
-    pub(crate) fn run_program(
-        &mut self,
-        words: &[String],
-        environment: &[(String, String)],
-        title: &str,
-    ) -> Ended {
+    pub(crate) fn run_program(&mut self, words: &[String], environment: &[(String, String)], title: &str) -> Ended {
         let (directory, limits) = (self.session.root.clone(), self.limits());
         self.face.begin(title);
         let is_interrupted = self.face.interruption();

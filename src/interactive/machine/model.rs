@@ -95,7 +95,8 @@ impl Machine<'_> {
         let mut files: Vec<PathBuf> =
             items.iter().filter_map(|item| item.place.as_ref()).map(|(file, _)| self.named(file)).collect();
         let Some(folder) = source_folder(&self.session.source_paths) else { return files };
-        let base = if folder.is_dir() { folder.to_owned() } else { folder.parent().map(Path::to_owned).unwrap_or_default() };
+        let base =
+            if folder.is_dir() { folder.to_owned() } else { folder.parent().map(Path::to_owned).unwrap_or_default() };
         let tree = self.analyzed.as_ref().and_then(|analyzed| analyzed.analysis.source.as_ref());
         let kernels = tree.into_iter().flat_map(|tree| &tree.scan.detected_kernels);
         files.extend(kernels.map(|kernel| self.named(&base.join(&kernel.file))));
@@ -116,7 +117,12 @@ impl Machine<'_> {
     }
 
     /// An edit of a file that the model writes. It is asked again where the answer is none.
-    pub(crate) fn edit_of_model(&mut self, root: &Path, findings: &[String], file: &Path) -> Result<Option<Edit>, Halt> {
+    pub(crate) fn edit_of_model(
+        &mut self,
+        root: &Path,
+        findings: &[String],
+        file: &Path,
+    ) -> Result<Option<Edit>, Halt> {
         if !self.refresh()? {
             return Ok(None);
         }
@@ -227,9 +233,8 @@ impl Machine<'_> {
             edit.status == EditStatus::Reverted && edit.edit.files.iter().any(|one| one.path == file)
         };
         let all = self.state.edits.iter().filter(is_of);
-        let mut texts: Vec<String> = all
-            .map(|edit| format!("{}\n{}", edit.problem.clone().unwrap_or_default(), edit.edit.diff()))
-            .collect();
+        let mut texts: Vec<String> =
+            all.map(|edit| format!("{}\n{}", edit.problem.clone().unwrap_or_default(), edit.edit.diff())).collect();
         // The last of them matter most.
         let first = texts.len().saturating_sub(2);
         texts.split_off(first)

@@ -30,7 +30,10 @@ impl Machine<'_> {
             let all: Vec<PathBuf> = texts.keys().cloned().collect();
             match repository.save(&session, id, parent.as_deref(), &all, &first_line(&edit.summary)) {
                 Ok(saved) => (commit, reference) = (Some(saved.commit), Some(saved.reference)),
-                Err(error) => self.say(Level::Warning, format!("no commit for checkpoint {id}: {error}; its texts are kept in the session")),
+                Err(error) => self.say(
+                    Level::Warning,
+                    format!("no commit for checkpoint {id}: {error}; its texts are kept in the session"),
+                ),
             }
         }
         let timestamp = self.timestamp();
@@ -68,6 +71,7 @@ impl Machine<'_> {
                 path: file.path.clone(),
                 before: known.get(&file.path).cloned().flatten(),
                 after: file.before.clone(),
+                ..FileEdit::default()
             })
             .collect();
         if files.is_empty() {
@@ -186,7 +190,10 @@ impl Machine<'_> {
         truncate(&mut self.state, target);
         self.analyzed = None;
         let name = target.map_or_else(|| "the state before the first edit".to_owned(), |id| format!("checkpoint {id}"));
-        self.event("rolled_back", json!({ "target": target, "files": way.files.iter().map(|file| &file.path).collect::<Vec<_>>() }));
+        self.event(
+            "rolled_back",
+            json!({ "target": target, "files": way.files.iter().map(|file| &file.path).collect::<Vec<_>>() }),
+        );
         self.say(Level::Good, format!("the files are at {name}"));
         Ok(())
     }
@@ -248,7 +255,7 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
         .map(|(path, text)| {
             // A file that only later edits touched was then as it was before all of them.
             let after = then.get(&path).or_else(|| before.get(&path)).cloned().flatten();
-            FileEdit { before: text, after, path }
+            FileEdit { before: text, after, path, ..FileEdit::default() }
         })
         .filter(|file| file.before != file.after)
         .collect();

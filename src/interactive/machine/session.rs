@@ -80,11 +80,7 @@ pub(crate) fn run(
 }
 
 /// A new session, with paths that do not depend on where it is resumed from.
-fn created(
-    options: &LoopOptions,
-    store: &Store,
-    tools: &Tools<'_>,
-) -> Result<(Session, SessionLock), MachineError> {
+fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
     if options.kind == Kind::Workflow && options.application.is_empty() {
@@ -171,9 +167,8 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         })
         .collect();
     face.table(&["", "session", "runs", "changes", "findings"], &rows);
-    let mut choices: Vec<Choice> = (1..=sessions.len())
-        .map(|number| Choice::new(number.to_string(), "go on with this session"))
-        .collect();
+    let mut choices: Vec<Choice> =
+        (1..=sessions.len()).map(|number| Choice::new(number.to_string(), "go on with this session")).collect();
     choices.push(Choice::new("n", "a new session"));
     let question = Question {
         id: "resume",

@@ -64,7 +64,8 @@ impl Machine<'_> {
         });
         if let Some((first, last)) = gained {
             let pct = shorter_pct(first, last).unwrap_or(0.0);
-            let text = format!("span {} → {} ({pct:+}% of the time saved)", duration(first as f64), duration(last as f64));
+            let text =
+                format!("span {} → {} ({pct:+}% of the time saved)", duration(first as f64), duration(last as f64));
             self.say(Level::Text, text);
         }
         if !kept.is_empty() {

@@ -72,14 +72,16 @@ impl Machine<'_> {
             items.iter().filter(|item| item.priority < Priority::Info).take(MENU_ITEMS).cloned().collect();
         self.say(Level::Heading, "What to do");
         for (place, item) in open.iter().enumerate() {
-            let at = item.place.as_ref().map(|(file, line)| format!(" ({}:{line})", file.display())).unwrap_or_default();
+            let at =
+                item.place.as_ref().map(|(file, line)| format!(" ({}:{line})", file.display())).unwrap_or_default();
             self.say(Level::Text, format!("{}. [{}] {}{at}", place + 1, item.priority.word(), item.title));
         }
         if open.is_empty() {
             self.say(Level::Text, "no finding costs time that could be saved; a deeper measurement may show more");
         }
         let numbers: Vec<String> = (1..=open.len()).map(|number| number.to_string()).collect();
-        let mut choices: Vec<(&str, &str)> = numbers.iter().map(|number| (number.as_str(), "pursue this finding")).collect();
+        let mut choices: Vec<(&str, &str)> =
+            numbers.iter().map(|number| (number.as_str(), "pursue this finding")).collect();
         if open.len() > 1 && self.has_model() {
             choices.push(("a", "let the model address all of them"));
         }
@@ -157,7 +159,8 @@ impl Machine<'_> {
             self.say(Level::Text, format!("  - {advice}"));
         }
         for command in &item.commands {
-            let words: Vec<String> = command.words.iter().map(|word| crate::analysis::counter_plan::quoted(word)).collect();
+            let words: Vec<String> =
+                command.words.iter().map(|word| crate::analysis::counter_plan::quoted(word)).collect();
             self.say(Level::Text, format!("  $ {}", words.join(" ")));
         }
         let mut choices = Vec::new();

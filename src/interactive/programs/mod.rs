@@ -1,9 +1,5 @@
 //! The application that is tuned, the rocprofv3 commands that measure it, and running programs without a shell.
 
-// Until the machine uses it.
-#![allow(dead_code)]
-#![allow(unused_imports)]
-
 mod application;
 mod child_environment;
 mod classification;

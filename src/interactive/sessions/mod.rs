@@ -1,8 +1,5 @@
 //! Sessions: what a loop keeps between its runs, and where.
 
-// Until the machine uses it.
-#![allow(dead_code, unused_imports)]
-
 mod clock;
 mod command_line;
 mod error;

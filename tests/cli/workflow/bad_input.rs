@@ -35,7 +35,8 @@ fn strange_repositories_do_not_stop_a_session() {
     for (name, place) in [("detached", detached), ("dirty", dirty), ("nested", nested)] {
         let before = place.git_state();
         let patch = place.patch("p.patch", "100000", "50000");
-        let (run, events) = place.workflow(&["--yes", "--runs", "2", "--build", "./build.sh", "--patch", patch.to_str().unwrap()]);
+        let (run, events) =
+            place.workflow(&["--yes", "--runs", "2", "--build", "./build.sh", "--patch", patch.to_str().unwrap()]);
         assert_eq!(run.code, 0, "{name}: {}{}", run.stdout, run.stderr);
         assert!(named(&events, "checkpoint")[0]["commit"].is_string(), "{name}");
         let after = place.git_state();
@@ -100,7 +101,10 @@ fn answers_to_other_questions_stop_before_anything_happens() {
 fn a_patch_that_does_not_fit_changes_nothing() {
     let place = Place::new();
     for (name, text) in [
-        ("other", "--- a/kernel.hip\n+++ b/kernel.hip\n@@ -1,2 +1,2 @@\n-// time: 5\n+// time: 6\n __global__ void gemm(float *a) {\n"),
+        (
+            "other",
+            "--- a/kernel.hip\n+++ b/kernel.hip\n@@ -1,2 +1,2 @@\n-// time: 5\n+// time: 6\n __global__ void gemm(float *a) {\n",
+        ),
         ("outside", "--- a/../../x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n"),
         ("text", "this is no patch\n"),
         ("git", "--- a/.git/config\n+++ b/.git/config\n@@ -0,0 +1 @@\n+x\n"),

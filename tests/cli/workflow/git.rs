@@ -21,7 +21,11 @@ fn checkpoints_leave_head_and_index_alone() {
     assert_eq!((&after.0, &after.1), (&before.0, &before.1));
     // `git status` refreshes times in the index; what it holds is compared.
     assert_eq!(place.git(&["diff", "--cached", "--name-status"]), "A\tother.c\n");
-    assert_eq!(after.2, " M kernel.hip\nA  other.c\n?? notes.txt\n".replace(" M kernel.hip\nA  other.c\n", " M kernel.hip\nA  other.c\n"));
+    assert_eq!(
+        after.2,
+        " M kernel.hip\nA  other.c\n?? notes.txt\n"
+            .replace(" M kernel.hip\nA  other.c\n", " M kernel.hip\nA  other.c\n")
+    );
     let checkpoint = named(&events, "checkpoint")[0];
     let commit = checkpoint["commit"].as_str().unwrap();
     assert_eq!(place.git(&["diff", "--name-only", "HEAD", commit]), "kernel.hip\n");

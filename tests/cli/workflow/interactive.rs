@@ -52,7 +52,13 @@ fn a_session_is_offered_again_with_its_findings() {
     // Another number, or n, begins a new one.
     let run = interactive(&place, "resume: 99\nmenu: q\n", &["--source-dir", &code]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
-    assert_eq!(std::fs::read_dir(place.path("sessions")).unwrap().filter(|one| one.as_ref().unwrap().path().extension().is_some()).count(), 2);
+    assert_eq!(
+        std::fs::read_dir(place.path("sessions"))
+            .unwrap()
+            .filter(|one| one.as_ref().unwrap().path().extension().is_some())
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -73,13 +79,24 @@ fn a_program_is_profiled_from_the_menu() {
 #[test]
 fn a_place_in_the_source_is_taken_to_the_editor() {
     let place = Place::new();
-    let editor = place.write("bin/editor", "#!/bin/sh\necho \"$@\" > ../bin/editor_got\nsed -i 's/time: 100000/time: 50000/' \"$2\"\n");
+    let editor = place.write(
+        "bin/editor",
+        "#!/bin/sh\necho \"$@\" > ../bin/editor_got\nsed -i 's/time: 100000/time: 50000/' \"$2\"\n",
+    );
     std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let answers = "confirm: y\nmenu: 1\npursue: o\nedit.apply: y\nnext: 1\nedit.judge: k\nmenu: q\n";
     let path = place.write("answers.txt", answers);
     let events = place.path("events.jsonl");
     let mut command = place.command(&[
-        "workflow", "--build", "./build.sh", "--answers", path.to_str().unwrap(), "--events", events.to_str().unwrap(), "--", "./app",
+        "workflow",
+        "--build",
+        "./build.sh",
+        "--answers",
+        path.to_str().unwrap(),
+        "--events",
+        events.to_str().unwrap(),
+        "--",
+        "./app",
     ]);
     command.env("EDITOR", &editor);
     let run = crate::common::finish(command);

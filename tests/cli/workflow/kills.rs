@@ -17,7 +17,9 @@ fn a_kill_in_any_phase_loses_nothing() {
         let paths: Vec<&str> = patches.iter().flat_map(|path| ["--patch", path.to_str().unwrap()]).collect();
         let events = place.path("events.jsonl");
         let usual = ["--yes", "--runs", "2", "--events", events.to_str().unwrap()];
-        let begin = [&["workflow", "--build", "./build.sh", "--test", "./test.sh"], &usual[..], &paths[..], &["--", "./app"]].concat();
+        let begin =
+            [&["workflow", "--build", "./build.sh", "--test", "./test.sh"], &usual[..], &paths[..], &["--", "./app"]]
+                .concat();
         let head = place.git(&["rev-parse", "HEAD"]);
         let mut child = place.command(&begin).spawn().unwrap();
         kill_at(&place, &mut child, phase);
@@ -28,7 +30,11 @@ fn a_kill_in_any_phase_loses_nothing() {
         kill_at(&place, &mut child, phase);
         let run = place.run(&resume);
         assert_eq!(run.code, 0, "{phase}: {}{}", run.stdout, run.stderr);
-        assert!(place.read("code/kernel.hip").starts_with("// time: 60000\n"), "{phase}: {}", place.read("code/kernel.hip"));
+        assert!(
+            place.read("code/kernel.hip").starts_with("// time: 60000\n"),
+            "{phase}: {}",
+            place.read("code/kernel.hip")
+        );
         assert_eq!(place.git(&["rev-parse", "HEAD"]), head, "{phase}");
         assert_eq!(place.git(&["status", "--porcelain"]), " M kernel.hip\n", "{phase}");
         assert_eq!(place.git(&["fsck", "--strict", "--no-dangling"]), "", "{phase}");
@@ -48,7 +54,10 @@ fn kill_at(place: &Place, child: &mut std::process::Child, phase: &str) {
         assert!(start.elapsed() < Duration::from_secs(60), "{phase} never came");
         let text = std::fs::read_to_string(place.path("events.jsonl")).unwrap_or_default();
         let whole: Vec<&str> = text.lines().skip(before).collect();
-        if whole.iter().any(|line| line.contains("\"event\":\"phase\"") && line.contains(&format!("\"phase\":\"{phase}\""))) {
+        if whole
+            .iter()
+            .any(|line| line.contains("\"event\":\"phase\"") && line.contains(&format!("\"phase\":\"{phase}\"")))
+        {
             // Some way into the phase.
             std::thread::sleep(Duration::from_millis(30));
             break;
@@ -68,7 +77,8 @@ fn an_interrupt_stops_the_child_and_keeps_the_session() {
     let place = Place::new();
     place.write("code/app", "#!/bin/sh\nsleep 300 &\necho $! > build/pid\nsleep 300\n");
     let events = place.path("events.jsonl");
-    let mut child = place.command(&["workflow", "--yes", "--events", events.to_str().unwrap(), "--", "./app"]).spawn().unwrap();
+    let mut child =
+        place.command(&["workflow", "--yes", "--events", events.to_str().unwrap(), "--", "./app"]).spawn().unwrap();
     let start = Instant::now();
     while !place.path("code/build/pid").exists() {
         assert!(start.elapsed() < Duration::from_secs(60));

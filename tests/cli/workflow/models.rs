@@ -16,7 +16,19 @@ fn edit(from: &str, to: &str) -> (u16, String) {
 }
 
 fn with_model(place: &Place, server: &Server, options: &[&str]) -> (crate::common::Run, Vec<Value>) {
-    let usual = ["--yes", "--runs", "2", "--build", "./build.sh", "--test", "./test.sh", "--llm", "local:tiny-1", "--llm-url", &server.url];
+    let usual = [
+        "--yes",
+        "--runs",
+        "2",
+        "--build",
+        "./build.sh",
+        "--test",
+        "./test.sh",
+        "--llm",
+        "local:tiny-1",
+        "--llm-url",
+        &server.url,
+    ];
     place.workflow(&[&usual[..], options].concat())
 }
 
@@ -44,7 +56,11 @@ fn an_edit_that_does_not_build_is_repaired() {
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     let asked = asked(&server);
     assert!(asked[0].contains(KERNEL) && asked[0].contains("FILE: kernel.hip"), "{}", asked[0]);
-    assert!(asked[1].contains("kernel.hip:3: error: broken") && asked[1].contains("+// time: 100 BROKEN"), "{}", asked[1]);
+    assert!(
+        asked[1].contains("kernel.hip:3: error: broken") && asked[1].contains("+// time: 100 BROKEN"),
+        "{}",
+        asked[1]
+    );
     assert!(place.read("code/kernel.hip").starts_with("// time: 50000\n"));
     assert_eq!(named(&events, "check_failed").len(), 1);
     let verdicts: Vec<&Value> = named(&events, "analyzed").iter().map(|one| &one["verdict"]).collect();
@@ -83,7 +99,10 @@ fn answers_that_are_no_edits_change_nothing() {
         assert_eq!(run.code, 0, "{reason}: {}{}", run.stdout, run.stderr);
         assert_eq!(place.git(&["status", "--porcelain"]), "", "{reason}");
         let refused = named(&events, "edit_refused");
-        assert!(refused.first().is_some_and(|one| one["reason"].as_str().unwrap().contains(reason)), "{reason}: {refused:?}");
+        assert!(
+            refused.first().is_some_and(|one| one["reason"].as_str().unwrap().contains(reason)),
+            "{reason}: {refused:?}"
+        );
         assert!(asked(&server)[1].contains("could not be applied"), "{reason}");
     }
 }
@@ -98,7 +117,10 @@ fn source_is_sent_only_at_its_level() {
     assert!(run.stdout.contains("--llm-share source"), "{}", run.stdout);
     assert!(server.got().is_empty());
     let place = Place::new();
-    place.write("code/kernel.hip", &format!("{KERNEL}// key: sk-ant-abcdefghijklmnopqrstuvwxyz0123456789 at /scratch/user/secret\n"));
+    place.write(
+        "code/kernel.hip",
+        &format!("{KERNEL}// key: sk-ant-abcdefghijklmnopqrstuvwxyz0123456789 at /scratch/user/secret\n"),
+    );
     let server = Server::new(vec![says("x")]);
     let (run, _) = with_model(&place, &server, &["--llm-share", "source"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
@@ -112,7 +134,10 @@ fn children_do_not_get_keys() {
     let place = Place::new();
     place.write("code/app", "#!/bin/sh\nenv > build/env.txt\n");
     let mut command = place.command(&["workflow", "--yes", "--runs", "1", "--", "MINE=1", "./app"]);
-    command.env("ANTHROPIC_API_KEY", "sk-ant-secret").env("OPENAI_API_KEY", "sk-secret").env("AWS_SECRET_ACCESS_KEY", "s");
+    command
+        .env("ANTHROPIC_API_KEY", "sk-ant-secret")
+        .env("OPENAI_API_KEY", "sk-secret")
+        .env("AWS_SECRET_ACCESS_KEY", "s");
     command.env("ROCR_VISIBLE_DEVICES", "0");
     let run = crate::common::finish(command);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);

@@ -38,7 +38,8 @@ fn patches_are_tried_one_after_the_other_and_only_what_is_faster_stays() {
     assert_eq!(place.git(&["rev-parse", "HEAD"]), head);
     assert_eq!(place.git(&["status", "--porcelain"]), " M kernel.hip\n");
     // A slower edit is compared with the one that was kept, and so is the next.
-    let compared: Vec<i64> = named(&events, "analyzed").iter().filter_map(|one| one["compared_with"].as_i64()).collect();
+    let compared: Vec<i64> =
+        named(&events, "analyzed").iter().filter_map(|one| one["compared_with"].as_i64()).collect();
     assert_eq!(compared, [0, 1, 1]);
     assert_eq!(place.session()["state"]["blacklist"].as_array().unwrap().len(), 1);
 }
@@ -69,7 +70,11 @@ fn what_does_not_build_or_fails_the_test_is_never_measured() {
         assert_eq!(named(&events, "check_failed")[0]["check"], check);
         assert_eq!(place.read("code/kernel.hip"), KERNEL);
         assert_eq!(place.git(&["status", "--porcelain"]), "");
-        assert!(run.stdout.contains(if word == "BROKEN" { "error: broken" } else { "result differs" }), "{}", run.stdout);
+        assert!(
+            run.stdout.contains(if word == "BROKEN" { "error: broken" } else { "result differs" }),
+            "{}",
+            run.stdout
+        );
     }
 }
 
@@ -100,7 +105,8 @@ rollback.blacklist: y
 rollback.blacklist: n
 menu: q
 ";
-    let paths: Vec<String> = ["1", "2", "3"].iter().map(|name| place.path(&format!("{name}.patch")).display().to_string()).collect();
+    let paths: Vec<String> =
+        ["1", "2", "3"].iter().map(|name| place.path(&format!("{name}.patch")).display().to_string()).collect();
     let options: Vec<&str> = paths.iter().flat_map(|path| ["--patch", path]).collect();
     let (run, events) = place.answered(answers, &options);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
