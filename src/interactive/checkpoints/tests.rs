@@ -21,8 +21,12 @@ struct Own(TempDir);
 impl Own {
     /// With one commit of `k.hip` and `other.c`.
     fn new() -> Self {
-        let own = Self(tempfile::tempdir().unwrap());
-        own.git(&["init", "-q", "-b", "main"]);
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    fn new_in(folder: &Path) -> Self {
+        let own = Self(tempfile::tempdir_in(folder).unwrap());
+        own.git(&["init", "-q", "-b", "main", "--template="]);
         own.write("k.hip", "one\n");
         own.write("other.c", "one\n");
         own.git(&["add", "-A"]);
@@ -206,6 +210,7 @@ fn settings_and_hooks_of_the_user_do_not_matter() {
     ] {
         own.git(&["config", name, value]);
     }
+    fs::create_dir_all(own.root().join(".git/info")).unwrap();
     fs::write(own.root().join(".git/info/attributes"), "*.hip filter=trap\n*.h text eol=crlf export-ignore\n").unwrap();
     own.write("k.hip", "two\r\n");
     own.write("ö.h", "h\n");
@@ -488,4 +493,22 @@ fn any_session_has_a_name_that_git_takes() {
     ] {
         assert_eq!(parsed(other), None, "{other}");
     }
+}
+
+/// Set it to a file system of 256 KiB, such as `mount -t tmpfs -o size=256k tmpfs DIR`.
+#[test]
+#[ignore = "needs a small file system; set WAVESIEVE_TEST_SMALL_DISK"]
+fn a_full_disk_leaves_the_repository_as_it_was() {
+    let own = Own::new_in(&PathBuf::from(std::env::var("WAVESIEVE_TEST_SMALL_DISK").unwrap()));
+    let mut place = std::fs::File::create(own.root().join("full")).unwrap();
+    while std::io::Write::write_all(&mut place, &[7; 512]).is_ok() {}
+    let (before, files) = (own.state(), own.files_of_git());
+    let error = own.open().save(SESSION, 0, None, &paths(&["full"]), "").unwrap_err();
+    assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
+    assert_eq!((own.state(), own.files_of_git()), (before, files));
+    assert_eq!(own.open().list().unwrap(), []);
+    let of_git = walkdir::WalkDir::new(own.root().join(".git/objects")).into_iter().map(|entry| entry.unwrap());
+    let left = of_git.filter(|entry| entry.file_name().to_string_lossy().starts_with("tmp_")).count();
+    assert_eq!(left, 0);
+    own.git(&["fsck", "--strict"]);
 }
