@@ -76,6 +76,12 @@ impl Own {
         names.filter(|name| !name.starts_with(".git/objects/") && !name.starts_with(".git/refs/wavesieve")).collect()
     }
 
+    /// The file of an object that is not packed.
+    fn object(&self, id: &str) -> PathBuf {
+        let (folder, name) = id.split_at(2);
+        self.root().join(".git/objects").join(folder).join(name)
+    }
+
     fn changed_by(&self, commit: &str) -> String {
         self.git(&["diff-tree", "-r", "--no-commit-id", "--name-status", commit])
     }
@@ -252,7 +258,7 @@ fn what_has_no_checkpoints_says_why() {
     let own = Own::new();
     assert_eq!(Repository::open(&own.root().join(".git")).unwrap_err(), NoRepository::NotAWorkTree);
     let head = own.git(&["rev-parse", "HEAD"]);
-    fs::remove_file(own.root().join(".git/objects").join(&head[..2]).join(&head[2..])).unwrap();
+    fs::remove_file(own.object(&head)).unwrap();
     let error = Repository::open(&own.root()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -429,7 +435,7 @@ fn a_failure_leaves_no_reference() {
     // An object is missing.
     let saved = repository.save("s", 1, None, &paths(&["k.hip"]), "").unwrap();
     let blob = own.git(&["rev-parse", "HEAD:other.c"]);
-    fs::remove_file(own.root().join(".git/objects").join(&blob[..2]).join(&blob[2..])).unwrap();
+    fs::remove_file(own.object(&blob)).unwrap();
     let place = tempfile::tempdir().unwrap();
     assert!(repository.export(&saved.commit, &place.path().join("new")).is_err());
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);

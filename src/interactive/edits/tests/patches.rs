@@ -185,11 +185,14 @@ fn damaged_patches_are_refused() {
         assert!(error.contains(reason), "{patch}: {error}");
     }
     // Cut anywhere, it is refused or only its first hunk is there.
-    for end in 0..whole.len() - 1 {
-        if let Ok(text) = applied(TEN, &whole[..end]) {
-            assert!(whole[..end].trim_end().ends_with("two"), "{:?}: {text}", &whole[..end]);
+    for end in 0..whole.len() {
+        let cut = whole.get(..end).unwrap();
+        if let Ok(text) = applied(TEN, cut) {
+            assert!(cut.ends_with("+two\n"), "{cut:?}: {text}");
         }
     }
+    let renamed = "diff --git a/k.hip b/l.hip\nsimilarity index 100%\nrename from k.hip\n";
+    assert!(applied(TEN, renamed).unwrap_err().contains("half of a rename is missing"));
 }
 
 #[test]
