@@ -21,8 +21,12 @@ struct Own(TempDir);
 impl Own {
     /// With one commit of `k.hip` and `other.c`.
     fn new() -> Self {
-        let own = Self(tempfile::tempdir().unwrap());
-        own.git(&["init", "-q", "-b", "main"]);
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    fn new_in(folder: &Path) -> Self {
+        let own = Self(tempfile::tempdir_in(folder).unwrap());
+        own.git(&["init", "-q", "-b", "main", "--template="]);
         own.write("k.hip", "one\n");
         own.write("other.c", "one\n");
         own.git(&["add", "-A"]);
@@ -70,6 +74,12 @@ impl Own {
         let all = walkdir::WalkDir::new(self.root().join(".git")).into_iter().map(|entry| entry.unwrap().into_path());
         let names = all.map(|path| path.strip_prefix(self.root()).unwrap().to_string_lossy().into_owned());
         names.filter(|name| !name.starts_with(".git/objects/") && !name.starts_with(".git/refs/wavesieve")).collect()
+    }
+
+    /// The file of an object that is not packed.
+    fn object(&self, id: &str) -> PathBuf {
+        let (folder, name) = id.split_at(2);
+        self.root().join(".git/objects").join(folder).join(name)
     }
 
     fn changed_by(&self, commit: &str) -> String {
@@ -206,6 +216,7 @@ fn settings_and_hooks_of_the_user_do_not_matter() {
     ] {
         own.git(&["config", name, value]);
     }
+    fs::create_dir_all(own.root().join(".git/info")).unwrap();
     fs::write(own.root().join(".git/info/attributes"), "*.hip filter=trap\n*.h text eol=crlf export-ignore\n").unwrap();
     own.write("k.hip", "two\r\n");
     own.write("ö.h", "h\n");
@@ -247,7 +258,7 @@ fn what_has_no_checkpoints_says_why() {
     let own = Own::new();
     assert_eq!(Repository::open(&own.root().join(".git")).unwrap_err(), NoRepository::NotAWorkTree);
     let head = own.git(&["rev-parse", "HEAD"]);
-    fs::remove_file(own.root().join(".git/objects").join(&head[..2]).join(&head[2..])).unwrap();
+    fs::remove_file(own.object(&head)).unwrap();
     let error = Repository::open(&own.root()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -424,7 +435,7 @@ fn a_failure_leaves_no_reference() {
     // An object is missing.
     let saved = repository.save("s", 1, None, &paths(&["k.hip"]), "").unwrap();
     let blob = own.git(&["rev-parse", "HEAD:other.c"]);
-    fs::remove_file(own.root().join(".git/objects").join(&blob[..2]).join(&blob[2..])).unwrap();
+    fs::remove_file(own.object(&blob)).unwrap();
     let place = tempfile::tempdir().unwrap();
     assert!(repository.export(&saved.commit, &place.path().join("new")).is_err());
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
@@ -488,4 +499,19 @@ fn any_session_has_a_name_that_git_takes() {
     ] {
         assert_eq!(parsed(other), None, "{other}");
     }
+}
+
+/// Set it to a file system of 256 KiB, such as `mount -t tmpfs -o size=256k tmpfs DIR`.
+#[test]
+#[ignore = "needs a small file system; set WAVESIEVE_TEST_SMALL_DISK"]
+fn a_full_disk_leaves_the_repository_as_it_was() {
+    let own = Own::new_in(&PathBuf::from(std::env::var("WAVESIEVE_TEST_SMALL_DISK").unwrap()));
+    let mut place = std::fs::File::create(own.root().join("full")).unwrap();
+    while std::io::Write::write_all(&mut place, &[7; 512]).is_ok() {}
+    let (before, files) = (own.state(), own.files_of_git());
+    let error = own.open().save(SESSION, 0, None, &paths(&["full"]), "").unwrap_err();
+    assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
+    assert_eq!((own.state(), own.files_of_git()), (before, files));
+    assert_eq!(own.open().list().unwrap(), []);
+    own.git(&["fsck", "--strict"]);
 }

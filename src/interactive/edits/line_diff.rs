@@ -56,17 +56,23 @@ impl<'a> LineDiff<'a> {
     }
 }
 
-/// Operations with their places: what the algorithm moves afterwards keeps the old ones.
+/// Operations with their places, which the algorithm does not keep right; changes that follow one another are one.
 fn placed(operations: &[DiffOp]) -> Vec<DiffOp> {
-    let (mut old_index, mut new_index) = (0, 0);
+    let (mut old_end, mut new_end) = (0, 0);
     let mut placed = Vec::with_capacity(operations.len());
     for operation in operations {
-        let (old_len, new_len) = (operation.old_range().len(), operation.new_range().len());
-        placed.push(match operation {
-            DiffOp::Equal { len, .. } => DiffOp::Equal { old_index, new_index, len: *len },
-            _ => DiffOp::Replace { old_index, old_len, new_index, new_len },
-        });
-        (old_index, new_index) = (old_index + old_len, new_index + new_len);
+        let (old, new) = (operation.old_range().len(), operation.new_range().len());
+        match (operation, placed.last_mut()) {
+            (DiffOp::Equal { len, .. }, _) => {
+                placed.push(DiffOp::Equal { old_index: old_end, new_index: new_end, len: *len });
+            }
+            (_, Some(DiffOp::Replace { old_len, new_len, .. })) => {
+                *old_len += old;
+                *new_len += new;
+            }
+            _ => placed.push(DiffOp::Replace { old_index: old_end, old_len: old, new_index: new_end, new_len: new }),
+        }
+        (old_end, new_end) = (old_end + old, new_end + new);
     }
     placed
 }

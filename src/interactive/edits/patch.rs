@@ -37,7 +37,7 @@ impl Edit {
 
 /// Changes a file as a patch says; returns the path of a new file that is to have other permissions than usual.
 fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<(PathBuf, u32)>, EditError> {
-    let FilePatch { old, new, is_deleted_if_empty, is_from_git, mut mode, hunks } = file;
+    let FilePatch { old, new, is_deleted_if_empty, is_from_git, is_renamed, mut mode, hunks } = file;
     match (old, new) {
         (None, None) => Err(EditError::NoPatch),
         (None, Some(new)) => {
@@ -50,7 +50,7 @@ fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<
             delete(draft, &path, hunks)?;
             Ok(None)
         }
-        (Some(old), Some(new)) if old != new && is_from_git => {
+        (Some(old), Some(new)) if is_renamed => {
             let from = place(root, draft, &old, &old, true)?;
             let to = new_place(root, &new)?;
             let metadata = root.metadata(&from)?;

@@ -15,6 +15,8 @@ pub(super) struct FilePatch {
     pub is_deleted_if_empty: bool,
     /// Whether git wrote it; other names may have other prefixes.
     pub is_from_git: bool,
+    /// Whether git says that the old file becomes the new one. Names that differ without that are those of other programs, or cut.
+    pub is_renamed: bool,
     /// Permissions of a file that is created.
     pub mode: Option<u32>,
     pub hunks: Vec<Hunk>,
@@ -82,7 +84,8 @@ impl<'a> PatchParser<'a> {
 
     fn header(&mut self, names: &str) -> Result<Header, EditError> {
         let mut header = Header { names: both_names(names), ..Header::default() };
-        let name = header.names.as_ref().map_or_else(|| names.to_owned(), |(_, new)| new.clone());
+        let short = header.names.as_ref().and_then(|(old, new)| without_prefixes(Some(old), Some(new), None).1);
+        let name = short.unwrap_or(names).to_owned();
         let refused = |what, advice| EditError::Unsupported { path: shown(name.as_ref()), what, advice };
         while let Some(line) = self.line() {
             let named = |start: &str| line.strip_prefix(start).and_then(name_at_start).map(|(name, _)| name);
@@ -127,7 +130,11 @@ impl<'a> PatchParser<'a> {
             Some((old, new)) => (Some(old.clone()), Some(new.clone())),
             None => (None, None),
         };
-        if starts_file(&self.lines, self.at) {
+        let has_names = has_names(&self.lines, self.at);
+        if header.renamed_from.is_some() != header.renamed_to.is_some() {
+            return Err(self.failed("half of a rename is missing"));
+        }
+        if has_names {
             old = self.name("--- ")?.0;
             let (name, time) = self.name("+++ ")?;
             new = name;
@@ -147,11 +154,15 @@ impl<'a> PatchParser<'a> {
             new = None;
         }
         let (short_old, short_new) = without_prefixes(old.as_deref(), new.as_deref(), header.names.as_ref());
+        file.is_renamed = header.renamed_to.is_some();
         file.old = header.renamed_from.or_else(|| short_old.map(str::to_owned));
         file.new = header.renamed_to.or_else(|| short_new.map(str::to_owned));
         file.mode = header.mode;
         while self.line().is_some_and(|line| line.starts_with("@@ -")) {
             file.hunks.push(self.hunk()?);
+        }
+        if has_names && file.hunks.is_empty() {
+            return Err(self.failed("the names of a file without a hunk"));
         }
         Ok(Some(file))
     }
@@ -191,8 +202,8 @@ impl<'a> PatchParser<'a> {
                 }
                 _ => return Err(self.failed("a hunk has fewer lines than its header says")),
             };
-            let is_last = self.at + 1 == self.lines.len();
-            if is_last && line.is_empty() {
+            // Also a line without an end is one that was cut.
+            if self.at + 1 == self.lines.len() {
                 return Err(self.failed("the patch ends in the middle of a hunk"));
             }
             let (Some(left_old), Some(left_new)) = (old.checked_sub(of_old), new.checked_sub(of_new)) else {
@@ -207,18 +218,24 @@ impl<'a> PatchParser<'a> {
             hunk.without_line_end(last);
             self.at += 1;
         }
-        let is_more = |line: &str| line.starts_with(['+', '-', ' ']) && line.trim_end() != "--";
-        if self.line().is_some_and(is_more) && !starts_file(&self.lines, self.at) {
+        let is_more = |line: &str| line.starts_with(['+', '-', ' ', '@']) && line.trim_end() != "--";
+        let is_next = starts_file(&self.lines, self.at) || self.line().is_some_and(|line| line.starts_with("@@ -"));
+        if self.line().is_some_and(is_more) && !is_next {
             return Err(self.failed("a hunk has more lines than its header says"));
         }
         Ok(hunk)
     }
 }
 
-/// Whether the names of a file are here.
+/// Whether what is done to a file begins here.
 fn starts_file(lines: &[&str], at: usize) -> bool {
+    lines.get(at).is_some_and(|line| line.starts_with("diff --git ")) || has_names(lines, at)
+}
+
+/// Whether the old and the new name of a file are here.
+fn has_names(lines: &[&str], at: usize) -> bool {
     let starts = |at: usize, start: &str| lines.get(at).is_some_and(|line| line.starts_with(start));
-    starts(at, "diff --git ") || (starts(at, "--- ") && starts(at + 1, "+++ "))
+    starts(at, "--- ") && starts(at + 1, "+++ ")
 }
 
 /// The numbers in a header of a hunk: first line and lines, of the old text and the new.

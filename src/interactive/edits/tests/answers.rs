@@ -154,10 +154,11 @@ fn answers_that_are_not_whole_are_refused() {
     let whole = format!("FILE: k.hip\n```\n{}```\n\nFILE: l.hip\n{}", block("a\n", "x\n"), block("a\n", "x\n"));
     let first = whole.find("```\n\nFILE").unwrap();
     for end in 0..whole.len() - 1 {
-        let result = Edit::from_answer(tree.root(), &whole[..end], &[]);
+        let cut = whole.get(..end).unwrap();
+        let result = Edit::from_answer(tree.root(), cut, &[]);
         // Between the blocks nothing shows that more was to come.
         let is_between = (first - 1..=first + "```\n\nFILE".len()).contains(&end);
-        assert_eq!(result.is_ok(), is_between, "{:?}: {result:?}", &whole[..end]);
+        assert_eq!(result.is_ok(), is_between, "{cut:?}: {result:?}");
     }
     assert!(Edit::from_answer(tree.root(), &whole, &[]).is_ok());
     for (answer, reason) in [

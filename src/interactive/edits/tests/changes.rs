@@ -217,3 +217,21 @@ proptest! {
         edit.undo_partly(tree.root()).unwrap();
     }
 }
+
+/// Set it to a file system of 64 KiB, such as `mount -t tmpfs -o size=64k tmpfs DIR`.
+#[test]
+#[ignore = "needs a small file system; set WAVESIEVE_TEST_SMALL_DISK"]
+fn a_full_disk_leaves_everything_as_it_was() {
+    let place = std::env::var("WAVESIEVE_TEST_SMALL_DISK").unwrap();
+    let tree = Tree(tempfile::tempdir_in(place).unwrap());
+    tree.write("a.hip", "a\n");
+    tree.write("b.hip", "b\n");
+    let large = "line\n".repeat(20_000);
+    let mut new = file("new/c.hip", None, Some(&large));
+    new.folders = 1;
+    let files = vec![file("a.hip", Some("a\n"), Some("A\n")), new, file("b.hip", Some("b\n"), None)];
+    let before = tree.all();
+    let error = error_of(Edit { files }.apply(tree.root()));
+    assert!(error.starts_with("cannot write new/c.hip: No space left on device"), "{error}");
+    assert_eq!(tree.all(), before);
+}
