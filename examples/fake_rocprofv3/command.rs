@@ -36,7 +36,8 @@ pub enum Records {
 #[derive(Debug)]
 pub struct Command {
     pub records: BTreeSet<Records>,
-    pub counters: Vec<String>,
+    /// Those of each pass.
+    pub passes: Vec<Vec<String>>,
     pub directory: PathBuf,
     /// Name of the output; `%hostname%/%pid%` where none is given.
     pub name: Option<String>,
@@ -70,20 +71,20 @@ impl Command {
             return Parsed::Refused(problems);
         }
         let command = Self::read(&words);
-        if command.counters.is_empty() {
-            return Parsed::Run(command);
+        for pass in command.passes.iter().filter(|pass| !pass.is_empty()) {
+            match passes_needed(pass, ARCHITECTURE) {
+                Ok(0 | 1) => {}
+                Ok(passes) => return Parsed::TooManyCounters(passes),
+                Err(problem) => return Parsed::Refused(vec![problem]),
+            }
         }
-        match passes_needed(&command.counters, ARCHITECTURE) {
-            Ok(0 | 1) => Parsed::Run(command),
-            Ok(passes) => Parsed::TooManyCounters(passes),
-            Err(problem) => Parsed::Refused(vec![problem]),
-        }
+        Parsed::Run(command)
     }
 
     fn read(words: &[String]) -> Self {
         let mut command = Self {
             records: BTreeSet::new(),
-            counters: Vec::new(),
+            passes: Vec::new(),
             directory: PathBuf::from("."),
             name: None,
             formats: Vec::new(),
@@ -121,7 +122,7 @@ impl Command {
             "--pmc" => {
                 let names = values.iter().flat_map(|value| value.split([' ', ',']));
                 let names = names.filter_map(|name| name.split(':').next()).filter(|name| !name.is_empty());
-                self.counters.extend(names.map(ToOwned::to_owned));
+                self.passes.push(names.map(ToOwned::to_owned).collect());
             }
             "--output-directory" | "-d" => self.directory = first.map(PathBuf::from).unwrap_or_default(),
             "--output-file" | "-o" => self.name = first,

@@ -64,7 +64,8 @@ impl Process {
             let instances = if template.per_xcc { XCCS } else { 1 };
             Counter { id, agent_id, instances, collected: true, template }
         };
-        setup.counters = (1..).zip(&command.counters).map(counter).collect();
+        let names: std::collections::BTreeSet<&String> = command.passes.iter().flatten().collect();
+        setup.counters = (1..).zip(names).map(counter).collect();
         Ok((setup, agent_id))
     }
 

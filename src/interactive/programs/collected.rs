@@ -15,13 +15,19 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     for flag in flags.iter().filter(|flag| !flag.is_off()) {
         let values = || flag.values.iter().flat_map(|value| value.split([' ', ','])).filter(|value| !value.is_empty());
         match (flag.group, flag.name) {
-            ("tracing", name) => drop(names.insert(name)),
+            ("tracing", name) => {
+                names.insert(name);
+            }
             (_, "--pmc") => items.extend(values().map(|counter| format!("pmc:{counter}"))),
             (_, "--spm") => items.extend(values().map(|counter| format!("spm:{counter}"))),
             (_, "--att-perfcounters") => items.extend(values().map(|counter| format!("att:{counter}"))),
             (_, "--input") => items.extend(values().map(|file| format!("input:{file}"))),
-            ("PC sampling", _) => drop(items.insert("pc-sampling".to_owned())),
-            (_, "--att") => drop(items.insert("att".to_owned())),
+            ("PC sampling", _) => {
+                items.insert("pc-sampling".to_owned());
+            }
+            (_, "--att") => {
+                items.insert("att".to_owned());
+            }
             _ => {}
         }
     }

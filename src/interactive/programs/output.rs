@@ -64,11 +64,12 @@ impl<'a> Lines<'a> {
         let excess = self.tail.len().saturating_sub(TAIL_BYTES);
         self.tail.drain(..excess);
         for byte in bytes {
+            let ends_by_return = *byte == b'\r' && !self.line.is_empty();
             match byte {
                 b'\n' if self.is_after_return => {}
                 b'\n' => self.end_line(),
-                b'\r' if self.line.is_empty() => {}
-                b'\r' => self.end_line(),
+                b'\r' if ends_by_return => self.end_line(),
+                b'\r' => {}
                 other => {
                     self.line.push(*other);
                     if self.line.len() >= LINE_BYTES {
@@ -76,7 +77,7 @@ impl<'a> Lines<'a> {
                     }
                 }
             }
-            self.is_after_return = *byte == b'\r';
+            self.is_after_return = ends_by_return;
         }
     }
 

@@ -22,7 +22,9 @@ fn needs_shell(line: &str) -> Option<String> {
     while let Some(character) = characters.next() {
         let next = characters.peek().copied();
         match character {
-            '\\' => drop(characters.next()),
+            '\\' => {
+                characters.next();
+            }
             '\'' => skip_to(&mut characters, '\'', false),
             '$' if next == Some('\'') => {
                 characters.next();
@@ -77,7 +79,9 @@ fn expanded_in_quotes(characters: &mut std::iter::Peekable<std::str::Chars<'_>>)
     while let Some(character) = characters.next() {
         match character {
             '"' => return None,
-            '\\' => drop(characters.next()),
+            '\\' => {
+                characters.next();
+            }
             '`' => return Some("`".to_owned()),
             '$' => {
                 if let Some(found) = expansion(characters.peek().copied()) {

@@ -54,8 +54,8 @@ fn how_programs_end() {
 
 #[test]
 fn lines_of_all_kinds() {
-    let (_, lines) = plain(r"printf 'a\r\nb\rc\n\nd\377e\nlast'");
-    assert_eq!(lines, ["a", "b", "c", "", "d\u{fffd}e", "last"]);
+    let (_, lines) = plain(r"printf 'a\r\n\r\nb\rc\n\nd\377e\nlast'");
+    assert_eq!(lines, ["a", "", "b", "c", "", "d\u{fffd}e", "last"]);
     let (_, lines) = plain("head -c 40000 /dev/zero | tr '\\0' x");
     assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [16384, 16384, 7232]);
 }
