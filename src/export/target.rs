@@ -125,8 +125,12 @@ pub(crate) fn as_others(builder: &mut Builder<'_, '_>, mode: u32) {
 #[cfg(not(unix))]
 pub fn as_others(_builder: &mut Builder<'_, '_>, _mode: u32) {}
 
+/// Gives a file the owner, the group and the mode of another.
+///
+/// # Errors
+/// When the system does not let it.
 #[cfg(unix)]
-fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
+pub(crate) fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let now = file.metadata()?;
     let differing = |now: u32, before: u32| (now != before).then_some(before);
@@ -139,7 +143,7 @@ fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
+pub fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
     file.set_permissions(before.permissions())
 }
 

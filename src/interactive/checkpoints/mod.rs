@@ -1,10 +1,20 @@
-//! Checkpoints of source files as commits that no branch, index or work tree knows of.
+//! Checkpoints of source files: commits that no branch, index or work tree knows of, under `refs/wavesieve/`.
 
 // Until the machine uses it.
 #![allow(dead_code, unused_imports)]
 
+mod commit;
 mod error;
+mod export;
+mod git;
+mod listing;
+mod reading;
+mod references;
 mod repository;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use commit::Saved;
 pub(crate) use error::{GitError, NoRepository};
-pub(crate) use repository::{Checkpoint, Repository, Saved};
+pub(crate) use listing::Checkpoint;
+pub(crate) use repository::Repository;

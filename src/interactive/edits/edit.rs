@@ -1,22 +1,26 @@
 //! What an edit is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::EditError;
-
 /// A file before and after an edit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileEdit {
-    /// Relative to the root.
+    /// Relative to the root, and without links.
     pub path: PathBuf,
     /// The whole text; none if the file is not there.
     pub before: Option<String>,
     pub after: Option<String>,
+    /// Permissions of a file that the edit creates or deletes, if they are not those of any new file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// Folders above a new file that are created with it, and removed with it if nothing else is in them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub folders: usize,
 }
 
-/// A change of files below a root, all of them or none.
+/// A change of files below a root: of all of them or of none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edit {
     pub files: Vec<FileEdit>,
@@ -29,36 +33,10 @@ pub(crate) enum EditState {
     Before,
     /// All are as after it.
     After,
-    /// This one is neither, or it is one and another file is the other.
+    /// This one is neither; or the edit is applied in part, and this is the first file that differs from those before it.
     Neither(PathBuf),
 }
 
-impl Edit {
-    pub(crate) fn from_answer(root: &Path, _answer: &str, _allowed: &[PathBuf]) -> Result<Self, EditError> {
-        Err(EditError::Root { root: root.to_owned(), reason: "not yet".to_owned() })
-    }
-    pub(crate) fn from_patch(root: &Path, _patch: &str) -> Result<Self, EditError> {
-        Err(EditError::Root { root: root.to_owned(), reason: "not yet".to_owned() })
-    }
-    pub(crate) fn from_editor(_root: &Path, _before: &[(PathBuf, Option<String>)]) -> Result<Option<Self>, EditError> {
-        Ok(None)
-    }
-    pub(crate) fn state(&self, _root: &Path) -> Result<EditState, EditError> {
-        Ok(EditState::Before)
-    }
-    pub(crate) fn apply(&self, _root: &Path) -> Result<(), EditError> {
-        Ok(())
-    }
-    pub(crate) fn revert(&self, _root: &Path) -> Result<(), EditError> {
-        Ok(())
-    }
-    pub(crate) fn undo_partly(&self, _root: &Path) -> Result<(), EditError> {
-        Ok(())
-    }
-    pub(crate) fn diff(&self) -> String {
-        String::new()
-    }
-    pub(crate) fn summary(&self) -> String {
-        String::new()
-    }
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

@@ -1,0 +1,85 @@
+//! The blocks of an answer: which lines of which file are to become which.
+
+use super::error::EditError;
+
+const SEARCH: &str = "<<<<<<< SEARCH";
+const MIDDLE: &str = "=======";
+const REPLACE: &str = ">>>>>>> REPLACE";
+
+/// Lines that are to be replaced, without their ends.
+#[derive(Debug, Default)]
+pub(super) struct Block<'a> {
+    /// Counted through the whole answer, from one.
+    pub number: usize,
+    pub path: &'a str,
+    pub search: Vec<&'a str>,
+    pub replace: Vec<&'a str>,
+}
+
+enum Part<'a> {
+    Outside,
+    Search(Block<'a>),
+    Replace(Block<'a>),
+}
+
+/// All blocks of an answer, in order. What is around them does not matter: words, fences of Markdown.
+///
+/// # Errors
+/// When there is none, one has no file, or one is not whole.
+pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
+    let (mut found, mut path, mut part) = (Vec::new(), None, Part::Outside);
+    let mut is_path_used = true;
+    for (number, line) in answer.lines().enumerate() {
+        let word = line.trim_end();
+        let misplaced =
+            |expected| Err(EditError::Marker { line: number + 1, marker: word.trim_start().to_owned(), expected });
+        part = match part {
+            Part::Outside if word == SEARCH => {
+                let number = found.len() + 1;
+                let Some(path) = path else { return Err(EditError::NoFile { block: number }) };
+                is_path_used = true;
+                Part::Search(Block { number, path, ..Block::default() })
+            }
+            Part::Outside if word.trim_start().starts_with("<<<") => return misplaced("`<<<<<<< SEARCH` alone"),
+            Part::Outside if word == REPLACE => return misplaced("`<<<<<<< SEARCH`"),
+            Part::Outside => {
+                if let Some(named) = file_of(line) {
+                    (path, is_path_used) = (Some(named), false);
+                }
+                Part::Outside
+            }
+            Part::Search(block) if word == MIDDLE => Part::Replace(block),
+            Part::Search(_) if word == SEARCH || word == REPLACE => return misplaced("`=======`"),
+            Part::Search(mut block) => {
+                block.search.push(line);
+                Part::Search(block)
+            }
+            Part::Replace(block) if word == REPLACE => {
+                found.push(block);
+                Part::Outside
+            }
+            Part::Replace(_) if word == SEARCH || word == MIDDLE => return misplaced("`>>>>>>> REPLACE`"),
+            Part::Replace(mut block) => {
+                block.replace.push(line);
+                Part::Replace(block)
+            }
+        };
+    }
+    match (part, path) {
+        (Part::Search(block) | Part::Replace(block), _) => {
+            let place = format!("block {} for {}", block.number, super::error::shown(block.path.as_ref()));
+            Err(EditError::Unfinished { place })
+        }
+        (Part::Outside, Some(path)) if !is_path_used => {
+            Err(EditError::Unfinished { place: format!("the edit of `{}`", super::error::shown(path.as_ref())) })
+        }
+        (Part::Outside, _) if found.is_empty() => Err(EditError::NoBlock),
+        (Part::Outside, _) => Ok(found),
+    }
+}
+
+/// The path that a line `FILE: path` names; signs of Markdown around it do not count.
+fn file_of(line: &str) -> Option<&str> {
+    let is_sign = |sign: char| matches!(sign, '*' | '`' | '#') || sign.is_whitespace();
+    Some(line.trim_start_matches(is_sign).strip_prefix("FILE:")?.trim_matches(is_sign))
+}

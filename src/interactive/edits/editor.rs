@@ -1,0 +1,25 @@
+//! Edits that a person made in an editor.
+
+use std::path::{Path, PathBuf};
+
+use super::draft::Draft;
+use super::edit::Edit;
+use super::error::EditError;
+use super::root::Root;
+
+impl Edit {
+    /// What an editor changed: texts from before, files as they are now; none if nothing changed. The edit is applied already.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or is no text any more.
+    pub(crate) fn from_editor(root: &Path, before: &[(PathBuf, Option<String>)]) -> Result<Option<Self>, EditError> {
+        let root = Root::open(root)?;
+        let mut draft = Draft::new(&root);
+        for (path, before) in before {
+            let path = root.resolve(path)?;
+            let after = root.read(&path)?;
+            draft.push(path, before.clone(), after);
+        }
+        draft.finish()
+    }
+}

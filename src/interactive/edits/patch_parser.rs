@@ -1,0 +1,234 @@
+//! Reads unified diffs, as git and diff write them.
+
+use super::error::{EditError, shown};
+use super::hunks::Hunk;
+use super::names::{both_names, name_at_start, without_prefixes};
+
+/// What a patch does to a file.
+#[derive(Debug, Default)]
+pub(super) struct FilePatch {
+    /// None if the file is created.
+    pub old: Option<String>,
+    /// None if the file is deleted.
+    pub new: Option<String>,
+    /// If nothing is left of the file, it is deleted: the time of its new name is the beginning of all times.
+    pub is_deleted_if_empty: bool,
+    /// Whether git wrote it; other names may have other prefixes.
+    pub is_from_git: bool,
+    /// Permissions of a file that is created.
+    pub mode: Option<u32>,
+    pub hunks: Vec<Hunk>,
+}
+
+/// What the lines after `diff --git` say.
+#[derive(Default)]
+struct Header {
+    names: Option<(String, String)>,
+    is_new: bool,
+    is_deleted: bool,
+    mode: Option<u32>,
+    renamed_from: Option<String>,
+    renamed_to: Option<String>,
+}
+
+/// The lines of a patch, and the one that is read next.
+pub(super) struct PatchParser<'a> {
+    lines: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> PatchParser<'a> {
+    pub(super) fn new(patch: &'a str) -> Self {
+        let mut lines: Vec<&str> = patch.split('\n').collect();
+        let first = (0..lines.len()).find(|at| starts_file(&lines, *at));
+        // Headers end in CR only if all lines got one on the way.
+        if first.and_then(|at| lines.get(at)).is_some_and(|line| line.ends_with('\r')) {
+            lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
+        }
+        Self { lines, at: 0 }
+    }
+
+    /// What it does to each file, in order.
+    ///
+    /// # Errors
+    /// When a part is damaged, or something that an edit cannot hold.
+    pub(super) fn files(mut self) -> Result<Vec<FilePatch>, EditError> {
+        let mut files = Vec::new();
+        while let Some(line) = self.line() {
+            if let Some(names) = line.strip_prefix("diff --git ") {
+                self.at += 1;
+                let header = self.header(names)?;
+                files.extend(self.file(Some(header))?);
+            } else if starts_file(&self.lines, self.at) {
+                files.extend(self.file(None)?);
+            } else if line.starts_with("@@ -") {
+                return Err(self.failed("a hunk without the names of its file"));
+            } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
+                return Err(self.failed("binary files cannot be edited"));
+            } else {
+                self.at += 1;
+            }
+        }
+        Ok(files)
+    }
+
+    fn line(&self) -> Option<&'a str> {
+        self.lines.get(self.at).copied()
+    }
+
+    fn failed(&self, reason: &str) -> EditError {
+        EditError::Patch { line: self.at + 1, reason: reason.to_owned() }
+    }
+
+    fn header(&mut self, names: &str) -> Result<Header, EditError> {
+        let mut header = Header { names: both_names(names), ..Header::default() };
+        let name = header.names.as_ref().map_or_else(|| names.to_owned(), |(_, new)| new.clone());
+        let refused = |what, advice| EditError::Unsupported { path: shown(name.as_ref()), what, advice };
+        while let Some(line) = self.line() {
+            let named = |start: &str| line.strip_prefix(start).and_then(name_at_start).map(|(name, _)| name);
+            if let Some(mode) = line.strip_prefix("new file mode ") {
+                header.is_new = true;
+                header.mode = match mode {
+                    "100644" => None,
+                    "100755" => Some(0o755),
+                    _ => return Err(refused("creates a link or a submodule", "create it by hand")),
+                };
+            } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
+                header.is_deleted = true;
+                if !mode.starts_with("100") {
+                    return Err(refused("deletes a link or a submodule", "delete it by hand"));
+                }
+            } else if line.starts_with("old mode ") || line.starts_with("new mode ") {
+                return Err(refused("changes permissions", "change them by hand, and leave them out of the patch"));
+            } else if line.starts_with("index ") && (line.ends_with(" 120000") || line.ends_with(" 160000")) {
+                return Err(refused("changes a link or a submodule", "leave it out of the patch"));
+            } else if line.starts_with("copy ") {
+                return Err(refused("copies a file", "make the patch with `git diff --no-renames`"));
+            } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
+                return Err(refused("changes a binary file", "leave the file out of the patch"));
+            } else if let Some(name) = named("rename from ") {
+                header.renamed_from = Some(name);
+            } else if let Some(name) = named("rename to ") {
+                header.renamed_to = Some(name);
+            } else if !["index ", "similarity index ", "dissimilarity index "].iter().any(|word| line.starts_with(word))
+            {
+                break;
+            }
+            self.at += 1;
+        }
+        Ok(header)
+    }
+
+    /// What follows a header, if it is a change.
+    fn file(&mut self, header: Option<Header>) -> Result<Option<FilePatch>, EditError> {
+        let mut file = FilePatch { is_from_git: header.is_some(), ..FilePatch::default() };
+        let header = header.unwrap_or_default();
+        let (mut old, mut new) = match &header.names {
+            Some((old, new)) => (Some(old.clone()), Some(new.clone())),
+            None => (None, None),
+        };
+        if starts_file(&self.lines, self.at) {
+            old = self.name("--- ")?.0;
+            let (name, time) = self.name("+++ ")?;
+            new = name;
+            file.is_deleted_if_empty =
+                time.trim_start().starts_with("1970-01-01") || time.trim_start().starts_with("1969-12-31");
+        } else if header.is_new || header.is_deleted {
+            if old.is_none() {
+                return Err(self.failed("the names of the file cannot be read"));
+            }
+        } else if header.renamed_to.is_none() {
+            return Ok(None);
+        }
+        if header.is_new {
+            old = None;
+        }
+        if header.is_deleted {
+            new = None;
+        }
+        let (short_old, short_new) = without_prefixes(old.as_deref(), new.as_deref(), header.names.as_ref());
+        file.old = header.renamed_from.or_else(|| short_old.map(str::to_owned));
+        file.new = header.renamed_to.or_else(|| short_new.map(str::to_owned));
+        file.mode = header.mode;
+        while self.line().is_some_and(|line| line.starts_with("@@ -")) {
+            file.hunks.push(self.hunk()?);
+        }
+        Ok(Some(file))
+    }
+
+    /// The name in a line that starts so, and the time after it.
+    fn name(&mut self, start: &str) -> Result<(Option<String>, &'a str), EditError> {
+        let text = self.line().and_then(|line| line.strip_prefix(start)).unwrap_or_default();
+        let Some((name, time)) = name_at_start(text) else {
+            return Err(self.failed("the name of the file cannot be read"));
+        };
+        self.at += 1;
+        Ok(((name != "/dev/null").then_some(name), time))
+    }
+
+    fn hunk(&mut self) -> Result<Hunk, EditError> {
+        let header = self.line().unwrap_or_default();
+        let Some(((start, mut old), (_, mut new))) = ranges(header) else {
+            return Err(self.failed("the header of a hunk cannot be read"));
+        };
+        // No lines are after the line of that number, others begin with it.
+        let mut hunk = Hunk { start: if old == 0 { start } else { start.saturating_sub(1) }, ..Hunk::default() };
+        self.at += 1;
+        let mut last = ' ';
+        while old > 0 || new > 0 {
+            let Some(line) = self.line() else { return Err(self.failed("the patch ends in the middle of a hunk")) };
+            let mut signs = line.chars();
+            // Some programs cut spaces at ends of lines.
+            let sign = signs.next().unwrap_or(' ');
+            let (of_old, of_new) = match sign {
+                ' ' => (1, 1),
+                '-' => (1, 0),
+                '+' => (0, 1),
+                '\\' => {
+                    hunk.without_line_end(last);
+                    self.at += 1;
+                    continue;
+                }
+                _ => return Err(self.failed("a hunk has fewer lines than its header says")),
+            };
+            let is_last = self.at + 1 == self.lines.len();
+            if is_last && line.is_empty() {
+                return Err(self.failed("the patch ends in the middle of a hunk"));
+            }
+            let (Some(left_old), Some(left_new)) = (old.checked_sub(of_old), new.checked_sub(of_new)) else {
+                return Err(self.failed("a hunk has other lines than its header says"));
+            };
+            (old, new) = (left_old, left_new);
+            hunk.push(sign, signs.as_str());
+            last = sign;
+            self.at += 1;
+        }
+        if self.line().is_some_and(|line| line.starts_with('\\')) {
+            hunk.without_line_end(last);
+            self.at += 1;
+        }
+        let is_more = |line: &str| line.starts_with(['+', '-', ' ']) && line.trim_end() != "--";
+        if self.line().is_some_and(is_more) && !starts_file(&self.lines, self.at) {
+            return Err(self.failed("a hunk has more lines than its header says"));
+        }
+        Ok(hunk)
+    }
+}
+
+/// Whether the names of a file are here.
+fn starts_file(lines: &[&str], at: usize) -> bool {
+    let starts = |at: usize, start: &str| lines.get(at).is_some_and(|line| line.starts_with(start));
+    starts(at, "diff --git ") || (starts(at, "--- ") && starts(at + 1, "+++ "))
+}
+
+/// The numbers in a header of a hunk: first line and lines, of the old text and the new.
+fn ranges(header: &str) -> Option<((usize, usize), (usize, usize))> {
+    let (old, rest) = header.strip_prefix("@@ -")?.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let range = |text: &str| {
+        let (start, lines) = text.split_once(',').unwrap_or((text, "1"));
+        let number = |digits: &str| digits.parse::<u32>().ok().and_then(|number| usize::try_from(number).ok());
+        Some((number(start)?, number(lines)?))
+    };
+    Some((range(old)?, range(new)?))
+}
