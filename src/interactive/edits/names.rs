@@ -39,7 +39,7 @@ pub(super) fn both_names(text: &str) -> Option<(String, String)> {
         let (new, _) = name_at_start(rest.strip_prefix(' ')?)?;
         return Some((old, new));
     }
-    if text.len() % 2 == 0 {
+    if text.len().is_multiple_of(2) {
         return None;
     }
     let (old, new) = text.split_at_checked(text.len() / 2)?;

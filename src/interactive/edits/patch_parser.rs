@@ -82,7 +82,8 @@ impl<'a> PatchParser<'a> {
 
     fn header(&mut self, names: &str) -> Result<Header, EditError> {
         let mut header = Header { names: both_names(names), ..Header::default() };
-        let name = header.names.as_ref().map_or_else(|| names.to_owned(), |(_, new)| new.clone());
+        let short = header.names.as_ref().and_then(|(old, new)| without_prefixes(Some(old), Some(new), None).1);
+        let name = short.unwrap_or(names).to_owned();
         let refused = |what, advice| EditError::Unsupported { path: shown(name.as_ref()), what, advice };
         while let Some(line) = self.line() {
             let named = |start: &str| line.strip_prefix(start).and_then(name_at_start).map(|(name, _)| name);
@@ -127,7 +128,7 @@ impl<'a> PatchParser<'a> {
             Some((old, new)) => (Some(old.clone()), Some(new.clone())),
             None => (None, None),
         };
-        if starts_file(&self.lines, self.at) {
+        if has_names(&self.lines, self.at) {
             old = self.name("--- ")?.0;
             let (name, time) = self.name("+++ ")?;
             new = name;
@@ -215,10 +216,15 @@ impl<'a> PatchParser<'a> {
     }
 }
 
-/// Whether the names of a file are here.
+/// Whether what is done to a file begins here.
 fn starts_file(lines: &[&str], at: usize) -> bool {
+    lines.get(at).is_some_and(|line| line.starts_with("diff --git ")) || has_names(lines, at)
+}
+
+/// Whether the old and the new name of a file are here.
+fn has_names(lines: &[&str], at: usize) -> bool {
     let starts = |at: usize, start: &str| lines.get(at).is_some_and(|line| line.starts_with(start));
-    starts(at, "diff --git ") || (starts(at, "--- ") && starts(at + 1, "+++ "))
+    starts(at, "--- ") && starts(at + 1, "+++ ")
 }
 
 /// The numbers in a header of a hunk: first line and lines, of the old text and the new.

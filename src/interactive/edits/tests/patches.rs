@@ -109,6 +109,8 @@ fn files_are_created_deleted_and_renamed() {
     assert_eq!(edit(new), [("d/new.h".into(), None, some("n\n"))]);
     let empty = "diff --git a/e.h b/e.h\nnew file mode 100755\nindex 0..1\n";
     assert_eq!(edit(empty), [("e.h".into(), None, some(""))]);
+    let two = format!("{empty}{}", empty.replace("e.h", "f.h"));
+    assert_eq!(edit(&two), [("e.h".into(), None, some("")), ("f.h".into(), None, some(""))]);
     let plain =
         "diff -Nu a/new.h b/new.h\n--- old/new.h\t1970-01-01 00:00:00\n+++ new/new.h\t2024\n@@ -0,0 +1 @@\n+n\n";
     assert_eq!(edit(plain), [("new/new.h".into(), None, some("n\n"))]);
