@@ -48,10 +48,13 @@ fn next(rest: &mut &str) -> Option<i64> {
 
 /// Seconds that a text such as `+02:00` is ahead of UTC.
 fn offset(text: &str) -> Option<i64> {
+    if text.is_empty() {
+        return Some(0);
+    }
     let (sign, mut rest) = match text.split_at_checked(1) {
         Some(("+", rest)) => (1, rest),
         Some(("-", rest)) => (-1, rest),
-        Some(("Z" | "z", "")) | None => return Some(0),
+        Some(("Z" | "z", "")) => return Some(0),
         // What follows the time in an identifier.
         Some(("_", _)) => return Some(0),
         _ => return None,

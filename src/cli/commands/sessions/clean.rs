@@ -165,9 +165,8 @@ fn remove(store: &Store, target: &Target) -> Result<usize, String> {
         removed +=
             repository.remove(&target.id).map_err(|error| format!("session `{}` is kept: {error}", target.id))?;
     }
-    match lock {
-        Some(lock) => store.remove_locked(lock).map_err(|error| error.to_string())?,
-        None => {}
+    if let Some(lock) = lock {
+        store.remove_locked(lock).map_err(|error| error.to_string())?;
     }
     Ok(removed)
 }
