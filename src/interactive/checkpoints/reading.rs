@@ -19,6 +19,7 @@ impl Repository {
     ///
     /// # Errors
     /// When there is no such commit, or there is something else than a file.
+    #[cfg(test)]
     pub(crate) fn contents(&self, commit: &str, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
         let call =
             self.git("read the files of a commit").args(["ls-tree", "-z", "--full-tree", object_id(commit)?, "--"]);

@@ -1,7 +1,7 @@
 //! How a question looks.
 
 use super::plain::plain;
-use super::question::Question;
+use super::question::{Choice, Question};
 use super::wrap::wrapped;
 
 /// Choices in the line of the question: so many, with labels of so many characters together.
@@ -19,12 +19,13 @@ pub(super) struct Prompt {
 pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     let default = question.default.as_deref().map(plain).filter(|default| !default.is_empty());
     let mut texts: Vec<String> = question.text.lines().map(plain).collect();
-    let characters: usize = question.choices.iter().map(|choice| choice.label.chars().count() + choice.key.len()).sum();
-    let is_inline = question.choices.len() <= INLINE_CHOICES && characters <= INLINE_CHARACTERS;
+    let choices = shown(&question.choices);
+    let characters: usize = choices.iter().map(|choice| choice.label.chars().count() + choice.key.len()).sum();
+    let is_inline = choices.len() <= INLINE_CHOICES && characters <= INLINE_CHARACTERS;
     if !is_inline {
-        let keys = question.choices.iter().map(|choice| choice.key.chars().count()).max().unwrap_or(0);
+        let keys = choices.iter().map(|choice| choice.key.chars().count()).max().unwrap_or(0);
         let mut lines: Vec<String> = texts.iter().flat_map(|text| wrapped(text, width, 2)).collect();
-        for choice in &question.choices {
+        for choice in &choices {
             let key = plain(&choice.key);
             let blanks = " ".repeat(keys.saturating_sub(key.chars().count()));
             lines.extend(listed(&format!("  {blanks}{key}  "), &plain(&choice.label), width));
@@ -34,7 +35,7 @@ pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     }
     let last = texts.pop().unwrap_or_default();
     let lines: Vec<String> = texts.iter().flat_map(|text| wrapped(text, width, 2)).collect();
-    let choices = question.choices.iter().map(|choice| format!("[{}] {}", plain(&choice.key), plain(&choice.label)));
+    let choices = choices.iter().map(|choice| format!("[{}] {}", plain(&choice.key), plain(&choice.label)));
     let choices = choices.collect::<Vec<_>>().join(", ");
     let enter = match (&default, question.choices.is_empty()) {
         (None, _) => String::new(),
@@ -47,6 +48,28 @@ pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
         if last.ends_with(['?', ':']) && (enter.is_empty() && until.is_empty() && gap.is_empty()) { " " } else { ": " };
     let last = if end == " " { last } else { last.trim_end_matches(':').to_owned() };
     Prompt { lines, before_answer: format!("{last}{gap}{choices}{enter}{until}{end}") }
+}
+
+/// Choices as they are shown: numbers that follow one another and do the same are one.
+fn shown(choices: &[Choice]) -> Vec<Choice> {
+    let mut shown: Vec<Choice> = Vec::new();
+    let mut first: Option<u32> = None;
+    let mut last: Option<u32> = None;
+    for choice in choices {
+        let number = choice.key.parse::<u32>().ok();
+        let follows = number.is_some() && last.map(|last| last + 1) == number;
+        match shown.last_mut() {
+            Some(one) if follows && one.label == choice.label => {
+                one.key = format!("{}–{}", first.unwrap_or_default(), number.unwrap_or_default());
+            }
+            _ => {
+                first = number;
+                shown.push(choice.clone());
+            }
+        }
+        last = number;
+    }
+    shown
 }
 
 /// A choice of a list: later lines stand below its label.
@@ -62,7 +85,6 @@ fn listed(key: &str, label: &str, width: Option<usize>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interactive::face::Choice;
 
     fn question(text: &str, choices: &[(&str, &str)], default: Option<&str>) -> Question {
         let choices = choices.iter().map(|(key, label)| Choice::new(*key, *label)).collect();
@@ -82,6 +104,16 @@ mod tests {
         let long = Question { is_long: true, ..question("Output of the compiler", &[], None) };
         assert_eq!(line(&long), "Output of the compiler (end with an empty line): ");
         assert_eq!(line(&question("evil\u{1b}[2J", &[], None)), "evil␛[2J: ");
+    }
+
+    #[test]
+    fn numbers_that_do_the_same_are_one_line() {
+        let menu = question(
+            "What?",
+            &[("1", "pursue"), ("2", "pursue"), ("3", "pursue"), ("4", "other"), ("q", "quit")],
+            None,
+        );
+        assert_eq!(prompt(&menu, Some(80)).before_answer, "What? [1–3] pursue, [4] other, [q] quit: ");
     }
 
     #[test]

@@ -94,7 +94,6 @@ impl Machine<'_> {
                 match detail.and_then(|detail| serde_json::from_value::<Item>(detail).ok()) {
                     Some(item) => {
                         self.refresh()?;
-                        self.ask_for_application()?;
                         self.pursue(&item)
                     }
                     None => {
@@ -142,7 +141,7 @@ impl Machine<'_> {
     }
 
     /// Asks which program is profiled, if that is not known.
-    fn ask_for_application(&mut self) -> Result<(), Halt> {
+    pub(crate) fn ask_for_application(&mut self) -> Result<(), Halt> {
         if !self.application.words.is_empty() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use super::error::{Halt, MachineError};
 use super::records::{EditStatus, Measurement, Run};
 use super::state::Phase;
 use crate::interactive::face::Level;
-use crate::interactive::programs::{End, Ended, Profiling, run};
+use crate::interactive::programs::{End, Ended, Profiling, ProgramError, run};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// What is collected that changes the times of a program, by the beginning of its name.
@@ -88,7 +88,7 @@ impl Machine<'_> {
         }
         fs::create_dir_all(&directory)
             .with_context(|| format!("cannot make {}; name another folder with --trace-dir", directory.display()))?;
-        let profiling = retargeted(command, &directory);
+        let profiling = self.retargeted(command, &directory)?;
         let line = profiling.line();
         self.event("command", json!({ "line": line, "run": number, "runs": of, "measurement": measurement }));
         self.save()?;
@@ -131,6 +131,13 @@ impl Machine<'_> {
         };
         self.event("program_ended", json!({ "program": words.first(), "seconds": ended.seconds, "end": end }));
         ended
+    }
+
+    /// The same command with another folder for what it writes.
+    fn retargeted(&self, command: &Profiling, directory: &Path) -> Result<Profiling, ProgramError> {
+        let variables = command.environment.iter().map(|(name, value)| format!("{name}={value}"));
+        let words: Vec<String> = variables.chain(command.words.iter().cloned()).collect();
+        Profiling::of_words(&words, &self.application, directory)
     }
 
     /// What to do about a run that failed; `None` to try again.
@@ -198,18 +205,6 @@ impl Machine<'_> {
             ..HistoryEntry::default()
         });
     }
-}
-
-/// The same command with another folder for what it writes.
-fn retargeted(command: &Profiling, directory: &Path) -> Profiling {
-    let mut command = command.clone();
-    let own = command.words.iter().position(|word| word == "--").unwrap_or(command.words.len());
-    let is_flag = |word: &String| word == "-d" || word == "--output-directory";
-    let place = command.words.iter().take(own).position(is_flag);
-    if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1)) {
-        *value = directory.display().to_string();
-    }
-    command
 }
 
 /// Whether the times under a command are those of the program.

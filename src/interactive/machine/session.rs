@@ -122,7 +122,10 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
 fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let (_, is_other) = store.find(id)?;
     let session = store.load(id)?;
-    if !is_other {
+    if session.kind == Kind::Workflow && session.application.is_empty() {
+        return Err(MachineError::Usage(format!("session {id} names no application; begin a new one")));
+    }
+    if !is_other && session.format > 0 {
         let lock = store.lock(&session.session_id)?;
         // What another process saved before it let go of the session counts.
         return Ok((store.load(id)?, lock));

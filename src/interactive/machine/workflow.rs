@@ -171,7 +171,7 @@ impl Machine<'_> {
             choices.push(("o", "open the editor at the place"));
         }
         choices.push(("f", "apply a patch file"));
-        if self.runnable(&item.commands).is_some() {
+        if item.commands.iter().any(|command| command.words.first().is_some_and(|word| word == "rocprofv3")) {
             choices.push(("r", "run the first command"));
         }
         choices.push(("m", "back to the menu"));
@@ -194,7 +194,15 @@ impl Machine<'_> {
                 Ok(Phase::Propose)
             }
             Some("r") => {
-                self.state.command = self.runnable(&item.commands);
+                self.ask_for_application()?;
+                let Some(command) = self.runnable(&item.commands).filter(|_| !self.application.words.is_empty()) else {
+                    self.say(
+                        Level::Note,
+                        "nothing was run: the program is not known, or rocprofv3 does not take the command",
+                    );
+                    return Ok(Phase::Menu);
+                };
+                self.state.command = Some(command);
                 Ok(Phase::Measure)
             }
             _ => Ok(Phase::Menu),

@@ -14,8 +14,9 @@ use super::tables::tables;
 use crate::analysis::counter_plan::{GivenFlag, check, given_flags};
 
 const PROFILER: &str = "rocprofv3";
-/// Name of the output of one process, and of several: number of the process among all, and on its node.
-const NAME: &str = "results";
+/// Name of the output, and of that of processes that a launcher numbers. Also a program that is not known to start others may
+/// do so, and none shall overwrite what another wrote.
+const NAME: &str = "results_%pid%";
 const NAME_OF_MANY: &str = "results_%nid%_%pid%";
 
 /// A command that profiles an application with rocprofv3.

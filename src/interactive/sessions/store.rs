@@ -157,6 +157,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is none, it is another program's, a process works on it, or its files cannot be removed.
+    #[cfg(test)]
     pub(crate) fn remove(&self, id: &str) -> Result<(), SessionError> {
         self.check(id)?;
         if !self.is_own(id)? {

@@ -11,7 +11,10 @@ fn a_session_file_that_is_damaged_is_named_and_kept() {
     for (name, text) in [
         ("empty", ""),
         ("half", "{\"session_id\": \"half\", \"type\": \"workflow\", \"state\": {\"phase\": \"mea"),
-        ("state", "{\"session_id\": \"state\", \"type\": \"workflow\", \"state\": {\"phase\": \"nonsense\"}}"),
+        (
+            "state",
+            "{\"format\": 1, \"session_id\": \"state\", \"type\": \"workflow\", \"application\": [\"./app\"], \"state\": {\"phase\": \"nonsense\"}}",
+        ),
         ("list", "[1, 2]"),
         ("binary", "\u{0}\u{1}\u{2}"),
     ] {

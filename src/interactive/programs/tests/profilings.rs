@@ -22,11 +22,11 @@ fn of(line: &str) -> Profiling {
 #[test]
 fn first_commands() {
     for (line, expected) in [
-        ("./gemm", "rocprofv3 --sys-trace --output-format rocpd -o results -d out -- ./gemm"),
-        ("FOO=1 ./gemm", "FOO=1 rocprofv3 --sys-trace --output-format rocpd -o results -d out -- ./gemm"),
+        ("./gemm", "rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./gemm"),
+        ("FOO=1 ./gemm", "FOO=1 rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./gemm"),
         (
             "python train.py --model gpt",
-            "rocprofv3 --runtime-trace --hip-trace --output-format rocpd -o results -d out -- python train.py --model gpt",
+            "rocprofv3 --runtime-trace --hip-trace --output-format rocpd -o results_%pid% -d out -- python train.py --model gpt",
         ),
         (
             "mpirun -n 4 ./a",
@@ -46,7 +46,7 @@ fn first_commands() {
         ),
         (
             "env -i PATH=/bin ./a",
-            "env -i PATH=/bin rocprofv3 --sys-trace --output-format rocpd -o results -d out -- ./a",
+            "env -i PATH=/bin rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./a",
         ),
         // An option that is not known may take a value: then nobody knows where the program begins.
         (
@@ -96,13 +96,13 @@ fn a_recommendation_gets_application_and_directory() {
         "/opt/rocm/bin/rocprofv3 --output-directory=a --output-file=b --output-format csv rocpd --kernel-trace on";
     assert_eq!(
         of(joined).line(),
-        "/opt/rocm/bin/rocprofv3 --output-format csv rocpd --kernel-trace on -o results -d out -- ./app"
+        "/opt/rocm/bin/rocprofv3 --output-format csv rocpd --kernel-trace on -o results_%pid% -d out -- ./app"
     );
     let thread_trace = "rocprofv3 --att --kernel-include-regex gemm -d thread_trace -- ./app";
     assert_eq!(of(thread_trace).line(), "rocprofv3 --att --kernel-include-regex gemm -d out -- ./app");
     let line = "mpirun -n 8 rocprofv3 --sys-trace -- './old app'";
     let made = Profiling::of_line(line, &Application::of_words(words("./app")), Path::new("out")).unwrap();
-    assert_eq!(made.line(), "rocprofv3 --sys-trace --output-format rocpd -o results -d out -- ./app");
+    assert_eq!(made.line(), "rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./app");
 }
 
 #[test]
