@@ -11,7 +11,6 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use commit::Saved;
-pub(crate) use error::{GitError, NoRepository};
+pub(crate) use error::GitError;
 pub(crate) use listing::Checkpoint;
 pub(crate) use repository::Repository;

@@ -1,6 +1,8 @@
 //! Reads files of commits.
 
-use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
 
 use super::error::GitError;
 use super::references::object_id;

@@ -135,9 +135,8 @@ impl Machine<'_> {
         let answer = self.choose("profile.command", "Which command?", &choices, Some("1"))?;
         let place = answer.and_then(|answer| answer.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
         let Some(command) = place.and_then(|place| all.get(place)) else { return Ok(Phase::Menu) };
-        self.state.command = Some(command.clone());
         self.state.measuring = None;
-        Ok(Phase::Measure)
+        self.measured_by(Some(command.clone()))
     }
 
     /// Asks which program is profiled, if that is not known.

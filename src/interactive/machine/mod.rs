@@ -2,6 +2,7 @@
 //! asks and shows, and every step is written to the session before and after it is done.
 
 mod analyze;
+mod definitions;
 mod driver;
 mod editing;
 mod error;

@@ -72,8 +72,11 @@ impl Machine<'_> {
             items.iter().filter(|item| item.priority < Priority::Info).take(MENU_ITEMS).cloned().collect();
         self.say(Level::Heading, "What to do");
         for (place, item) in open.iter().enumerate() {
-            let at =
-                item.place.as_ref().map(|(file, line)| format!(" ({}:{line})", file.display())).unwrap_or_default();
+            let at = item
+                .place
+                .as_ref()
+                .map(|(file, line)| format!(" ({}:{line})", self.named(file).display()))
+                .unwrap_or_default();
             self.say(Level::Text, format!("{}. [{}] {}{at}", place + 1, item.priority.word(), item.title));
         }
         if open.is_empty() {
@@ -106,10 +109,7 @@ impl Machine<'_> {
                 self.roll_back()?;
                 Ok(Phase::Menu)
             }
-            "d" => {
-                self.state.command = self.deeper();
-                Ok(Phase::Measure)
-            }
+            "d" => self.measured_by(self.deeper()),
             "p" => Ok(self.take_patch()),
             "a" => self.by_model(&open),
             number => {
@@ -202,8 +202,7 @@ impl Machine<'_> {
                     );
                     return Ok(Phase::Menu);
                 };
-                self.state.command = Some(command);
-                Ok(Phase::Measure)
+                self.measured_by(Some(command))
             }
             _ => Ok(Phase::Menu),
         }
@@ -249,10 +248,7 @@ impl Machine<'_> {
                 self.edit_command()?;
                 Ok(Phase::Measure)
             }
-            Some("3") => {
-                self.state.command = deeper;
-                Ok(Phase::Measure)
-            }
+            Some("3") => self.measured_by(deeper),
             None => Err(Halt::Quit),
             Some(_) => Ok(Phase::Finished),
         }

@@ -19,6 +19,5 @@ mod tests;
 
 pub(crate) use application::Application;
 pub(crate) use error::ProgramError;
-pub(crate) use kind::ApplicationKind;
 pub(crate) use profiling::Profiling;
 pub(crate) use run::{End, Ended, Limits, run};

@@ -55,7 +55,7 @@ fn an_edit_that_does_not_build_is_repaired() {
     let (run, events) = with_model(&place, &server, &["--llm-share", "source", "--iterations", "1"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     let asked = asked(&server);
-    assert!(asked[0].contains(KERNEL) && asked[0].contains("FILE: kernel.hip"), "{}", asked[0]);
+    assert!(asked[0].contains(KERNEL.trim_end()) && asked[0].contains("FILE: kernel.hip"), "{}", asked[0]);
     assert!(
         asked[1].contains("kernel.hip:3: error: broken") && asked[1].contains("+// time: 100 BROKEN"),
         "{}",

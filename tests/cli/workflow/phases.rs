@@ -84,8 +84,6 @@ fn a_session_of_three_edits_goes_back_to_the_first() {
     place.patch("1.patch", "100000", "60000");
     place.patch("2.patch", "60000", "80000");
     place.patch("3.patch", "80000", "90000");
-    let round = |name: &str| format!("menu: n\nnext: n\n# {name}\n");
-    let _ = round;
     let answers = "confirm: y
 menu: p
 edit.apply: y
@@ -191,4 +189,23 @@ fn nothing_is_left_in_the_tree() {
         assert!(trace.starts_with(place.path("sessions").to_str().unwrap()), "{trace}");
         assert!(fs::metadata(trace).unwrap().len() > 0);
     }
+}
+
+/// The recommended counters are collected with the definitions that they need, and a command that repeats what was collected
+/// is not recommended.
+#[test]
+fn counters_are_collected_with_their_definitions() {
+    let place = Place::new();
+    let answers = "confirm: y\nmenu: d\nmenu: q\n";
+    let (run, events) = place.answered(answers, &["--runs", "1"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let commands: Vec<&str> = named(&events, "command").iter().map(|one| one["line"].as_str().unwrap()).collect();
+    assert!(commands[1].contains("--pmc"), "{commands:?}");
+    let words: Vec<&str> = commands[1].split(' ').collect();
+    if let Some(place) = words.iter().position(|word| *word == "-E") {
+        assert!(fs::read_to_string(words[place + 1]).unwrap().contains("ACCUM"), "{commands:?}");
+    }
+    assert_eq!(named(&events, "analyzed").len(), 2, "{}", run.stdout);
+    // Times under counters are compared with nothing.
+    assert!(named(&events, "analyzed")[1]["compared_with"].is_null());
 }

@@ -1,0 +1,57 @@
+//! Files that recommended commands need.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::driver::Machine;
+use super::error::Halt;
+use super::state::Phase;
+use crate::interactive::face::Level;
+use crate::interactive::programs::Profiling;
+
+/// Flags of rocprofv3 whose value is a file with definitions of counters.
+const DEFINITIONS: [&str; 2] = ["-E", "--extra-counters"];
+
+impl Machine<'_> {
+    /// Measures by a command next, once what it needs is there.
+    pub(crate) fn measured_by(&mut self, command: Option<Profiling>) -> Result<Phase, Halt> {
+        let Some(mut command) = command else { return Ok(Phase::Menu) };
+        let place = command.words.iter().position(|word| DEFINITIONS.contains(&word.as_str()));
+        if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1)) {
+            if !self.session.root.join(&*value).is_file() {
+                match self.written_definitions(value) {
+                    Some(path) => *value = path,
+                    None => {
+                        let text =
+                            format!("{value} is not there; make it with `wavesieve plan -f definitions -o {value}`");
+                        self.say(Level::Error, text);
+                        return Ok(Phase::Menu);
+                    }
+                }
+            }
+        }
+        self.state.command = Some(command);
+        Ok(Phase::Measure)
+    }
+
+    /// Writes a file of definitions by the command that the findings recommend for it, into the session's folder.
+    fn written_definitions(&mut self, name: &str) -> Option<String> {
+        let items = self.items();
+        let makes = |words: &[String]| {
+            words.first().is_some_and(|word| word == "wavesieve") && words.last().is_some_and(|word| word == name)
+        };
+        let command = items.iter().flat_map(|item| &item.commands).find(|command| makes(&command.words))?;
+        let folder = self.store.work_directory(&self.session.session_id).join("definitions");
+        std::fs::create_dir_all(&folder).ok()?;
+        let file = Path::new(name).file_name()?.to_str()?;
+        let path = folder.join(format!("{}-{file}", self.state.next_measurement));
+        let arguments = command.words.iter().skip(1).take(command.words.len().saturating_sub(2));
+        let mut own = Command::new(std::env::current_exe().ok()?);
+        own.args(arguments).arg(&path).current_dir(&self.session.root);
+        let done = own.output().ok()?;
+        self.event("definitions", json!({ "path": path, "code": done.status.code() }));
+        path.is_file().then(|| path.display().to_string())
+    }
+}
