@@ -60,8 +60,8 @@ pub(super) fn is_left(child: &Child) -> bool {
     {
         let Ok(group) = i32::try_from(child.id()) else { return false };
         // SAFETY: the call takes numbers, and sends no signal.
-        let is_there = unsafe { libc::kill(-group, 0) == 0 };
-        is_there && is_any_alive(group)
+        let answer = unsafe { libc::kill(-group, 0) };
+        answer == 0 && is_any_alive(group)
     }
     #[cfg(not(unix))]
     {
