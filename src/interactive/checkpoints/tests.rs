@@ -10,8 +10,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use super::error::NoRepository;
 use super::references::{parsed, reference_of};
-use super::{GitError, NoRepository, Repository};
+use super::{GitError, Repository};
 
 const SESSION: &str = "2026-01-02_03-04-05_app";
 

@@ -19,18 +19,15 @@ impl Machine<'_> {
     pub(crate) fn measured_by(&mut self, command: Option<Profiling>) -> Result<Phase, Halt> {
         let Some(mut command) = command else { return Ok(Phase::Menu) };
         let place = command.words.iter().position(|word| DEFINITIONS.contains(&word.as_str()));
-        if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1)) {
-            if !self.session.root.join(&*value).is_file() {
-                match self.written_definitions(value) {
-                    Some(path) => *value = path,
-                    None => {
-                        let text =
-                            format!("{value} is not there; make it with `wavesieve plan -f definitions -o {value}`");
-                        self.say(Level::Error, text);
-                        return Ok(Phase::Menu);
-                    }
-                }
-            }
+        if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1))
+            && !self.session.root.join(&*value).is_file()
+        {
+            let Some(path) = self.written_definitions(value) else {
+                let text = format!("{value} is not there; make it with `wavesieve plan -f definitions -o {value}`");
+                self.say(Level::Error, text);
+                return Ok(Phase::Menu);
+            };
+            *value = path;
         }
         self.state.command = Some(command);
         Ok(Phase::Measure)

@@ -42,7 +42,9 @@ impl Machine<'_> {
                 Outcome::Done(run) => {
                     let fields = json!({ "run": done + 1, "seconds": run.seconds, "traces": run.traces });
                     self.event("run_done", fields);
-                    self.state.measuring.as_mut().map(|one| one.runs.push(run));
+                    if let Some(measuring) = self.state.measuring.as_mut() {
+                        measuring.runs.push(run);
+                    }
                     self.save()?;
                 }
                 Outcome::Failed { reason, tail } => {

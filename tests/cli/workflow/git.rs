@@ -21,11 +21,7 @@ fn checkpoints_leave_head_and_index_alone() {
     assert_eq!((&after.0, &after.1), (&before.0, &before.1));
     // `git status` refreshes times in the index; what it holds is compared.
     assert_eq!(place.git(&["diff", "--cached", "--name-status"]), "A\tother.c\n");
-    assert_eq!(
-        after.2,
-        " M kernel.hip\nA  other.c\n?? notes.txt\n"
-            .replace(" M kernel.hip\nA  other.c\n", " M kernel.hip\nA  other.c\n")
-    );
+    assert_eq!(after.2, " M kernel.hip\nA  other.c\n?? notes.txt\n");
     let checkpoint = named(&events, "checkpoint")[0];
     let commit = checkpoint["commit"].as_str().unwrap();
     assert_eq!(place.git(&["diff", "--name-only", "HEAD", commit]), "kernel.hip\n");
@@ -79,8 +75,8 @@ menu: q
 fn changes_from_outside_are_not_lost() {
     let place = Place::new();
     let patches = [place.patch("1.patch", "100000", "60000"), place.patch("2.patch", "60000", "30000")];
-    let first = format!("confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: k\nmenu: q\n");
-    let (run, _) = place.answered(&first, &["--patch", patches[0].to_str().unwrap()]);
+    let first = "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: k\nmenu: q\n";
+    let (run, _) = place.answered(first, &["--patch", patches[0].to_str().unwrap()]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     let mine = place.read("code/kernel.hip").replace("2.0f", "3.0f");
     place.write("code/kernel.hip", &mine);

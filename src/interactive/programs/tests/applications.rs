@@ -1,7 +1,8 @@
 //! Commands and what they are.
 
 use super::words;
-use crate::interactive::programs::{Application, ApplicationKind};
+use crate::interactive::programs::Application;
+use crate::interactive::programs::kind::ApplicationKind;
 
 use ApplicationKind::{Distributed, HipCompute, LlmInference, Mpi, Python, PythonMl, Unknown};
 
