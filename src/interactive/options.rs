@@ -34,6 +34,8 @@ pub(crate) struct LoopOptions {
     pub trace_dir: Option<PathBuf>,
     /// The first command, in place of the one that fits the program.
     pub profile: Option<String>,
+    /// Whether what would run is only printed.
+    pub is_plan: bool,
     /// Whether every question is answered by its default.
     pub yes: bool,
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, ValueEnum};
 
+use crate::analysis::counter_plan::words;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
@@ -16,7 +17,8 @@ use crate::compare::{
     CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
 use crate::engine::Registry;
-use crate::interactive::sessions::{Kind, words};
+use crate::interactive::programs::Application;
+use crate::interactive::sessions::Kind;
 use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
 use crate::report::compat::rocinsight::SchemaVersion;
@@ -182,9 +184,13 @@ fn run_interactive(
     if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
         return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
     }
-    let application = words(line).ok_or_else(|| {
-        Failure::Usage(format!("a quote in `{line}` does not end; end it, or use wavesieve workflow -- CMD"))
-    })?;
+    let application = match line.trim() {
+        "" => Vec::new(),
+        line => {
+            Application::of_line(line).map_err(|error| Failure::Usage(error.to_string()))?;
+            words(line).ok_or_else(|| Failure::Usage(format!("a quote in `{line}` does not end; end it")))?
+        }
+    };
     let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
     let named = arguments.input.named().unwrap_or_default().into_iter().map(PathBuf::from);
     let inputs = named.chain(arguments.tiers.att_dir()).collect();

@@ -14,8 +14,8 @@ use crate::interactive::sessions::Kind;
     after_help = "Runs the program under rocprofv3, reports what costs time, applies changes (an editor, --patch, or a model of --llm), builds, tests, and measures whether it got faster. Every state of the sources is a checkpoint in the git repository, next to its branches, and can be returned to. Commands run without a shell. The session can be left at any question, and continued.
 
 Examples:
-  echo n | wavesieve workflow -- ./simulate --steps 10
-  echo n | wavesieve workflow --source-dir fixtures/source --build 'make -j8' --test ./check.sh -- ./simulate"
+  wavesieve workflow --plan -- ./simulate --steps 10
+  wavesieve workflow --plan --build 'make -j8' --test ./check.sh --runs 5 -- mpirun -n 4 ./simulate"
 )]
 pub(crate) struct WorkflowArguments {
     /// Iterations at most [default: no limit]
@@ -24,6 +24,9 @@ pub(crate) struct WorkflowArguments {
     /// First profiling command, which starts with rocprofv3; by default the one that fits the program
     #[arg(long, value_name = "CMD", help_heading = "Changes")]
     profile: Option<String>,
+    /// Print what would run, and run nothing
+    #[arg(long, help_heading = "Changes", conflicts_with = "resume_session")]
+    plan: bool,
     /// Continue a session: its name, or the path of its file, also of rocpd
     #[arg(long, value_name = "ID", help_heading = "Session", conflicts_with = "program")]
     resume_session: Option<String>,
@@ -50,6 +53,7 @@ pub(crate) fn run(
         resume: arguments.resume_session.clone(),
         iterations: arguments.iterations,
         profile: arguments.profile.clone(),
+        is_plan: arguments.plan,
         ..LoopRequest::default()
     };
     arguments.looping.run(request, registry, command, global)

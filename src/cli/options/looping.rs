@@ -127,6 +127,7 @@ pub(crate) struct LoopRequest {
     pub resume: Option<String>,
     pub iterations: Option<u32>,
     pub profile: Option<String>,
+    pub is_plan: bool,
 }
 
 /// Options of all loops.
@@ -202,6 +203,7 @@ pub(crate) fn run_loop(
         time_limit_s: changes.time_limit,
         trace_dir: changes.trace_dir.clone(),
         profile: request.profile,
+        is_plan: request.is_plan,
         yes: face.yes(),
     };
     let code = machine::run(&options, &store, &mut console, &tools)?;

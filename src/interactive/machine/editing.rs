@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::driver::Machine;
-use super::error::{Halt, MachineError};
+use super::error::Halt;
 use super::findings::below;
 use super::measure::why;
 use super::records::{EditRecord, EditStatus};
@@ -156,6 +156,10 @@ impl Machine<'_> {
         self.save()?;
         let done = match record.edit.state(&record.root)? {
             EditState::After => Ok(()),
+            EditState::Before if record.status == EditStatus::Applying => {
+                // What a process that was killed left beside the files goes first.
+                record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
+            }
             EditState::Before => record.edit.apply(&record.root),
             EditState::Neither(_) if record.status == EditStatus::Applying => {
                 record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
@@ -310,9 +314,10 @@ impl Machine<'_> {
     pub(crate) fn take_back(&mut self, status: EditStatus, problem: &str) -> Result<(), Halt> {
         self.state.origin = None;
         let Some(record) = self.state.open_edit().cloned() else { return Ok(()) };
-        if let Err(error) = record.edit.revert(&record.root) {
-            self.say(Level::Error, error.to_string());
-            return Err(MachineError::Edit(error).into());
+        match record.edit.state(&record.root)? {
+            EditState::After => record.edit.revert(&record.root)?,
+            // A process that was killed may have taken it back, in whole or in part, before it could say so.
+            EditState::Before | EditState::Neither(_) => record.edit.undo_partly(&record.root)?,
         }
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = status;

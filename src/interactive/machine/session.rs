@@ -1,11 +1,13 @@
 //! Begins a session or goes on with one.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde_json::json;
 
 use super::driver::{Machine, Tools};
 use super::error::{Halt, MachineError};
+use super::measure::has_times;
 use super::model::narrator;
 use super::state::{Phase, Plan, State};
 use crate::interactive::LoopOptions;
@@ -29,6 +31,9 @@ pub(crate) fn run(
     face: &mut dyn Face,
     tools: &Tools<'_>,
 ) -> Result<u8, MachineError> {
+    if options.is_plan {
+        return planned(options, store, face);
+    }
     let old = match &options.resume {
         Some(id) => Some(id.clone()),
         None => offered(options, store, face)?,
@@ -79,6 +84,46 @@ pub(crate) fn run(
     machine.end(result)
 }
 
+/// Prints what a session would run first.
+fn planned(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<u8, MachineError> {
+    check_commands(options)?;
+    let application = Application::of_words(options.application.clone());
+    let here = std::env::current_dir().map_err(anyhow::Error::from)?;
+    let id = store.create(options.kind, &here, SystemTime::now()).session_id;
+    let directory = options.trace_dir.clone().unwrap_or_else(|| store.work_directory(&id).join("traces"));
+    let command = match &options.profile {
+        Some(line) => Profiling::of_line(line, &application, &directory)?,
+        None => Profiling::first(&application, &directory),
+    };
+    let runs = if has_times(&command) { options.runs } else { 1 };
+    let mut rows = vec![
+        ("application", application.line()),
+        ("kind", application.kind.description().to_owned()),
+        ("command", command.line()),
+        ("runs", runs.to_string()),
+    ];
+    rows.extend(options.build.iter().map(|line| ("build", line.clone())));
+    rows.extend(options.test.iter().map(|line| ("test", line.clone())));
+    rows.extend(options.patch.iter().map(|path| ("patch", path.display().to_string())));
+    for (name, value) in rows {
+        face.say(Level::Text, &format!("{name}: {value}"));
+    }
+    Ok(0)
+}
+
+/// Commands that cannot be run are refused before anything is.
+fn check_commands(options: &LoopOptions) -> Result<(), MachineError> {
+    let application = Application::of_words(options.application.clone());
+    for line in options.build.iter().chain(&options.test) {
+        Application::of_line(line).map_err(|error| MachineError::Usage(error.to_string()))?;
+    }
+    if let Some(line) = &options.profile {
+        let command = Profiling::of_line(line, &application, Path::new("traces"));
+        command.map_err(|error| MachineError::Usage(error.to_string()))?;
+    }
+    Ok(())
+}
+
 /// A new session, with paths that do not depend on where it is resumed from.
 fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
@@ -91,14 +136,7 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
             return Err(MachineError::Usage(format!("{} does not exist; check the path", path.display())));
         }
     }
-    let application = Application::of_words(options.application.clone());
-    for line in options.build.iter().chain(&options.test) {
-        Application::of_line(line).map_err(|error| MachineError::Usage(error.to_string()))?;
-    }
-    if let Some(line) = &options.profile {
-        let command = Profiling::of_line(line, &application, Path::new("traces"));
-        command.map_err(|error| MachineError::Usage(error.to_string()))?;
-    }
+    check_commands(options)?;
     let mut sources: Vec<PathBuf> = options.source_paths.iter().map(|path| absolute(path)).collect();
     if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {
         return Err(MachineError::Usage(format!("--source-dir {} does not exist; check the path", lost.display())));

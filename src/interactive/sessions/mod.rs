@@ -1,7 +1,6 @@
 //! Sessions: what a loop keeps between its runs, and where.
 
 mod clock;
-mod command_line;
 mod error;
 mod list;
 mod lock;
@@ -16,7 +15,6 @@ mod store;
 mod tests;
 
 pub(crate) use clock::{instant, utc_fraction};
-pub(crate) use command_line::words;
 pub(crate) use error::SessionError;
 pub(crate) use list::{Listed, Owner};
 pub(crate) use lock::SessionLock;

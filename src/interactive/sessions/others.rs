@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::command_line::words;
 use super::session::{EntryKind, HistoryEntry, Kind, Session};
+use crate::analysis::counter_plan::words;
 
 /// Where the state of a workflow of rocpd is kept.
 const STATE: &str = "rocpd_state";
