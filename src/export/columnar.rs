@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use arrow::array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow::error::ArrowError;
 use arrow::ipc::writer::{FileWriter, StreamWriter};
 use polars::prelude::{Column, DataFrame, DataType as PolarsType};
 
@@ -22,16 +23,16 @@ const BATCH_ROWS: usize = 1 << 15;
 /// # Errors
 /// When a column cannot be expressed in Arrow, or writing fails.
 pub(crate) fn write_arrow(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
-    write_file(&record_batch(frame)?, out)
+    write_file(&record_batch(frame)?.into(), out)
 }
 
 /// Writes an Arrow IPC file.
 ///
 /// # Errors
 /// When writing fails.
-pub(crate) fn write_file(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
-    let mut writer = FileWriter::try_new(out, &batch.schema())?;
-    pieces(batch).try_for_each(|piece| writer.write(&piece))?;
+pub(crate) fn write_file(rows: &ArrowRows, out: &mut dyn Write) -> Result<()> {
+    let mut writer = FileWriter::try_new(out, &rows.schema)?;
+    rows.batches().try_for_each(|batch| writer.write(&batch?))?;
     Ok(writer.finish()?)
 }
 
@@ -39,15 +40,41 @@ pub(crate) fn write_file(batch: &RecordBatch, out: &mut dyn Write) -> Result<()>
 ///
 /// # Errors
 /// When writing fails.
-pub(crate) fn write_stream(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
-    let mut writer = StreamWriter::try_new(out, &batch.schema())?;
-    pieces(batch).try_for_each(|piece| writer.write(&piece))?;
+pub(crate) fn write_stream(rows: &ArrowRows, out: &mut dyn Write) -> Result<()> {
+    let mut writer = StreamWriter::try_new(out, &rows.schema)?;
+    rows.batches().try_for_each(|batch| writer.write(&batch?))?;
     Ok(writer.finish()?)
 }
 
-fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
-    let rows = batch.num_rows();
-    (0..rows.max(1)).step_by(BATCH_ROWS).map(move |first| batch.slice(first, BATCH_ROWS.min(rows - first)))
+/// Rows in Arrow.
+pub(crate) struct ArrowRows {
+    schema: SchemaRef,
+    /// Columns with all rows, or with those of the largest batch where all rows are alike.
+    columns: Vec<ArrayRef>,
+    height: usize,
+    batch_rows: usize,
+}
+
+impl ArrowRows {
+    fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+        let firsts = (0..self.height.max(1)).step_by(self.batch_rows.max(1));
+        firsts.map(|first| self.batch(first, self.batch_rows.min(self.height - first)))
+    }
+
+    fn batch(&self, first: usize, rows: usize) -> Result<RecordBatch, ArrowError> {
+        let part = |column: &ArrayRef| column.slice(if column.len() == self.height { first } else { 0 }, rows);
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let columns = self.columns.iter().map(part).collect();
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+    }
+}
+
+impl From<RecordBatch> for ArrowRows {
+    fn from(batch: RecordBatch) -> Self {
+        let height = batch.num_rows();
+        let (schema, columns, _) = batch.into_parts();
+        Self { schema, columns, height, batch_rows: BATCH_ROWS }
+    }
 }
 
 /// How nanoseconds are written.
@@ -64,9 +91,24 @@ pub(crate) enum Times {
 /// # Errors
 /// When a column cannot be expressed in Arrow.
 pub(crate) fn described(frame: &DataFrame, columns: &[OutputColumn], times: Times) -> Result<RecordBatch> {
+    Ok(described_in(frame.height(), frame, columns, times)?.batch(0, frame.height())?)
+}
+
+/// As [`described`], to be written in batches.
+///
+/// # Errors
+/// As [`described`].
+pub(crate) fn described_rows(frame: &DataFrame, columns: &[OutputColumn], times: Times) -> Result<ArrowRows> {
+    described_in(BATCH_ROWS, frame, columns, times)
+}
+
+fn described_in(batch_rows: usize, frame: &DataFrame, columns: &[OutputColumn], times: Times) -> Result<ArrowRows> {
     let mut fields = Vec::with_capacity(frame.width());
     let mut arrays = Vec::with_capacity(frame.width());
     for (column, declared) in frame.columns().iter().zip(columns) {
+        // One value in all rows takes room for one batch.
+        let alike = column.as_scalar_column().map(|_| column.slice(0, batch_rows));
+        let column = alike.as_ref().unwrap_or(column);
         let is_time = matches!(declared.unit, ColumnUnit::Nanoseconds | ColumnUnit::Instant);
         let array = match column.dtype() {
             PolarsType::Categorical(_, _) => dictionary(column)?,
@@ -87,8 +129,7 @@ pub(crate) fn described(frame: &DataFrame, columns: &[OutputColumn], times: Time
         fields.push(field.with_metadata(unit.into_iter().chain(doc).collect()));
         arrays.push(array);
     }
-    let options = RecordBatchOptions::new().with_row_count(Some(frame.height()));
-    Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
+    Ok(ArrowRows { schema: Arc::new(Schema::new(fields)), columns: arrays, height: frame.height(), batch_rows })
 }
 
 /// A dictionary of the texts that occur, in the order in which they come first: the shared one has those of all columns.
@@ -117,7 +158,7 @@ fn dictionary(column: &Column) -> Result<ArrayRef> {
 mod tests {
     use arrow::array::{Array as _, AsArray as _};
     use arrow::ipc::reader::{FileReader, StreamReader};
-    use polars::prelude::{IntoLazy as _, col, df};
+    use polars::prelude::{IntoLazy as _, PlSmallStr, Scalar, col, df};
 
     use super::*;
     use crate::columns::frames::categorical;
@@ -151,13 +192,47 @@ mod tests {
     fn files_and_streams_hold_the_same() {
         let (frame, columns) = answer();
         let batch = described(&frame, &columns, Times::Integers).unwrap();
+        let rows = described_rows(&frame, &columns, Times::Integers).unwrap();
         let (mut file, mut stream) = (Vec::new(), Vec::new());
-        write_file(&batch, &mut file).unwrap();
-        write_stream(&batch, &mut stream).unwrap();
+        write_file(&rows, &mut file).unwrap();
+        write_stream(&rows, &mut stream).unwrap();
         let of_file: Vec<_> = FileReader::try_new(std::io::Cursor::new(file), None).unwrap().flatten().collect();
         let of_stream: Vec<_> = StreamReader::try_new(stream.as_slice(), None).unwrap().flatten().collect();
         assert_eq!((&of_file, of_file.len()), (&of_stream, 1));
         assert_eq!(of_file[0], batch);
+    }
+
+    #[test]
+    fn columns_of_one_value_are_the_same_in_every_batch() {
+        let rows = BATCH_ROWS + 3;
+        let number = |name: &str, value: Option<i64>| {
+            let value = value.map_or(Scalar::null(PolarsType::Int64), Scalar::from);
+            Column::new_scalar(name.into(), value, rows)
+        };
+        let text = Column::new_scalar("text".into(), Scalar::from(PlSmallStr::from("a")), rows);
+        let counted = Column::new("counted".into(), (0..rows as i64).collect::<Vec<_>>());
+        let codes = text.cast(&categorical()).unwrap().with_name("codes".into());
+        let all = vec![number("rank", Some(7)), number("none", None), text, codes, counted];
+        let frame = DataFrame::new_infer_height(all).unwrap();
+        assert!(frame.columns().iter().filter(|column| column.as_scalar_column().is_some()).count() >= 3);
+        let units = [ColumnUnit::Text, ColumnUnit::Nanoseconds, ColumnUnit::Name, ColumnUnit::Name, ColumnUnit::Text];
+        let described_as = |(column, unit): (&Column, ColumnUnit)| OutputColumn {
+            name: column.name().to_string(),
+            unit,
+            doc: String::new(),
+        };
+        let columns: Vec<OutputColumn> = frame.columns().iter().zip(units).map(described_as).collect();
+        for times in [Times::Integers, Times::Durations] {
+            let whole = described(&frame, &columns, times).unwrap();
+            let written = described_rows(&frame, &columns, times).unwrap();
+            let (mut file, mut stream) = (Vec::new(), Vec::new());
+            write_file(&written, &mut file).unwrap();
+            write_stream(&written, &mut stream).unwrap();
+            let file: Vec<_> = FileReader::try_new(std::io::Cursor::new(file), None).unwrap().flatten().collect();
+            let stream: Vec<_> = StreamReader::try_new(stream.as_slice(), None).unwrap().flatten().collect();
+            assert_eq!(file, [whole.slice(0, BATCH_ROWS), whole.slice(BATCH_ROWS, 3)]);
+            assert_eq!(file, stream);
+        }
     }
 
     #[test]

@@ -148,18 +148,16 @@ fn write_as(
         AnswerFormat::Md => markdown::write(frame, &display(), None, out),
         AnswerFormat::Html => html_table::write(frame, out),
         AnswerFormat::Pdf => Ok(out.write_all(&pdf::from_page(html_table::page(frame)?.as_bytes())?)?),
-        AnswerFormat::Parquet | AnswerFormat::Arrow => {
+        AnswerFormat::Arrow => {
+            let rows = columnar::described_rows(frame, &answer.columns, output.times())?;
+            if output.path().is_some() { columnar::write_file(&rows, out) } else { columnar::write_stream(&rows, out) }
+        }
+        AnswerFormat::Parquet => {
             let batch = columnar::described(frame, &answer.columns, output.times())?;
-            match (format, output.path()) {
-                (AnswerFormat::Arrow, Some(_)) => columnar::write_file(&batch, out),
-                (AnswerFormat::Arrow, None) => columnar::write_stream(&batch, out),
-                _ => {
-                    // The writer needs a target that can move between threads.
-                    let mut bytes = Vec::new();
-                    parquet_file::write_batch(&batch, &mut bytes)?;
-                    Ok(out.write_all(&bytes)?)
-                }
-            }
+            // The writer needs a target that can move between threads.
+            let mut bytes = Vec::new();
+            parquet_file::write_batch(&batch, &mut bytes)?;
+            Ok(out.write_all(&bytes)?)
         }
     }
 }

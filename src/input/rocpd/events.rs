@@ -8,18 +8,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
-use fnv::FnvHashMap;
 use parking_lot::Mutex;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::database::Database;
+use super::database::{Database, KEY};
+use super::event_numbers::Numbers;
+use crate::columns::reading::RowRange;
 use crate::columns::values::I64Values;
-use crate::input::common::sqlite::{Columns, TypeMismatch, Wanted, integer};
+use crate::input::common::sqlite::{Columns, Condition, TypeMismatch, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
+
+/// The table of events.
+const EVENTS: &str = "event";
 
 /// Bytes of event columns that are kept at most.
 const KEPT_BYTES: usize = 512 << 20;
+
+/// Events that are read at a time, about: buffers of that size are used again, where fresh memory for all events would cost more
+/// than reading them.
+const RANGE_ROWS: usize = 1 << 17;
 
 /// Columns that the tables of activity take from their events.
 const JOINED: &[&str] = &["stack_id", "parent_stack_id", "correlation_id", "category_id"];
@@ -35,73 +43,6 @@ pub(crate) struct Events {
     columns: Vec<(&'static str, Arc<Numbers>)>,
     type_mismatches: Vec<TypeMismatch>,
     damage: Option<String>,
-}
-
-/// Numbers of a column.
-enum Numbers {
-    /// In an eighth of the room: places in a list of all that occur.
-    Few {
-        different: Vec<Option<i64>>,
-        places: Vec<u8>,
-    },
-    /// In half the room; the smallest number there is stands for null.
-    Narrow(Vec<i32>),
-    Wide(Int64Chunked),
-}
-
-impl Numbers {
-    fn new(values: Int64Chunked) -> Self {
-        if let Some(few) = Self::few(&values) {
-            return few;
-        }
-        let fits = |number: Option<i64>| number.is_none_or(|number| i32::try_from(number).is_ok());
-        if values.null_count() == values.len() {
-            return Self::Narrow(vec![i32::MIN; values.len()]);
-        }
-        match (values.min(), values.max()) {
-            (least, greatest) if fits(least) && fits(greatest) && least != Some(i64::from(i32::MIN)) => {
-                let values = I64Values::new(&values);
-                Self::Narrow(values.iter().map(|number| number.map_or(i32::MIN, |number| number as i32)).collect())
-            }
-            _ => Self::Wide(values),
-        }
-    }
-
-    /// Where no more than 256 numbers occur.
-    fn few(values: &Int64Chunked) -> Option<Self> {
-        let mut different: Vec<Option<i64>> = Vec::new();
-        let mut places = Vec::with_capacity(values.len());
-        let (mut last, mut known) = (None, FnvHashMap::default());
-        for number in I64Values::new(values).iter() {
-            let place = match last {
-                Some((of, place)) if of == number => place,
-                _ => *known.entry(number).or_insert_with(|| {
-                    different.push(number);
-                    different.len() - 1
-                }),
-            };
-            last = Some((number, place));
-            places.push(u8::try_from(place).ok()?);
-        }
-        Some(Self::Few { different, places })
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> Option<i64> {
-        match self {
-            Self::Few { different, places } => different.get(usize::from(*places.get(at)?)).copied().flatten(),
-            Self::Narrow(numbers) => numbers.get(at).filter(|number| **number != i32::MIN).map(|n| i64::from(*n)),
-            Self::Wide(numbers) => numbers.get(at),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Few { places, .. } => places.len(),
-            Self::Narrow(numbers) => 4 * numbers.len(),
-            Self::Wide(numbers) => 8 * numbers.len(),
-        }
-    }
 }
 
 impl Events {
@@ -165,9 +106,12 @@ impl Events {
     }
 
     fn read_anew(database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
+        if let Some(events) = Self::read_in_ranges(database, names, threads) {
+            return Ok(events);
+        }
         let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
-        let columns = database.read("event", &wanted, threads)?;
-        let index = Arc::new(index_of(&columns.integers("id")));
+        let columns = database.read(EVENTS, &wanted, threads)?;
+        let index = Arc::new(index_of(&columns.integers(KEY)));
         let numbers = names.par_iter().map(|name| (*name, Arc::new(Numbers::new(columns.integers(name)))));
         let numbers = numbers.collect();
         Ok(Self {
@@ -177,6 +121,31 @@ impl Events {
             type_mismatches: columns.type_mismatches,
             damage: columns.damage,
         })
+    }
+
+    /// As [`Self::read_anew`], range by range; `None` where events are few or cannot be read so, and where anything is odd about
+    /// them.
+    fn read_in_ranges(database: &Database, names: &[&'static str], threads: usize) -> Option<Self> {
+        let ranges = database.row_ranges(EVENTS, RANGE_ROWS).filter(|ranges| ranges.len() > 1)?;
+        let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
+        let read = |rows: &RowRange| {
+            let condition = Condition::all().and_rows(KEY, *rows);
+            let columns = database.read_where(EVENTS, &wanted, condition, 1).ok()?;
+            let is_plain = columns.damage.is_none() && columns.type_mismatches.is_empty();
+            let numbers = names.iter().map(|name| Numbers::new(columns.integers(name)));
+            is_plain.then(|| (Ids::new(&columns.integers(KEY)), numbers.collect::<Vec<Numbers>>()))
+        };
+        let parts: Option<Vec<(Ids, Vec<Numbers>)>> =
+            if threads > 1 { ranges.par_iter().map(read).collect() } else { ranges.iter().map(read).collect() };
+        let (ids, numbers): (Vec<Ids>, Vec<Vec<Numbers>>) = parts?.into_iter().unzip();
+        let mut columns: Vec<(&'static str, Vec<Numbers>)> = names.iter().map(|name| (*name, Vec::new())).collect();
+        for (column, part) in numbers.into_iter().flat_map(|part| (0..).zip(part)) {
+            columns.get_mut::<usize>(column)?.1.push(part);
+        }
+        let columns = columns.into_par_iter().map(|(name, parts)| (name, Arc::new(Numbers::joined(parts))));
+        let columns = columns.collect();
+        let (index, height) = (Arc::new(Ids::index(&ids)), ids.iter().map(|ids| ids.height).sum());
+        Some(Self { index, height, columns, type_mismatches: Vec::new(), damage: None })
     }
 
     /// With more columns of the same rows, unless they are not.
@@ -211,6 +180,11 @@ impl Events {
         I64Values::new(event_ids).into_rows().map(move |id| numbers?.get(self.index.position(id?)?))
     }
 
+    /// Whether it is known that no event has anything but 0 in a column.
+    pub(crate) fn have_nothing(&self, name: &str) -> bool {
+        self.columns.iter().any(|(known, numbers)| *known == name && numbers.are_nothing())
+    }
+
     /// Whether there is an event of that id.
     pub(crate) fn contain(&self, id: i64) -> bool {
         self.index.position(id).is_some()
@@ -221,6 +195,41 @@ impl Events {
         let (type_mismatches, damage) = (self.type_mismatches.clone(), self.damage.clone());
         Columns { height: self.height, type_mismatches, damage, ..Columns::default() }
     }
+}
+
+/// Ids of a range of events, which rise.
+struct Ids {
+    height: usize,
+    ends: Option<(i64, i64)>,
+    /// All of them, if any between the first and the last is missing.
+    listed: Vec<i64>,
+}
+
+impl Ids {
+    fn new(ids: &Int64Chunked) -> Self {
+        let (height, ends) = (ids.len(), ids.first().zip(ids.last()));
+        let listed = if is_run(ends, height) { Vec::new() } else { ids.iter().flatten().collect() };
+        Self { height, ends, listed }
+    }
+
+    fn index(ranges: &[Self]) -> IdIndex {
+        let height = ranges.iter().map(|range| range.height).sum();
+        let mut ends = ranges.iter().filter_map(|range| range.ends);
+        let ends = ends.next().map(|(first, last)| (first, ends.next_back().map_or(last, |(_, last)| last)));
+        if let Some((first, _)) = ends.filter(|_| is_run(ends, height)) {
+            return IdIndex::Contiguous { first, length: height };
+        }
+        let all = ranges.iter().flat_map(|range| {
+            let run = range.ends.filter(|_| range.listed.is_empty());
+            range.listed.iter().copied().chain(run.into_iter().flat_map(|(first, last)| first..=last))
+        });
+        IdIndex::new(&all.collect::<Vec<i64>>())
+    }
+}
+
+/// Whether rising ids between two are all that are there.
+fn is_run(ends: Option<(i64, i64)>, height: usize) -> bool {
+    ends.is_none_or(|(first, last)| last.abs_diff(first).checked_add(1) == Some(height as u64))
 }
 
 /// Whose events they are: the file, the partition and the process.
@@ -284,22 +293,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_narrow_where_they_fit() {
-        let column = |values: &[Option<i64>]| Int64Chunked::from_slice_options("a".into(), values);
-        let many = |first: i64| (0..300).map(|number| Some(first + number)).chain([None, Some(first)]).collect();
-        for (values, bytes) in [
-            (vec![Some(1), None, Some(-7), Some(1 << 40)], 1),
-            (vec![None, None], 1),
-            ((0..256).map(Some).collect(), 1),
-            (many(-7), 4),
-            (many(i64::from(i32::MAX) - 299), 4),
-            (many(i64::from(i32::MIN)), 8),
-            (many(1 << 40), 8),
-            (vec![], 1),
-        ] {
-            let numbers = Numbers::new(column(&values));
-            assert_eq!(numbers.bytes(), bytes * values.len(), "{values:?}");
-            assert_eq!((0..values.len()).map(|at| numbers.get(at)).collect::<Vec<_>>(), values);
+    fn ids_of_ranges_are_found_as_those_of_all() {
+        let ids = |ids: &[i64]| Int64Chunked::from_slice("id".into(), ids);
+        for all in [vec![], vec![4, 5, 6, 7, 8], vec![4, 5, 7, 8, 900], vec![i64::MIN, 4, 5, 6, i64::MAX]] {
+            for rows in [1, 2, 3, 5] {
+                let ranges: Vec<Ids> = all.chunks(rows).map(|part| Ids::new(&ids(part))).collect();
+                let (index, whole) = (Ids::index(&ranges), IdIndex::new(&all));
+                assert_eq!(
+                    std::mem::discriminant(&index),
+                    std::mem::discriminant(&whole),
+                    "{all:?} in ranges of {rows}"
+                );
+                for id in all.iter().copied().chain([0, 3, 9]) {
+                    assert_eq!(index.position(id), whole.position(id), "{id} of {all:?} in ranges of {rows}");
+                }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ mod container;
 mod counter_facts;
 mod database;
 mod dialect;
+mod event_numbers;
 mod events;
 mod format;
 mod info_rows;

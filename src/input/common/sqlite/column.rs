@@ -140,6 +140,11 @@ impl Columns {
         Ok(Self { height: mask.num_trues(), values, ..self })
     }
 
+    /// Whether the table has a column that was read.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
     fn find(&self, name: &str) -> Option<&Values> {
         self.values.iter().find(|(column, _)| *column == name).map(|(_, values)| values)
     }

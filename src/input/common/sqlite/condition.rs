@@ -2,7 +2,7 @@
 
 use super::database::quoted;
 use super::pages::RowTest;
-use crate::columns::reading::ScanHint;
+use crate::columns::reading::{RowRange, ScanHint};
 
 /// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the smallest and the largest.
 const MAX_LISTED: usize = 20_000;
@@ -27,6 +27,11 @@ impl Condition {
         }
         self.tests.push(test);
         self
+    }
+
+    /// With the bounds of a range of rows by their `key`.
+    pub(crate) fn and_rows(self, key: &'static str, rows: RowRange) -> Self {
+        self.and(RowTest::AtLeast(key, rows.first)).and(RowTest::AtMost(key, rows.last))
     }
 
     /// With one more condition in SQL, if it is not empty.

@@ -100,20 +100,21 @@ impl PageFile {
             .iter()
             .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
             .collect::<Result<_>>()?;
-        let plan = plan(selection, stored, &columns)?;
+        let plan_for = |leaves_decide| plan(selection, stored, &columns, leaves_decide);
         let sought = SoughtIds::of(selection)?;
-        let mut columns = None;
+        let mut read = None;
         let mut is_part = false;
         // Damage is reported in the same words whichever rows are requested: a table that is damaged there is read completely.
         if let Some(some) = self.some_leaves(pages, selection, &sought) {
-            let found = self.columns(&plan, wanted, &some, threads)?;
+            let leaves_decide = some.leaves.iter().all(|leaf| sought.are_around(leaf));
+            let found = self.columns(&plan_for(leaves_decide)?, wanted, &some, threads)?;
             // Of ranges that end where leaves do, only other tests leave rows out.
             let left_out = found.left_out.filter(|_| sought.lists.is_empty());
-            columns = found.damage.is_none().then_some(Columns { left_out, ..found });
+            read = found.damage.is_none().then_some(Columns { left_out, ..found });
             is_part = true;
         }
-        let whole = || self.columns(&plan, wanted, &*self.scan(pages, selection, threads)?, threads);
-        let columns = columns.map_or_else(whole, Ok)?;
+        let whole = || self.columns(&plan_for(false)?, wanted, &*self.scan(pages, selection, threads)?, threads);
+        let columns = read.map_or_else(whole, Ok)?;
         // Others may read parts at the same time.
         if !is_part {
             self.advise_dont_need();
@@ -211,12 +212,13 @@ impl PageFile {
         if let Some(known) = known {
             return known.lost.is_empty().then(|| known.rows() > 0);
         }
-        let mut tree = walk(pages, root);
+        let known = self.trees.lock().get(&root).cloned();
+        let tree = known.unwrap_or_else(|| Arc::new(walk(pages, root)));
         // Only a root is a leaf without rows.
         let is_root = tree.leaves.len() == 1;
-        let lost = if is_root { measure(pages, &mut tree.leaves) } else { Vec::new() };
-        let is_whole = tree.lost.is_empty() && lost.is_empty();
-        is_whole.then(|| !is_root || rows_of(&tree.leaves) > 0)
+        let mut measured = if is_root { tree.leaves.clone() } else { Vec::new() };
+        let is_whole = tree.lost.is_empty() && measure(pages, &mut measured).is_empty();
+        is_whole.then(|| !is_root || rows_of(&measured) > 0)
     }
 
     /// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where rows are
@@ -253,7 +255,7 @@ impl PageFile {
     pub(crate) fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
         let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
-        let plan = plan(selection, stored, &[])?;
+        let plan = plan(selection, stored, &[], false)?;
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
             self.advise_dont_need();
@@ -272,7 +274,7 @@ impl PageFile {
     pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
         let pages = Pages::new(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
-        let plan = plan(selection, stored(selection)?, &[])?;
+        let plan = plan(selection, stored(selection)?, &[], false)?;
         let plan = if closely { plan.with_whole_records() } else { plan };
         let scan = self.scan(pages, selection, threads)?;
         if scan.lost.is_empty() && !closely {
@@ -382,13 +384,22 @@ fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> 
     Ok(stored)
 }
 
-fn plan(selection: Selection<'_>, stored: &BTreeMap<String, Stored>, columns: &[Stored]) -> Result<Plan> {
+/// What is taken of which rows; without the bounds of row ids if the leaves that are read decide about these.
+fn plan(
+    selection: Selection<'_>,
+    stored: &BTreeMap<String, Stored>,
+    columns: &[Stored],
+    leaves_decide: bool,
+) -> Result<Plan> {
     let tests = selection.condition.tests().context("rows are chosen in SQL")?;
     if tests.iter().flat_map(|test| test.columns()).any(|name| !stored.contains_key(*name)) {
         bail!("rows are chosen by a column that is not known");
     }
     let of = |name: &&'static str| stored.get(*name).copied().unwrap_or(Stored::RowId);
-    let tests: Vec<_> = tests.iter().map(|test| test.map(of)).collect();
+    let tests = tests.iter().map(|test| test.map(of));
+    let is_bound =
+        |test: &RowTest<Stored>| matches!(test, RowTest::AtLeast(Stored::RowId, _) | RowTest::AtMost(Stored::RowId, _));
+    let tests: Vec<_> = tests.filter(|test| !leaves_decide || !is_bound(test)).collect();
     Ok(Plan::new(columns, &tests, text_of_blob))
 }
 
@@ -418,6 +429,12 @@ impl<'a> SoughtIds<'a> {
 
     fn are_all(&self) -> bool {
         self.lists.is_empty() && self.least == i64::MIN && self.most == i64::MAX
+    }
+
+    /// Whether all rows of a leaf are between the bounds.
+    fn are_around(&self, leaf: &Leaf) -> bool {
+        let begins = self.least == i64::MIN || leaf.above.is_some_and(|above| above >= self.least - 1);
+        begins && (self.most == i64::MAX || leaf.up_to.is_some_and(|up_to| up_to <= self.most))
     }
 
     /// Whether a leaf may have a row with one of them.

@@ -83,9 +83,11 @@ pub(crate) fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()>
     if assembly.wants(&["region_name"]) {
         let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
         let names = columns.integers("region_name_id");
-        let names = names.iter().map(|id| strings.position(id).filter(|_| strings.get(id) != Some("")));
-        let column = dictionary_column("region_name", strings.values(), names)?;
-        assembly.put("region_name", column);
+        if names.null_count() < names.len() {
+            let names = names.iter().map(|id| strings.position(id).filter(|_| strings.get(id) != Some("")));
+            let column = dictionary_column("region_name", strings.values(), names)?;
+            assembly.put("region_name", column);
+        }
     }
     assembly.put_times(&columns.integers("start"), &columns.integers("end"));
     for &(name, source, nullable) in COPIED {
@@ -97,7 +99,7 @@ pub(crate) fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()>
     }
     // 0 is how the source writes that a dispatch belongs to no graph.
     for name in ["graph_exec_id", "graph_node_id"] {
-        if assembly.wants(&[name]) {
+        if assembly.wants(&[name]) && columns.has(name) {
             let in_graph = I64Values::new(&columns.integers("graph_exec_id"));
             let values = I64Values::new(&columns.integers(name));
             let values = values.iter().zip(in_graph.iter()).map(|(value, graph)| value.filter(|_| graph != Some(0)));
@@ -153,14 +155,15 @@ pub(crate) fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chun
     Ok(())
 }
 
-/// Adds those of the three correlation columns that are wanted.
+/// Adds those of the three correlation columns that are wanted and not null in all rows.
 pub(crate) fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked) {
     let sources = [
         ("correlation_id", "stack_id"),
         ("parent_correlation_id", "parent_stack_id"),
         ("external_id", "correlation_id"),
     ];
-    let wanted: Vec<_> = sources.into_iter().filter(|(name, _)| assembly.wants(&[name])).collect();
+    let is_made = |(name, source): &(&str, &str)| assembly.wants(&[name]) && !events.have_nothing(source);
+    let wanted: Vec<_> = sources.into_iter().filter(is_made).collect();
     let of_events = |(name, source)| {
         let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
         (name, integers(name, values))

@@ -10,7 +10,7 @@ const LISTED_KERNELS: usize = 2_000;
 /// Which rows of a table to read: those of `own`, and of a table with a start and an end those that somebody will look at.
 pub(crate) fn condition(assembly: &Assembly<'_>, base: &str, own: Condition) -> Condition {
     let own = match assembly.context.rows {
-        Some(rows) => own.and(RowTest::AtLeast(KEY, rows.first)).and(RowTest::AtMost(KEY, rows.last)),
+        Some(rows) => own.and_rows(KEY, rows),
         None => own,
     };
     // SQLite takes the name of a column that is not there for a text.
