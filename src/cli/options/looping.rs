@@ -8,7 +8,6 @@ use clap::{Args, Command};
 use super::global::GlobalArguments;
 use super::llm::{LlmArguments, check_own};
 use crate::cli::exit::Failure;
-use crate::cli::output::model_progress::ModelProgress;
 use crate::engine::Registry;
 use crate::interactive::LoopOptions;
 use crate::interactive::face::{Console, ConsoleOptions, FaceError};
@@ -184,10 +183,9 @@ pub(crate) fn run_loop(
     llm.narrator(global)?;
     let store = store.store()?;
     let mut console = face.console(global)?;
-    let progress = ModelProgress::new(global);
     let narrator = |conversation: &Path| llm.narrator_of_session(conversation, global);
     let check = |words: &[String]| check_own(command, words);
-    let tools = Tools { registry, check_own: &check, narrator: &narrator, listener: &progress, now: &SystemTime::now };
+    let tools = Tools { registry, check_own: &check, narrator: &narrator, listener: &(), now: &SystemTime::now };
     let options = LoopOptions {
         kind: request.kind,
         inputs: request.inputs,

@@ -223,7 +223,13 @@ impl Face for Console {
         self.screen.begin(text);
     }
 
+    fn begin_request(&mut self, text: &str) {
+        self.interruptions.set_idle(true);
+        self.screen.begin(text);
+    }
+
     fn end(&mut self) {
+        self.interruptions.set_idle(false);
         self.screen.end();
     }
 

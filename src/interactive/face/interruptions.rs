@@ -19,6 +19,8 @@ struct Pressed {
     last: Mutex<Option<Instant>>,
     is_set: AtomicBool,
     is_asking: AtomicBool,
+    /// Whether nothing is lost if the program ends at once.
+    is_idle: AtomicBool,
 }
 
 impl Pressed {
@@ -26,7 +28,7 @@ impl Pressed {
     fn press(&self, now: Instant) -> bool {
         let before = self.last.lock().replace(now);
         self.is_set.store(true, SeqCst);
-        before.is_none_or(|before| now.saturating_duration_since(before) > PATIENCE)
+        !self.is_idle.load(SeqCst) && before.is_none_or(|before| now.saturating_duration_since(before) > PATIENCE)
     }
 }
 
@@ -66,6 +68,11 @@ impl Interruptions {
     /// Whether a question waits for its answer.
     pub(super) fn set_asking(&self, is_asking: bool) {
         self.0.is_asking.store(is_asking, SeqCst);
+    }
+
+    /// Whether the program may end at once, as while a server is waited for.
+    pub(super) fn set_idle(&self, is_idle: bool) {
+        self.0.is_idle.store(is_idle, SeqCst);
     }
 
     /// As if one came.

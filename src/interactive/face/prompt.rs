@@ -1,5 +1,7 @@
 //! How a question looks.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::plain::plain;
 use super::question::{Choice, Question};
 use super::wrap::wrapped;
@@ -7,6 +9,8 @@ use super::wrap::wrapped;
 /// Choices in the line of the question: so many, with labels of so many characters together.
 const INLINE_CHOICES: usize = 4;
 const INLINE_CHARACTERS: usize = 60;
+/// Columns for the answer.
+const ROOM: usize = 10;
 
 /// A question on the screen: lines, and what stands before the answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +51,15 @@ pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     let end =
         if last.ends_with(['?', ':']) && (enter.is_empty() && until.is_empty() && gap.is_empty()) { " " } else { ": " };
     let last = if end == " " { last } else { last.trim_end_matches(':').to_owned() };
-    Prompt { lines, before_answer: format!("{last}{gap}{choices}{enter}{until}{end}") }
+    let before_answer = format!("{last}{gap}{choices}{enter}{until}{end}");
+    let is_wide = width.is_some_and(|width| before_answer.width() + ROOM > width);
+    if is_wide && !choices.is_empty() {
+        // A terminal breaks words; the question then has lines of its own.
+        let mut lines = lines;
+        lines.extend(wrapped(&last, width, 2));
+        return Prompt { lines, before_answer: format!("{choices}{enter}{end}") };
+    }
+    Prompt { lines, before_answer }
 }
 
 /// Choices as they are shown: numbers that follow one another and do the same are one.

@@ -71,6 +71,8 @@ pub(crate) trait Face {
     fn output(&mut self, line: &str);
     /// Something runs until [`Face::end`].
     fn begin(&mut self, text: &str);
+    /// A server is waited for until [`Face::end`]; Ctrl-C then ends the program, whose session is saved.
+    fn begin_request(&mut self, text: &str);
     /// It ended.
     fn end(&mut self);
     /// Names the session in all later events.

@@ -22,8 +22,6 @@ use crate::trace::Trace;
 const DIGEST: &str = "wsd";
 /// Where a finding comes from, in a session.
 const FROM_TRACE: &str = "profiling_analysis";
-/// Findings that are shown with what to do about them.
-const SHOWN: usize = 8;
 
 impl Machine<'_> {
     /// Analyses the measurement under way, and compares it with the last that was kept.
@@ -78,7 +76,7 @@ impl Machine<'_> {
     /// When the traces cannot be read any more.
     pub(crate) fn refresh(&mut self) -> Result<bool, Halt> {
         if self.analyzed.is_none() {
-            let inputs: Vec<PathBuf> = match self.state.latest() {
+            let inputs: Vec<PathBuf> = match self.state.latest_kept() {
                 Some(latest) => latest.runs.first().map(|run| run.traces.clone()).unwrap_or_default(),
                 None => self.session.inputs.clone(),
             };
@@ -95,33 +93,26 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Shows the figures and the findings.
+    /// Shows the figures; a menu follows with the findings.
     pub(crate) fn show(&mut self, analyzed: &Analyzed) {
         self.say(Level::Heading, analyzed.analysis.document.title.clone());
         self.say(Level::Text, analyzed.analysis.document.summary.clone());
         self.face.table(&["figure", "value"], &analyzed.figures());
-        for (place, item) in analyzed.items.iter().take(SHOWN).enumerate() {
-            self.say(Level::Text, format!("{}. [{}] {}", place + 1, item.priority.word(), item.title));
-            if item.priority <= Priority::Medium {
-                for advice in item.advice.iter().take(3) {
-                    self.say(Level::Text, format!("     - {advice}"));
-                }
-            }
-        }
-        let more = analyzed.items.len().saturating_sub(SHOWN);
-        if more > 0 {
-            self.say(Level::Note, format!("{more} more findings; `wavesieve analyze` lists all"));
-        }
     }
 
     /// Keeps findings for the menu, each once.
     pub(crate) fn merge_items(&mut self, items: &[Item]) {
         let added_at = self.timestamp();
+        let is_found = |one: &MenuItem| items.iter().any(|item| item.id == one.id);
+        self.session.persistent_menu_items.retain(|one| one.source != FROM_TRACE || is_found(one));
         for item in items.iter().filter(|item| item.priority < Priority::Info) {
             let Ok(detail) = serde_json::to_value(item) else { continue };
             let known = self.session.persistent_menu_items.iter_mut().find(|one| one.id == item.id);
             match known {
-                Some(known) => (known.title, known.detail) = (item.title.clone(), detail),
+                Some(known) => {
+                    (known.title, known.detail) = (item.title.clone(), detail);
+                    item.priority.word().clone_into(&mut known.priority);
+                }
                 None => self.session.persistent_menu_items.push(MenuItem {
                     id: item.id.clone(),
                     title: item.title.clone(),
@@ -133,6 +124,9 @@ impl Machine<'_> {
                 }),
             }
         }
+        let rank =
+            |one: &MenuItem| Priority::ALL.iter().position(|priority| priority.word() == one.priority.to_lowercase());
+        self.session.persistent_menu_items.sort_by_key(|one| rank(one).unwrap_or(usize::MAX));
     }
 
     /// Compares with the measurement before, by the bands of `compare`.

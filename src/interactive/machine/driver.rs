@@ -18,6 +18,9 @@ use crate::llm::{Listener, LlmError, Narrator};
 /// Bytes of a command's output that are shown.
 const SHOWN_OUTPUT: u64 = 16 << 20;
 
+/// Characters of a wrong answer that are repeated.
+const LONGEST_ECHO: usize = 40;
+
 /// What the machine needs of the program around it.
 pub(crate) struct Tools<'a> {
     pub registry: &'a Registry,
@@ -116,7 +119,7 @@ impl Machine<'_> {
             Question { id, text: text.into(), choices, default: default.map(ToOwned::to_owned), is_long: false };
         loop {
             let Some(answer) = self.ask(&question)? else { return Ok(None) };
-            let answer = answer.to_lowercase();
+            let answer: String = answer.chars().take(LONGEST_ECHO).collect::<String>().to_lowercase();
             let named = question.choices.iter().find(|choice| choice.key == answer);
             if let Some(choice) = named {
                 return Ok(Some(choice.key.clone()));

@@ -243,6 +243,7 @@ impl Machine<'_> {
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = passed;
         }
+        self.state.is_stale = false;
         self.state.failure = None;
         self.event("edit_passed", json!({ "edit": id, "check": what }));
         Ok(next)
@@ -323,6 +324,8 @@ impl Machine<'_> {
             edit.status = status;
             edit.problem = Some(problem.to_owned());
         }
+        self.state.is_stale = true;
+        self.analyzed = None;
         self.forget_checkpoint_of(record.id);
         self.event("edit_reverted", json!({ "edit": record.id, "reason": problem }));
         self.say(Level::Note, format!("taken back: {} ({})", record.summary, record.edit.summary()));

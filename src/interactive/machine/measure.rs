@@ -11,7 +11,7 @@ use super::error::{Halt, MachineError};
 use super::records::{EditStatus, Measurement, Run};
 use super::state::Phase;
 use crate::interactive::face::Level;
-use crate::interactive::programs::{End, Ended, Profiling, ProgramError, run};
+use crate::interactive::programs::{Application, End, Ended, Profiling, ProgramError, run};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// What is collected that changes the times of a program, by the beginning of its name.
@@ -31,6 +31,9 @@ impl Machine<'_> {
     /// Runs the command as often as was asked for. Runs that an earlier process finished are not repeated.
     pub(crate) fn measure(&mut self) -> Result<Phase, Halt> {
         let Some(command) = self.state.command.clone() else { return Ok(Phase::Next) };
+        if self.state.is_stale {
+            self.rebuild()?;
+        }
         self.begin_measurement(&command);
         let wanted = self.wanted_runs(&command);
         loop {
@@ -54,6 +57,40 @@ impl Machine<'_> {
                 }
             }
         }
+    }
+
+    /// Builds the program again after files were taken back: what is measured is what the files say.
+    fn rebuild(&mut self) -> Result<(), Halt> {
+        match self.state.plan.build.clone() {
+            Some(line) => {
+                let application = Application::of_line(&line)?;
+                self.event("command", json!({ "line": line, "for": "rebuild" }));
+                let title = format!("build: {line}");
+                let ended = self.run_program(&application.words, &application.environment, &title);
+                match ended.end {
+                    End::Interrupted => return Err(Halt::Interrupted),
+                    End::Code(0) => {}
+                    other => {
+                        let reason = why(&other, self.state.plan.time_limit_s);
+                        let text = format!("the build failed after an edit was taken back: {reason}");
+                        return Err(MachineError::Other(anyhow::anyhow!(text)).into());
+                    }
+                }
+            }
+            None => {
+                let text = "Files were taken back. Build the program now, if it must be built.";
+                if self
+                    .choose("rebuild", text, &[("y", "it is built, go on"), ("q", "stop here")], Some("y"))?
+                    .as_deref()
+                    != Some("y")
+                {
+                    return Err(Halt::Quit);
+                }
+            }
+        }
+        self.state.is_stale = false;
+        self.save()?;
+        Ok(())
     }
 
     /// Counters and thread traces need one run; times need several, to know their noise.

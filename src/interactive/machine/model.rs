@@ -1,8 +1,10 @@
 //! What a language model is asked: what to optimise, and edits of source files.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use minijinja::context;
+use regex::Regex;
 use serde_json::json;
 
 use super::driver::Machine;
@@ -37,7 +39,7 @@ impl Machine<'_> {
     /// Asks the model about the analysis as a whole, and prints its answer.
     pub(crate) fn narrate(&mut self) -> Result<(), Halt> {
         let (Some(narrator), Some(analyzed)) = (&self.narrator, &self.analyzed) else { return Ok(()) };
-        self.face.begin("asking the model");
+        self.face.begin_request("asking the model");
         let tools = self.tools;
         let outcome = narrator.narrate(&analyzed.analysis, tools.registry, tools.check_own, tools.listener);
         self.face.end();
@@ -158,6 +160,12 @@ impl Machine<'_> {
                     self.say(Level::Note, "the model changes nothing");
                     return Ok(None);
                 }
+                Ok(edit) if has_new_tokens(&edit) => {
+                    let text = "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are";
+                    self.event("edit_refused", json!({ "reason": text }));
+                    self.say(Level::Warning, text);
+                    problem = Some(text.to_owned());
+                }
                 Ok(edit) => return Ok(Some(edit)),
                 Err(error) => {
                     self.event("edit_refused", json!({ "reason": error.to_string() }));
@@ -205,7 +213,7 @@ impl Machine<'_> {
             ..Request::default()
         };
         let gate = narrator.gate(narrator.redactor(narrator.names(&analyzed.analysis)));
-        self.face.begin("asking the model for an edit");
+        self.face.begin_request("asking the model for an edit");
         let reply = ask_chain(&gate, narrator.endpoints(), &request, self.tools.listener);
         self.face.end();
         let reply = match reply {
@@ -239,6 +247,17 @@ impl Machine<'_> {
         let first = texts.len().saturating_sub(2);
         texts.split_off(first)
     }
+}
+
+/// Whether an edit writes words that stand for what was not sent, where the file has none.
+fn has_new_tokens(edit: &Edit) -> bool {
+    static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+(_[A-Z]+)*_\d+\]").ok());
+    let Some(token) = TOKEN.as_ref() else { return false };
+    edit.files.iter().any(|file| {
+        let before = file.before.as_deref().unwrap_or_default();
+        let after = file.after.as_deref().unwrap_or_default();
+        token.find_iter(after).any(|found| !before.contains(found.as_str()))
+    })
 }
 
 /// The cells of a table as text.

@@ -189,6 +189,7 @@ impl Machine<'_> {
         }
         truncate(&mut self.state, target);
         self.analyzed = None;
+        self.state.is_stale = true;
         let name = target.map_or_else(|| "the state before the first edit".to_owned(), |id| format!("checkpoint {id}"));
         self.event(
             "rolled_back",

@@ -49,6 +49,7 @@ pub(crate) fn run(
         }
     };
     face.set_session(&session.session_id);
+    let session = with_source(session, options, face)?;
     let state = state(&session, options, is_resumed)?;
     let application = Application::of_words(session.application.clone());
     let work = store.work_directory(&session.session_id);
@@ -171,6 +172,18 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
     let (own, lock) = store.begin(session.kind, &session.root, (tools.now)())?;
     let taken = Session {
         session_id: own.session_id,
+        created_at: own.created_at,
+        // What was analysed last is analysed again.
+        inputs: match session.inputs.is_empty() {
+            true => session
+                .history
+                .iter()
+                .rev()
+                .map(|entry| entry.db_paths.clone())
+                .find(|paths| !paths.is_empty())
+                .unwrap_or_default(),
+            false => session.inputs.clone(),
+        },
         last_updated: own.last_updated,
         format: own.format,
         // What the other program did next is not known here.
@@ -178,6 +191,32 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
         ..session
     };
     Ok((taken, lock))
+}
+
+/// The session with the source that is named anew. A source folder that is gone is reported.
+fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> Result<Session, MachineError> {
+    let here = std::env::current_dir().map_err(anyhow::Error::from)?;
+    let mut session = session;
+    if options.resume.is_some() && !options.source_paths.is_empty() {
+        let absolute = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| here.join(path));
+        session.source_paths = options.source_paths.iter().map(absolute).collect();
+        if !session.root.is_dir()
+            && let Some(first) = session.source_paths.first().filter(|path| path.is_dir())
+        {
+            session.root.clone_from(first);
+        }
+    }
+    if session.root.is_dir() {
+        return Ok(session);
+    }
+    let lost = session.root.display();
+    let text = format!("the source folder {lost} of the session is not there; name one with --source-dir");
+    if session.kind == Kind::Workflow {
+        return Err(MachineError::Usage(text));
+    }
+    face.say(Level::Warning, &text);
+    session.root = here;
+    Ok(session)
 }
 
 /// Sessions of the same folder, from which the user may choose one to go on with.

@@ -138,6 +138,8 @@ pub(crate) struct State {
     pub asked_about: Vec<String>,
     /// How often a model was asked to mend the edit at hand.
     pub repairs: u32,
+    /// Whether files were taken back since the program was built.
+    pub is_stale: bool,
     /// What the build or the test printed when it failed last.
     pub failure: Option<String>,
 }
@@ -146,6 +148,11 @@ impl State {
     /// The last measurement that has a trace of times to compare with.
     pub(crate) fn latest(&self) -> Option<&Measurement> {
         self.measurements.last()
+    }
+
+    /// The last measurement of a state that the files still are in.
+    pub(crate) fn latest_kept(&self) -> Option<&Measurement> {
+        self.measurements.iter().rev().find(|one| !self.is_taken_back(one))
     }
 
     /// The edit at hand: written, and neither refused, taken back nor judged.

@@ -33,7 +33,7 @@ impl Machine<'_> {
             .collect();
         rows.sort();
         let rows: Vec<Vec<String>> = rows.into_iter().map(|(_, row)| row).collect();
-        self.face.table(&["measurement", "runs", "span", "verdict", "change", "edit", "status"], &rows);
+        self.face.table(&["measurement", "runs", "span of the run", "verdict", "change", "edit", "status"], &rows);
         let unmeasured: Vec<String> = self
             .state
             .edits
@@ -44,7 +44,12 @@ impl Machine<'_> {
         for line in unmeasured {
             self.say(Level::Note, line);
         }
-        let timed: Vec<_> = self.state.measurements.iter().filter(|one| one.span_ns.is_some()).collect();
+        let timed: Vec<_> = self
+            .state
+            .measurements
+            .iter()
+            .filter(|one| one.span_ns.is_some() && !self.state.is_taken_back(one))
+            .collect();
         let (first, last) = (timed.first().and_then(|one| one.span_ns), timed.last().and_then(|one| one.span_ns));
         let gained = first.zip(last).filter(|_| timed.len() > 1);
         let kept: Vec<String> = self
@@ -64,8 +69,11 @@ impl Machine<'_> {
         });
         if let Some((first, last)) = gained {
             let pct = shorter_pct(first, last).unwrap_or(0.0);
-            let text =
-                format!("span {} → {} ({pct:+}% of the time saved)", duration(first as f64), duration(last as f64));
+            let text = format!(
+                "span of the run {} → {} ({pct:+}% of the time saved)",
+                duration(first as f64),
+                duration(last as f64)
+            );
             self.say(Level::Text, text);
         }
         if !kept.is_empty() {

@@ -20,7 +20,7 @@ pub(crate) enum SessionError {
     )]
     InvalidId(String),
     /// The file is no session.
-    #[error("{} is not a session: {reason}; remove the file or name another", .path.display())]
+    #[error("{} is not a session: {reason}; remove the file", .path.display())]
     Malformed { path: PathBuf, reason: String },
     /// The file is of a later version of this program.
     #[error("{} has session format {format}, this version reads up to {known}; update wavesieve", .path.display())]

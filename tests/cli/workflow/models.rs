@@ -92,6 +92,7 @@ fn answers_that_are_no_edits_change_nothing() {
         (says("FILE: ../outside.c\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n"), "outside.c"),
         (says("FILE: build.sh\n<<<<<<< SEARCH\nset -e\n=======\nrm -rf ~\n>>>>>>> REPLACE\n"), "build.sh"),
         (says("```\n__global__ void gemm() {}\n```"), ""),
+        (edit("// time: 100000", "// time: 5 [SECRET_2]"), "[SECRET_1]"),
     ] {
         let place = Place::new();
         let server = Server::new(vec![answer]);

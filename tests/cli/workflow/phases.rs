@@ -209,3 +209,20 @@ fn counters_are_collected_with_their_definitions() {
     // Times under counters are compared with nothing.
     assert!(named(&events, "analyzed")[1]["compared_with"].is_null());
 }
+
+/// What is measured is what the files say: after an edit was taken back the program is built again.
+#[test]
+fn the_program_is_built_again_after_an_edit_was_taken_back() {
+    let place = Place::new();
+    let patch = place.patch("p.patch", "100000", "50000");
+    let answers = "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: v\nmenu: n\nnext: 1\nmenu: q\n";
+    let (run, events) = place.answered(answers, &["--patch", patch.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let verdicts: Vec<&str> =
+        named(&events, "analyzed").iter().skip(1).map(|one| one["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["faster", "same"], "{}", run.stdout);
+    assert!(place.read("code/build/kernels.txt").contains(" 100000 "));
+    // Nothing was kept, so that nothing was saved.
+    assert!(!run.stdout.contains("of the time saved)") || run.stdout.contains("(+0% of"), "{}", run.stdout);
+    assert_eq!(named(&events, "summary")[0]["edits_kept"], 0);
+}
