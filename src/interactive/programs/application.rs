@@ -64,11 +64,7 @@ pub(super) fn line(environment: &[(String, String)], words: &[String]) -> String
 pub(super) fn without_variables(words: Vec<String>) -> (Vec<(String, String)>, Vec<String>) {
     let mut environment: Vec<(String, String)> = Vec::new();
     let mut rest = words.as_slice();
-    loop {
-        let (first, behind) = match rest {
-            [first, behind @ ..] => (first.as_str(), behind),
-            [] => break,
-        };
+    while let [first, behind @ ..] = rest {
         if let Some((name, value)) = assignment(first) {
             environment.retain(|(known, _)| known != name);
             environment.push((name.to_owned(), value.to_owned()));
