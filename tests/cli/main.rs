@@ -53,6 +53,7 @@ mod paths;
 mod perfetto;
 mod plan;
 mod planted;
+mod profiler;
 mod promises;
 mod quality;
 mod queries;

@@ -11,23 +11,28 @@ pub(super) enum Signal {
     Kill,
 }
 
-/// Starts a program as the leader of a group. Where there is Linux, it is killed when this thread ends, and so when this process
-/// is killed.
+/// Starts a program as the leader of a group. It heeds SIGINT, even if this process was started to ignore it, as jobs in the
+/// background are. Where there is Linux, it is killed when this thread ends, and so when this process is killed.
 pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
-    #[cfg(target_os = "linux")]
     {
         use std::os::unix::process::CommandExt;
         let parent = std::process::id();
         let act = move || {
+            // SAFETY: the call sets no handler, only what the new process does by default.
+            unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+            #[cfg(target_os = "linux")]
             // SAFETY: the call takes numbers and changes an attribute of the new process alone.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)
+            };
             // SAFETY: the call takes nothing and only reads.
             let is_orphan = u32::try_from(unsafe { libc::getppid() }) != Ok(parent);
             if is_orphan { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         };
-        // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor locks: the error has no text.
+        command.process_group(0);
+        // SAFETY: between fork and exec the closure makes three system calls, and neither allocates nor locks: the error has no
+        // text.
         unsafe { command.pre_exec(act) };
     }
     command.spawn()
