@@ -165,7 +165,7 @@ fn wrong_names_are_refused() {
         (&["workflow", "--answers", "nowhere", "--", "./app"], "cannot read answers of nowhere"),
         (&["workflow", "--events", ".", "--", "./app"], "cannot write events to ."),
         (&["analyze", "--resume-session", "x"], "--interactive"),
-        (&["analyze", "--interactive='./app", "x"], "a quote in `'./app` does not end"),
+        (&["analyze", "--interactive='./app", "x"], "a quote is left open"),
         (&["analyze", "--interactive", "x", "-f", "json"], "leave out --format"),
     ] {
         let run = home.run(arguments);

@@ -20,7 +20,7 @@ impl Machine<'_> {
         let Some(mut command) = command else { return Ok(Phase::Menu) };
         let place = command.words.iter().position(|word| DEFINITIONS.contains(&word.as_str()));
         if let Some(value) = place.and_then(|place| command.words.get_mut(place + 1))
-            && !self.session.root.join(&*value).is_file()
+            && !self.state.plan.folder.join(&*value).is_file()
         {
             let Some(path) = self.written_definitions(value) else {
                 let text = format!("{value} is not there; make it with `wavesieve plan -f definitions -o {value}`");
@@ -46,7 +46,7 @@ impl Machine<'_> {
         let path = folder.join(format!("{}-{file}", self.state.next_measurement));
         let arguments = command.words.iter().skip(1).take(command.words.len().saturating_sub(2));
         let mut own = Command::new(std::env::current_exe().ok()?);
-        own.args(arguments).arg(&path).current_dir(&self.session.root);
+        own.args(arguments).arg(&path).current_dir(&self.state.plan.folder);
         let done = own.output().ok()?;
         self.event("definitions", json!({ "path": path, "code": done.status.code() }));
         path.is_file().then(|| path.display().to_string())

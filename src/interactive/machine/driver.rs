@@ -106,30 +106,31 @@ impl Machine<'_> {
         }
     }
 
-    /// One of some choices, by its key; asked again where the answer is none of them. `None` at the end of the input.
+    /// One of some choices, by its key; asked again where the answer is none of them. The end of the input leaves the session
+    /// where it is.
     pub(crate) fn choose(
         &mut self,
         id: &'static str,
         text: impl Into<String>,
         choices: &[(&str, &str)],
         default: Option<&str>,
-    ) -> Result<Option<String>, Halt> {
+    ) -> Result<String, Halt> {
         let choices: Vec<Choice> = choices.iter().map(|(key, label)| Choice::new(*key, *label)).collect();
         let question =
             Question { id, text: text.into(), choices, default: default.map(ToOwned::to_owned), is_long: false };
         loop {
-            let Some(answer) = self.ask(&question)? else { return Ok(None) };
+            let answer = self.ask(&question)?.ok_or(Halt::Quit)?;
             let answer: String = answer.chars().take(LONGEST_ECHO).collect::<String>().to_lowercase();
             let named = question.choices.iter().find(|choice| choice.key == answer);
             if let Some(choice) = named {
-                return Ok(Some(choice.key.clone()));
+                return Ok(choice.key.clone());
             }
             let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
             self.say(Level::Warning, format!("{answer:?} is none of the answers; type {}", keys.join(", ")));
         }
     }
 
-    /// Yes or no; no at the end of the input.
+    /// Yes or no. The end of the input leaves the session where it is.
     pub(crate) fn confirm(&mut self, id: &'static str, text: impl Into<String>, default: bool) -> Result<bool, Halt> {
         let default = if default { "y" } else { "n" };
         let question = Question {
@@ -140,7 +141,7 @@ impl Machine<'_> {
             is_long: false,
         };
         loop {
-            let Some(answer) = self.ask(&question)? else { return Ok(false) };
+            let answer = self.ask(&question)?.ok_or(Halt::Quit)?;
             match answer.to_lowercase().as_str() {
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),
@@ -149,7 +150,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Free text; empty at the end of the input.
+    /// Free text. The end of the input leaves the session where it is.
     pub(crate) fn text(
         &mut self,
         id: &'static str,
@@ -158,7 +159,7 @@ impl Machine<'_> {
         is_long: bool,
     ) -> Result<String, Halt> {
         let question = Question { id, text: text.into(), choices: Vec::new(), default, is_long };
-        Ok(self.ask(&question)?.unwrap_or_default())
+        self.ask(&question)?.ok_or(Halt::Quit)
     }
 
     /// The folder that paths of edits are below.

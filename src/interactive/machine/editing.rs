@@ -71,7 +71,19 @@ impl Machine<'_> {
                 return Ok(None);
             }
         };
-        Ok(self.or_report(Edit::from_patch(root, &text)))
+        let mut edit = Edit::from_patch(root, &text);
+        let below = self.named(&self.session.root);
+        if edit.is_err() && root != self.session.root {
+            // Made in the source folder, which lies below the top of the repository.
+            let other = Edit::from_patch(&self.session.root, &text).map(|mut edit| {
+                for file in &mut edit.files {
+                    file.path = below.join(&file.path);
+                }
+                edit
+            });
+            edit = other.or(edit);
+        }
+        Ok(self.or_report(edit))
     }
 
     fn edit_of_editor(&mut self, root: &Path, file: &Path, line: u32) -> Result<Option<Edit>, Halt> {
@@ -98,7 +110,7 @@ impl Machine<'_> {
         self.event("editor", json!({ "words": arguments }));
         // It has the terminal to itself while it runs.
         let status = arguments.split_first().map(|(program, rest)| {
-            std::process::Command::new(program).args(rest).current_dir(&self.session.root).status()
+            std::process::Command::new(program).args(rest).current_dir(&self.state.plan.folder).status()
         });
         self.face.forgive();
         if let Some(Err(error)) = status {
@@ -253,7 +265,7 @@ impl Machine<'_> {
     fn wait_for_build(&mut self) -> Result<bool, Halt> {
         let choices = [("y", "it is built (if it must be), go on"), ("v", "take the edit back")];
         let answer = self.choose("edit.built", "Build the program now, if it must be built.", &choices, Some("y"))?;
-        if answer.as_deref() == Some("v") {
+        if answer == "v" {
             let error =
                 self.text("edit.error", "What went wrong? (end with an empty line)", Some(String::new()), true)?;
             self.state.failure = Some(error.clone()).filter(|error| !error.is_empty());
@@ -270,7 +282,10 @@ impl Machine<'_> {
         for line in lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)) {
             self.say(Level::Text, format!("  {line}"));
         }
-        self.event("check_failed", json!({ "check": what, "reason": reason }));
+        self.event(
+            "check_failed",
+            json!({ "check": what, "edit": self.state.open_edit().map(|edit| edit.id), "reason": reason }),
+        );
         let output = shortened(tail);
         self.state.failure = Some(format!("{reason}\n{output}"));
         let can_repair = self.state.repairs < REPAIRS && matches!(self.state.origin, Some(Origin::Model { .. }));
@@ -282,16 +297,16 @@ impl Machine<'_> {
         choices.push(("r", "run the command again, after you mended it"));
         choices.push(("q", "stop here; the session can be resumed"));
         let default = choices.first().map(|(key, _)| *key);
-        match self.choose("edit.failed", "The edit does not hold.", &choices, default)?.as_deref() {
-            Some("f") => {
+        match self.choose("edit.failed", "The edit does not hold.", &choices, default)?.as_str() {
+            "f" => {
                 self.state.repairs += 1;
                 let origin = self.state.origin.clone();
                 self.take_back(EditStatus::Reverted, reason)?;
                 self.state.origin = origin;
                 Ok(Phase::Propose)
             }
-            Some("r") => self.taken_from_files(if what == "build" { Phase::Build } else { Phase::Test }),
-            Some("q") => Err(Halt::Quit),
+            "r" => self.taken_from_files(if what == "build" { Phase::Build } else { Phase::Test }),
+            "q" => Err(Halt::Quit),
             _ => {
                 self.take_back(EditStatus::Reverted, reason)?;
                 Ok(Phase::Menu)

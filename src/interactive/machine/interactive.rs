@@ -62,13 +62,12 @@ impl Machine<'_> {
         if self.has_model() {
             choices.push(("e", "let the model edit a file"));
         }
-        if !self.state.checkpoints.is_empty() {
+        if self.state.next_checkpoint > 0 {
             choices.push(("b", "go back to a checkpoint"));
         }
         choices.extend(numbers.iter().map(|number| (number.as_str(), "pursue this finding")));
         choices.extend([("s", "save"), ("q", "save and quit")]);
         let answer = self.choose("menu", "Choose", &choices, Some("q"))?;
-        let Some(answer) = answer else { return Err(Halt::Quit) };
         match answer.as_str() {
             "q" => Err(Halt::Quit),
             "s" => {
@@ -133,7 +132,7 @@ impl Machine<'_> {
             numbers.iter().map(|number| (number.as_str(), "run this command")).collect();
         choices.push(("m", "back to the menu"));
         let answer = self.choose("profile.command", "Which command?", &choices, Some("1"))?;
-        let place = answer.and_then(|answer| answer.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
+        let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(command) = place.and_then(|place| all.get(place)) else { return Ok(Phase::Menu) };
         self.state.measuring = None;
         self.measured_by(Some(command.clone()))

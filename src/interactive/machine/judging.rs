@@ -27,15 +27,13 @@ impl Machine<'_> {
         let answer = self.choose("edit.judge", text, &choices, Some(default))?;
         self.event("edit_judged", json!({ "edit": edit.id, "verdict": verdict, "answer": answer }));
         let pct = judged.and_then(|judged| judged.delta_pct);
-        match answer.as_deref() {
-            Some("b") => {
+        match answer.as_str() {
+            "b" => {
                 self.blacklist(&edit.summary, pct, &verdict);
                 self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?;
             }
-            Some("v") => self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?,
-            // At the end of the input nothing is decided.
-            None => return Err(Halt::Quit),
-            Some(_) => {
+            "v" => self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?,
+            _ => {
                 if let Some(open) = self.state.open_edit_mut() {
                     open.status = EditStatus::Kept;
                 }
@@ -58,7 +56,7 @@ impl Machine<'_> {
 /// What a model is sent about something that must not come again.
 pub(crate) fn blacklisted(summary: &str, delta_pct: Option<f64>, verdict: &str) -> Blacklisted {
     let change = match delta_pct {
-        Some(pct) => format!("changed the time by {:+}% (negative is slower)", pct),
+        Some(pct) => format!("was measured as {verdict} ({pct:+}% of the time saved)"),
         None => format!("was measured as {verdict}"),
     };
     Blacklisted { category: summary.to_owned(), description: format!("'{summary}' {change}; do not suggest it again") }

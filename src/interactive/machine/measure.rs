@@ -60,7 +60,7 @@ impl Machine<'_> {
     }
 
     /// Builds the program again after files were taken back: what is measured is what the files say.
-    fn rebuild(&mut self) -> Result<(), Halt> {
+    pub(crate) fn rebuild(&mut self) -> Result<(), Halt> {
         match self.state.plan.build.clone() {
             Some(line) => {
                 let application = Application::of_line(&line)?;
@@ -79,11 +79,8 @@ impl Machine<'_> {
             }
             None => {
                 let text = "Files were taken back. Build the program now, if it must be built.";
-                if self
-                    .choose("rebuild", text, &[("y", "it is built, go on"), ("q", "stop here")], Some("y"))?
-                    .as_deref()
-                    != Some("y")
-                {
+                let choices = [("y", "it is built, go on"), ("q", "stop here")];
+                if self.choose("rebuild", text, &choices, Some("y"))? != "y" {
                     return Err(Halt::Quit);
                 }
             }
@@ -158,7 +155,7 @@ impl Machine<'_> {
 
     /// Runs a program, whose lines are shown, until it ends or is stopped.
     pub(crate) fn run_program(&mut self, words: &[String], environment: &[(String, String)], title: &str) -> Ended {
-        let (directory, limits) = (self.session.root.clone(), self.limits());
+        let (directory, limits) = (self.state.plan.folder.clone(), self.limits());
         self.face.begin(title);
         let is_interrupted = self.face.interruption();
         let ended = run(words, environment, &directory, &limits, &*is_interrupted, &mut |line| self.face.output(line));
@@ -196,14 +193,14 @@ impl Machine<'_> {
         // Without a person nothing would change from one run to the next.
         let default = if edit.is_some() { "v" } else { "a" };
         let answer = self.choose("measure.failure", "The measurement failed.", &choices, Some(default))?;
-        match answer.as_deref() {
-            Some("r") => Ok(None),
-            Some("e") => {
+        match answer.as_str() {
+            "r" => Ok(None),
+            "e" => {
                 self.edit_command()?;
                 self.state.measuring = None;
                 Ok(Some(Phase::Measure))
             }
-            Some("v") => {
+            "v" => {
                 self.state.measuring = None;
                 self.take_back(EditStatus::Reverted, &format!("the program failed under the profiler: {reason}"))?;
                 Ok(Some(Phase::Menu))

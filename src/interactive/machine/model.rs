@@ -88,7 +88,7 @@ impl Machine<'_> {
             numbers.iter().zip(&names).map(|(number, name)| (number.as_str(), name.as_str())).collect();
         choices.push(("m", "back to the menu"));
         let answer = self.choose("edit.file", "Which file?", &choices, Some("1"))?;
-        let place = answer.and_then(|answer| answer.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
+        let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         Ok(place.and_then(|place| files.get(place)).cloned())
     }
 

@@ -119,21 +119,24 @@ impl Machine<'_> {
 
     /// Asks which state to go back to, and goes.
     pub(crate) fn roll_back(&mut self) -> Result<(), Halt> {
-        if self.state.checkpoints.is_empty() {
+        if self.state.checkpoints.is_empty() && self.state.undone_checkpoints.is_empty() {
             self.say(Level::Note, "there is no checkpoint");
             return Ok(());
         }
-        let rows: Vec<Vec<String>> = self.state.checkpoints.iter().map(row).collect();
+        let mut all: Vec<CheckpointRecord> =
+            self.state.checkpoints.iter().chain(&self.state.undone_checkpoints).cloned().collect();
+        all.sort_by_key(|one| one.id);
+        let rows: Vec<Vec<String>> = all.iter().map(row).collect();
         self.face.table(&["id", "edit", "measurement", "faster", "verdict", "files"], &rows);
-        let ids: Vec<String> = self.state.checkpoints.iter().map(|one| one.id.to_string()).collect();
+        let ids: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
         let mut choices: Vec<(&str, &str)> = vec![("base", "the state before the first edit")];
         choices.extend(ids.iter().map(|id| (id.as_str(), "this checkpoint")));
         choices.push(("c", "stay"));
         let answer = self.choose("rollback.target", "Go back to", &choices, Some("c"))?;
-        let target = match answer.as_deref() {
-            None | Some("c") => return Ok(()),
-            Some("base") => None,
-            Some(id) => id.parse::<u64>().ok(),
+        let target = match answer.as_str() {
+            "c" => return Ok(()),
+            "base" => None,
+            id => id.parse::<u64>().ok(),
         };
         let slower: Vec<CheckpointRecord> = self
             .state
@@ -247,8 +250,10 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     let then = match target {
         None => before.clone(),
         Some(id) => {
-            let place = state.checkpoints.iter().position(|one| one.id == id)?;
-            texts_at(state, place + 1, None)
+            let mut all = state.checkpoints.iter().chain(&state.undone_checkpoints);
+            let mut texts = before.clone();
+            texts.extend(all.find(|one| one.id == id)?.file_snapshots.clone());
+            texts
         }
     };
     let files = now
@@ -265,6 +270,9 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
 
 /// Forgets what came after a checkpoint; it is kept apart to be read.
 pub(crate) fn truncate(state: &mut State, target: Option<u64>) {
+    if let Some(place) = state.undone_checkpoints.iter().position(|one| Some(one.id) == target) {
+        return go_forward(state, place);
+    }
     let is_later = |one: &CheckpointRecord| target.is_none_or(|target| one.id > target);
     let (later, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.checkpoints).into_iter().partition(is_later);
     let gone: Vec<u64> = later.iter().map(|one| one.edit).collect();
@@ -289,6 +297,23 @@ pub(crate) fn truncate(state: &mut State, target: Option<u64>) {
         edit.problem.get_or_insert_with(|| "rolled back".to_owned());
     }
     state.active_checkpoint = target;
+    state.measuring = None;
+    state.origin = None;
+}
+
+/// Takes up a checkpoint that was left, with its edit and its measurement.
+fn go_forward(state: &mut State, place: usize) {
+    let checkpoint = state.undone_checkpoints.remove(place);
+    if let Some(edit) = state.edits.iter_mut().find(|edit| edit.id == checkpoint.edit) {
+        edit.status = EditStatus::Kept;
+        edit.problem = None;
+    }
+    let is_its = |one: &Measurement| Some(one.number) == checkpoint.measurement;
+    if let Some(place) = state.undone_measurements.iter().position(is_its) {
+        state.measurements.push(state.undone_measurements.remove(place));
+    }
+    state.active_checkpoint = Some(checkpoint.id);
+    state.checkpoints.push(checkpoint);
     state.measuring = None;
     state.origin = None;
 }

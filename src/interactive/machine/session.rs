@@ -285,6 +285,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
         time_limit_s: options.time_limit_s,
         trace_dir: options.trace_dir.as_ref().map(absolute),
         profile: options.profile.clone(),
+        folder: here.clone(),
     };
     if !is_resumed {
         state.plan = named;
@@ -297,9 +298,14 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
     plan.iterations = named.iterations.or(plan.iterations);
     plan.time_limit_s = named.time_limit_s.or(plan.time_limit_s);
     plan.patches.extend(named.patches);
+    if !plan.folder.is_dir() {
+        plan.folder = named.folder;
+    }
     plan.runs = if plan.runs == 0 { named.runs } else { plan.runs };
     if state.phase == Phase::Finished {
-        state.phase = Phase::Menu;
+        // What was never measured is asked about again: there is nothing to compare with.
+        let is_begun = session.kind == Kind::Interactive || !state.measurements.is_empty();
+        state.phase = if is_begun { Phase::Menu } else { Phase::Confirm };
     }
     Ok(state)
 }

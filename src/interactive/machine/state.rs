@@ -96,6 +96,8 @@ pub(crate) struct Plan {
     pub iterations: Option<u32>,
     pub time_limit_s: Option<u64>,
     pub trace_dir: Option<PathBuf>,
+    /// The folder that the session was started in, which programs run in.
+    pub folder: PathBuf,
     /// The user's own first command.
     pub profile: Option<String>,
 }

@@ -52,7 +52,7 @@ impl Machine<'_> {
             .collect();
         let (first, last) = (timed.first().and_then(|one| one.span_ns), timed.last().and_then(|one| one.span_ns));
         let gained = first.zip(last).filter(|_| timed.len() > 1);
-        let kept: Vec<String> = self
+        let kept: std::collections::BTreeSet<String> = self
             .state
             .edits
             .iter()
@@ -77,7 +77,10 @@ impl Machine<'_> {
             self.say(Level::Text, text);
         }
         if !kept.is_empty() {
-            self.say(Level::Text, format!("changed files: {}", kept.join(", ")));
+            self.say(
+                Level::Text,
+                format!("changed files: {}", kept.iter().map(String::as_str).collect::<Vec<_>>().join(", ")),
+            );
         }
         self.event("summary", fields);
     }

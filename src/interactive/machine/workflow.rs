@@ -94,14 +94,13 @@ impl Machine<'_> {
         if self.deeper().is_some() {
             choices.push(("d", "measure deeper, by the recommended command"));
         }
-        if !self.state.checkpoints.is_empty() {
+        if self.state.next_checkpoint > 0 {
             choices.push(("b", "go back to a checkpoint"));
         }
         choices.push(("n", "choose the next command"));
         choices.push(("q", "stop here; the session can be resumed"));
         let default = self.default_choice(&open);
         let answer = self.choose("menu", "Choose", &choices, Some(default))?;
-        let Some(answer) = answer else { return Err(Halt::Quit) };
         match answer.as_str() {
             "q" => Err(Halt::Quit),
             "n" => Ok(Phase::Next),
@@ -177,15 +176,15 @@ impl Machine<'_> {
         choices.push(("m", "back to the menu"));
         let default = if self.has_model() { "e" } else { "m" };
         let answer = self.choose("pursue", "How?", &choices, Some(default))?;
-        match answer.as_deref() {
-            Some("e") => self.by_model(std::slice::from_ref(item)),
-            Some("o") => {
+        match answer.as_str() {
+            "e" => self.by_model(std::slice::from_ref(item)),
+            "o" => {
                 if let Some((file, line)) = &item.place {
                     self.state.origin = Some(Origin::Editor { file: self.named(file), line: *line });
                 }
                 Ok(Phase::Propose)
             }
-            Some("f") => {
+            "f" => {
                 let path = self.text("patch.path", "Path of the patch", Some(String::new()), false)?;
                 if path.is_empty() {
                     return Ok(Phase::Menu);
@@ -193,7 +192,7 @@ impl Machine<'_> {
                 self.state.origin = Some(Origin::Patch { file: path.into() });
                 Ok(Phase::Propose)
             }
-            Some("r") => {
+            "r" => {
                 self.ask_for_application()?;
                 let Some(command) = self.runnable(&item.commands).filter(|_| !self.application.words.is_empty()) else {
                     self.say(
@@ -239,18 +238,23 @@ impl Machine<'_> {
         choices.push(("n", "stop"));
         let default = if is_ready { "1" } else { "n" };
         let answer = self.choose("next", "Next command", &choices, Some(default))?;
-        match answer.as_deref() {
-            Some("1") => {
+        match answer.as_str() {
+            "1" => {
                 self.state.command = same;
                 Ok(Phase::Measure)
             }
-            Some("2") => {
+            "2" => {
                 self.edit_command()?;
                 Ok(Phase::Measure)
             }
-            Some("3") => self.measured_by(deeper),
-            None => Err(Halt::Quit),
-            Some(_) => Ok(Phase::Finished),
+            "3" => self.measured_by(deeper),
+            _ => {
+                // What is left built is what the files say.
+                if self.state.is_stale && self.state.plan.build.is_some() {
+                    self.rebuild()?;
+                }
+                Ok(Phase::Finished)
+            }
         }
     }
 

@@ -101,6 +101,11 @@ menu: b
 rollback.target: 0
 rollback.blacklist: y
 rollback.blacklist: n
+menu: b
+rollback.target: 2
+menu: b
+rollback.target: 0
+rollback.blacklist: n
 menu: q
 ";
     let paths: Vec<String> =
@@ -115,7 +120,8 @@ menu: q
     assert_eq!(state["measurements"].as_array().unwrap().len(), 2);
     assert_eq!(state["active_checkpoint"], 0);
     assert_eq!(state["blacklist"].as_array().unwrap().len(), 1);
-    assert_eq!(named(&events, "rolled_back").len(), 1);
+    let targets: Vec<i64> = named(&events, "rolled_back").iter().map(|one| one["target"].as_i64().unwrap()).collect();
+    assert_eq!(targets, [0, 2, 0]);
     // References stay, and their ids never come again.
     let references = place.git(&["for-each-ref", "--format=%(refname)", "refs/wavesieve"]);
     assert_eq!(references.lines().count(), 3, "{references}");
