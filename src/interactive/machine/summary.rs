@@ -67,7 +67,8 @@ impl Machine<'_> {
             "last_span_ns": last,
             "files": kept,
         });
-        if let Some((first, last)) = gained {
+        // Without an edit that stays, what differs is noise.
+        if let Some((first, last)) = gained.filter(|_| !kept.is_empty()) {
             let pct = shorter_pct(first, last).unwrap_or(0.0);
             let text = format!(
                 "span of the run {} → {} ({pct:+}% of the time saved)",
