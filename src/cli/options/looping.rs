@@ -43,7 +43,7 @@ impl StoreArguments {
     }
 }
 
-/// Who answers, and who is told.
+/// Who answers, and where events go.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Session")]
 pub(crate) struct FaceArguments {

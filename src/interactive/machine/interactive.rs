@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use super::driver::Machine;
 use super::error::Halt;
 use super::findings::{Item, commands};
+use super::model::confirmed_commands;
 use super::state::{Origin, Phase};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, Profiling};
+use crate::report::document::Section;
 
+/// Commands of a model that are offered.
+const MOST_COMMANDS: usize = 5;
 /// Extensions of files that are no program.
 const NO_PROGRAMS: [&str; 9] = ["sh", "py", "md", "txt", "cpp", "hip", "cu", "h", "hpp"];
 
@@ -190,8 +194,10 @@ impl Machine<'_> {
             return Ok(Phase::Menu);
         }
         if self.has_model() {
-            self.narrate()?;
-            return Ok(Phase::Menu);
+            return match self.narrate()? {
+                Some(section) => self.run_suggested(&section),
+                None => Ok(Phase::Menu),
+            };
         }
         let items = self.items();
         let urgent: Vec<&Item> =
@@ -207,6 +213,37 @@ impl Machine<'_> {
         }
         self.say(Level::Note, "a model can write the edits: name one with --llm, such as --llm local for Ollama");
         Ok(Phase::Menu)
+    }
+
+    /// Offers to run commands that a model suggests and the profiler takes.
+    fn run_suggested(&mut self, section: &Section) -> Result<Phase, Halt> {
+        let directory = self.trace_directory();
+        // Any program shows whether the profiler takes the rest; which one it is may not be known yet.
+        let any = Application::of_words(vec!["./app".to_owned()]);
+        let lines: Vec<String> = confirmed_commands(section)
+            .into_iter()
+            .filter(|line| Profiling::of_line(line, &any, &directory).is_ok())
+            .take(MOST_COMMANDS)
+            .collect();
+        if lines.is_empty() {
+            return Ok(Phase::Menu);
+        }
+        for (place, line) in lines.iter().enumerate() {
+            self.say(Level::Text, format!("{}. {line}", place + 1));
+        }
+        let numbers: Vec<String> = (1..=lines.len()).map(|number| number.to_string()).collect();
+        let mut choices: Vec<(&str, &str)> =
+            numbers.iter().map(|number| (number.as_str(), "run this command")).collect();
+        choices.push(("m", "back to the menu"));
+        let answer = self.choose("model.command", "Run a command of the model?", &choices, Some("m"))?;
+        let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let Some(line) = place.and_then(|place| lines.get(place)) else { return Ok(Phase::Menu) };
+        self.ask_for_application()?;
+        if self.application.words.is_empty() {
+            return Ok(Phase::Menu);
+        }
+        let command = Profiling::of_line(line, &self.application, &self.trace_directory())?;
+        self.measured_by(Some(command))
     }
 
     /// The file that a model shall edit becomes what is proposed.

@@ -36,9 +36,9 @@ impl Machine<'_> {
         self.narrator.is_some()
     }
 
-    /// Asks the model about the analysis as a whole, and prints its answer.
-    pub(crate) fn narrate(&mut self) -> Result<(), Halt> {
-        let (Some(narrator), Some(analyzed)) = (&self.narrator, &self.analyzed) else { return Ok(()) };
+    /// Asks the model about the analysis as a whole, and prints its answer, which is returned.
+    pub(crate) fn narrate(&mut self) -> Result<Option<Section>, Halt> {
+        let (Some(narrator), Some(analyzed)) = (&self.narrator, &self.analyzed) else { return Ok(None) };
         self.face.begin_request("asking the model");
         let tools = self.tools;
         let outcome = narrator.narrate(&analyzed.analysis, tools.registry, tools.check_own, tools.listener);
@@ -51,11 +51,12 @@ impl Machine<'_> {
                 for text in warnings.into_iter().chain(not_kept) {
                     self.say(Level::Warning, text);
                 }
+                return Ok(Some(section));
             }
             Ok(Outcome::Shown(text)) => self.say(Level::Text, text),
             Err(error) => self.say(Level::Error, format!("no answer: {error}")),
         }
-        Ok(())
+        Ok(None)
     }
 
     fn print_section(&mut self, section: &Section) {
@@ -271,6 +272,19 @@ fn rows(table: &crate::report::document::Table) -> Vec<Vec<String>> {
                 .collect()
         })
         .collect()
+}
+
+/// Commands of an answer that the profiler takes, in their order.
+pub(crate) fn confirmed_commands(section: &Section) -> Vec<String> {
+    let tables = section.blocks.iter().filter_map(|block| match block {
+        Block::Table(table) if table.id == "suggested_commands" => Some(rows(table)),
+        _ => None,
+    });
+    let confirmed = |row: Vec<String>| match row.as_slice() {
+        [command, confirmed, ..] if confirmed == "yes" => Some(command.clone()),
+        _ => None,
+    };
+    tables.flatten().filter_map(confirmed).collect()
 }
 
 /// Where a session keeps what was said with a model.

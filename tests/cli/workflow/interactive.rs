@@ -118,3 +118,23 @@ fn analyze_interactive_is_the_same() {
     assert!(run.stdout.contains("Menu"), "{}", run.stdout);
     assert_eq!(place.session()["type"], "interactive");
 }
+
+/// Commands of a model that rocprofv3 takes are offered and run for the program; others are not.
+#[test]
+fn commands_of_a_model_are_offered() {
+    let place = Place::new();
+    let server = crate::models::Server::saying(
+        "Run `rocprofv3 --kernel-trace -- APP` first, then `rocprofv3 --nonsense -- APP`, and never `rm -rf /`.",
+    );
+    let code = place.path("code").display().to_string();
+    let answers = "menu: o\nmodel.command: 1\napplication: ./app\nmenu: q\n";
+    let model = ["--llm", "local", "--llm-url", &server.url, "--runs", "1", "--source-dir", &code];
+    let run = interactive(&place, answers, &[&[trace().as_str()], &model[..]].concat());
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let events = place.events();
+    let commands = named(&events, "command");
+    assert_eq!(commands.len(), 1, "{}", run.stdout);
+    let line = commands[0]["line"].as_str().unwrap();
+    assert!(line.contains("--kernel-trace") && line.ends_with("-- ./app"), "{line}");
+    assert!(run.stdout.contains("1. rocprofv3 --kernel-trace") && !run.stdout.contains("2. rocprofv3 --nonsense"));
+}
