@@ -8,13 +8,14 @@ mod models;
 mod phases;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::common::{Run, finish, program};
+use crate::profiler::link_in;
 
 /// The kernel whose time is in its source.
 const KERNEL: &str = "// time: 100000\n__global__ void gemm(float *a) {\n    a[threadIdx.x] *= 2.0f;\n}\n";
@@ -40,10 +41,10 @@ impl Place {
 
     pub fn without_git() -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
-        for folder in ["bin", "code/build", "sessions"] {
+        for folder in ["code/build", "sessions"] {
             fs::create_dir_all(place.path(folder)).unwrap();
         }
-        symlink(fake(), place.path("bin/rocprofv3")).unwrap();
+        link_in(place.folder.path());
         place.write("code/kernel.hip", KERNEL);
         place.write("code/.gitignore", "build/\n");
         for (name, text) in [("build.sh", BUILD), ("test.sh", TEST), ("app", "#!/bin/sh\necho running\n")] {
@@ -153,14 +154,6 @@ impl Place {
     pub fn session_id(&self) -> String {
         self.session()["session_id"].as_str().unwrap().to_owned()
     }
-}
-
-/// The profiler that is not real. Cargo builds examples beside the program.
-fn fake() -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_wavesieve"));
-    let fake = program.parent().unwrap().join("examples/fake_rocprofv3");
-    assert!(fake.exists(), "{} is missing: cargo builds it with the tests", fake.display());
-    fake
 }
 
 /// The events of a name.
