@@ -12,7 +12,7 @@ use crate::instructions;
 use crate::kernels;
 
 const RUNS: &str = ".fake_rocprofv3_runs";
-/// Where launchers tell processes their rank.
+/// Variables in which launchers put the rank of a process.
 const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "RANK"];
 /// Name of the output where none is given.
 const USUAL_NAME: &str = "%hostname%/%pid%";
@@ -75,7 +75,7 @@ impl Run {
     }
 }
 
-/// The file that counts, and what tells runs into other directories apart. It is in the folder of the output directory, so that
+/// The file that counts, and what distinguishes runs into other directories. It is in the folder of the output directory, so that
 /// these count together; but nothing is written beside the sources, where it is in the output directory itself.
 fn beside(directory: &Path) -> (PathBuf, u64) {
     let folder = directory.parent().filter(|folder| !folder.as_os_str().is_empty());

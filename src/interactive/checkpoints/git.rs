@@ -125,7 +125,7 @@ impl Git {
     }
 }
 
-/// Why git failed, in its words: the line that says so, otherwise the last one.
+/// Why git failed, in its words: the line that reports it, or else the last one.
 pub(super) fn reason_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let said = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");

@@ -10,7 +10,7 @@ use super::patch_parser::{FilePatch, PatchParser};
 use super::root::{Root, mode_of};
 
 impl Edit {
-    /// A unified diff, of git or another program. Every hunk must fit exactly: where its header says, or otherwise in one place only.
+    /// A unified diff, of git or another program. Every hunk must fit exactly: where its header says, or else in one place only.
     /// Paths may begin above the root. Files may be created, deleted and renamed.
     ///
     /// # Errors

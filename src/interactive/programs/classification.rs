@@ -56,7 +56,7 @@ fn code(arguments: &[String]) -> &[String] {
     rest
 }
 
-/// The words of an argument. Folders of a path from the root or from here on do not count: they tell where, not what.
+/// The words of an argument. Folders of a path from the root or from here on do not count: they are a place, not a program.
 fn tokens(word: &str) -> Vec<String> {
     let (name, value) = word.split_once('=').unwrap_or(("", word));
     let is_path = ["/", "./", "../", "~"].iter().any(|start| value.starts_with(start));

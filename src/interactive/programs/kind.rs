@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an application is, as far as its command line tells.
+/// What an application is, by its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ApplicationKind {
