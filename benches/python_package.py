@@ -96,6 +96,8 @@ def main():
     if args.memory_of:
         print_memory(args.memory_of)
         return
+    # A child inherits the peak of its parent: this comes first.
+    extra, result = extra_memory(args)
     trace, dataset = wavesieve.open(args.trace), wavesieve.open(args.dataset)
     kernels = wavesieve.open(args.database)["kernels"]
     files = files_of(args.dataset)
@@ -131,7 +133,6 @@ def main():
     )
     scanned = pl.scan_parquet(files, hive_partitioning=False).select(pl.len()).collect().item()
     rows = pyarrow.table(kernels).num_rows
-    extra, result = extra_memory(args)
 
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, polars {pl.__version__}, pyarrow {pyarrow.__version__}\n")
     print("| case | rows | median | compared with | wanted |")

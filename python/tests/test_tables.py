@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow
 import pytest
 
 import wavesieve
-from wavesieve import scan, stream
+from wavesieve import scan, shared, stream
 
 from .readings import FIXTURES, parquet, same_rows
 
@@ -197,3 +198,23 @@ def test_a_stream_reports_what_went_wrong() -> None:
     assert "duration_ns: int64 [ns]" in repr(trace["kernels"])
     with pytest.raises(TypeError):
         trace[0]  # type: ignore[index]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="shared memory is used on Linux")
+def test_memory_that_is_shared_holds_what_a_pipe_carries(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = wavesieve.open("fixtures/two_nodes")["kernels"]
+    piped = table.batches().read_all()
+    assert shared.run_shared(table._arguments) is not None
+    assert table.to_arrow().equals(piped) and pyarrow.table(table).equals(piped)
+    for bytes_available in (0, 2, 20_000):
+        monkeypatch.setattr(shared, "_available_bytes", lambda left=bytes_available: left)
+        assert shared.run_shared(table._arguments) is None
+        assert table.to_arrow().equals(piped) and pyarrow.table(table).equals(piped)
+
+
+def test_errors_are_those_of_the_program_where_memory_is_shared() -> None:
+    table = wavesieve.open("fixtures/no/such/trace")["kernels"]
+    with pytest.raises(wavesieve.UsageError):
+        pyarrow.table(table)
+    with pytest.raises(wavesieve.UsageError):
+        table.to_arrow()

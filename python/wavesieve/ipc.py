@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import NamedTuple
 
 from .flatbuffer import FlatTable
@@ -55,18 +56,18 @@ class Field:
     chunks: list[Buffers] = field(default_factory=list)
 
 
-def is_file(data: bytes) -> bool:
+def is_file(data: bytes | mmap | memoryview) -> bool:
     """Whether the data is an IPC file, which holds a stream between a mark and an index."""
-    return data.startswith(_FILE_MAGIC)
+    return memoryview(data)[: len(_FILE_MAGIC)] == _FILE_MAGIC
 
 
-def as_stream(data: bytes) -> memoryview:
+def as_stream(data: bytes | mmap) -> memoryview:
     """The stream within an IPC file, or the stream itself."""
     view = memoryview(data)
-    if not is_file(data):
+    if not is_file(view):
         return view
     start = 8
-    while start + 4 <= len(data) and view[start : start + 4] != _CONTINUATION:
+    while start + 4 <= len(view) and view[start : start + 4] != _CONTINUATION:
         start += 4
     return view[start:]
 

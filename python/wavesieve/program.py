@@ -52,18 +52,25 @@ def _is_program(path: Path) -> bool:
 
 
 class Run:
-    """A running program. `output` is its standard output; `finish` waits for its end and raises what went wrong."""
+    """A running program. `output` is its standard output; `finish` waits for its end and raises what went wrong.
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    With `file`, its standard output is that open file, and `output` is empty.
+    """
+
+    def __init__(self, arguments: Sequence[str], file: int | None = None) -> None:
         self._process = subprocess.Popen(
             [find_program(), "--color=never", *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.PIPE if file is None else file,
             stderr=subprocess.PIPE,
             bufsize=0,
         )
-        self.output = cast(FileIO, self._process.stdout)
-        _enlarge(self.output)
+        self.pid = self._process.pid
+        if file is None:
+            self.output = cast(FileIO, self._process.stdout)
+            _enlarge(self.output)
+        else:
+            self.output = open(os.devnull, "rb", buffering=0)  # noqa: SIM115
         self._messages = _Messages(cast(FileIO, self._process.stderr))
 
     def read(self) -> bytes:

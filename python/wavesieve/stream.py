@@ -13,6 +13,7 @@ from .errors import WavesieveError
 from .extras import ArrowStream, reader, require
 from .ipc import as_stream, batches
 from .program import Run, run
+from .shared import run_shared
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +28,8 @@ _LARGE_BYTES = 1 << 16
 class TableStream:
     """A table of a trace, which is read each time it is used.
 
-    pyarrow and polars take its batches while the program writes them; other libraries take it when it is complete.
+    Where there is pyarrow, the table is taken when it is complete, from memory that the program and Python share.
+    `batches` and `frames` give it part by part while the program writes it.
 
     >>> import polars, wavesieve
     >>> kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
@@ -56,10 +58,19 @@ class TableStream:
         """The table as an Arrow C stream."""
         library = reader()
         if library == "pyarrow":
-            return cast(ArrowStream, self.batches()).__arrow_c_stream__(requested_schema)
+            return cast(ArrowStream, self._complete()).__arrow_c_stream__(requested_schema)
         if library == "polars":
             return self.to_polars().__arrow_c_stream__(requested_schema)
         return self.read().__arrow_c_stream__(requested_schema)
+
+    def _complete(self) -> pyarrow.RecordBatchReader:
+        """The table in shared memory; by its batches where that is not possible."""
+        shared = run_shared(self._arguments)
+        if shared is None:
+            return self.batches()
+        pa = importlib.import_module("pyarrow")
+        source = importlib.import_module("pyarrow.ipc").open_stream(pa.py_buffer(as_stream(shared)))
+        return cast("pyarrow.RecordBatchReader", source)
 
     def batches(self) -> pyarrow.RecordBatchReader:
         """The table as a reader of pyarrow, while the program writes it."""
@@ -93,7 +104,7 @@ class TableStream:
     def to_arrow(self) -> pyarrow.Table:
         """The table as a table of pyarrow."""
         require("pyarrow", "pyarrow", "to_arrow()")
-        return self.batches().read_all()
+        return self._complete().read_all()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a data frame of pandas."""
