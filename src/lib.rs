@@ -70,6 +70,9 @@ mod ask;
 mod interactive;
 
 #[cfg(feature = "cli")]
+mod lab;
+
+#[cfg(feature = "cli")]
 mod llm;
 
 #[cfg(feature = "cli")]

@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::commands::{
-    analyze, ask, check, compare, completions, config, convert, info, interactive, licenses, man, mcp, merge, package,
-    plan, report, scan, schema, sessions, sql, table, tables, trim, workflow,
+    analyze, ask, check, compare, completions, config, convert, info, interactive, lab, licenses, man, mcp, merge,
+    package, plan, report, scan, schema, sessions, sql, table, tables, trim, workflow,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
@@ -106,6 +106,7 @@ fn dispatch(
         "report" => report::run(&parsed(matches)?, registry, &command, global),
         "interactive" => interactive::run(&parsed(matches)?, registry, &command, global),
         "workflow" => workflow::run(&parsed(matches)?, registry, &command, global),
+        "lab" => lab::run(&parsed(matches)?, registry, &command, global),
         "sessions" => sessions::run(&parsed(matches)?, registry, &command, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),
@@ -156,6 +157,7 @@ pub(crate) fn command(registry: &Registry) -> Command {
         .subcommand(ask::AskArguments::augment_args(Command::new("ask")))
         .subcommand(interactive::InteractiveArguments::augment_args(Command::new("interactive")))
         .subcommand(workflow::WorkflowArguments::augment_args(Command::new("workflow")))
+        .subcommand(lab::LabArguments::augment_args(Command::new("lab")))
         .subcommand(sessions::SessionsArguments::augment_args(Command::new("sessions")))
         .subcommand(report::ReportArguments::augment_args(Command::new("report")))
         .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))

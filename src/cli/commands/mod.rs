@@ -12,6 +12,7 @@ mod convert_viewers;
 pub(crate) mod gpu_figures;
 pub(crate) mod info;
 pub(crate) mod interactive;
+pub(crate) mod lab;
 pub(crate) mod licenses;
 pub(crate) mod man;
 pub(crate) mod mcp;

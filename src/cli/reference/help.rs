@@ -15,7 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Inspect", &["info", "check", "table", "sql"]),
     ("Analyze", &["analyze", "ask", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
-    ("Tune", &["interactive", "workflow", "sessions"]),
+    ("Tune", &["interactive", "workflow", "sessions", "lab"]),
     ("Export", &["convert", "trim", "merge", "package"]),
     ("Agents", &["mcp"]),
     ("Setup", &["completions", "man", "config", "schema", "licenses"]),

@@ -1,0 +1,53 @@
+//! The command line of `lab`.
+
+use clap::{Args, Command, Subcommand};
+
+use super::autotune::AutotuneArguments;
+use super::capture::CaptureArguments;
+use super::optimize::OptimizeArguments;
+use super::profile::ProfileArguments;
+use super::replay::ReplayArguments;
+use super::{autotune, capture, optimize, profile, replay};
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::engine::Registry;
+
+/// Measure a kernel, tune its parameters, change it and check it, capture and replay it
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LabArguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Action {
+    /// Profile a program until its times are certain, and rank what limits its dominant kernel
+    Profile(ProfileArguments),
+    /// Find the fastest values of a program's parameters
+    Autotune(AutotuneArguments),
+    /// Change a kernel, and keep what is faster, has the same interface and computes the same
+    Optimize(Box<OptimizeArguments>),
+    /// Record dispatches of a program with their code and memory
+    Capture(CaptureArguments),
+    /// Run captured dispatches again, with their code or another
+    Replay(ReplayArguments),
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the options cannot be used, or the work fails.
+pub(crate) fn run(
+    arguments: &LabArguments,
+    registry: &Registry,
+    command: &Command,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    match &arguments.action {
+        Action::Profile(arguments) => profile::run(arguments, registry, command, global),
+        Action::Autotune(arguments) => autotune::run(arguments, global),
+        Action::Optimize(arguments) => optimize::run(arguments, registry, command, global),
+        Action::Capture(arguments) => capture::run(arguments, global),
+        Action::Replay(arguments) => replay::run(arguments, global),
+    }
+}

@@ -1,0 +1,10 @@
+//! `lab profile|autotune|optimize|capture|replay`: one kernel at a time.
+
+mod arguments;
+mod autotune;
+mod capture;
+mod optimize;
+mod profile;
+mod replay;
+
+pub(crate) use arguments::{LabArguments, run};

@@ -1,0 +1,1 @@
+//! One kernel at a time: measured, tuned, changed and checked, captured and replayed.
