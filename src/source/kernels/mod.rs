@@ -15,7 +15,7 @@ mod types;
 
 pub(crate) use difference::signature_difference;
 pub(crate) use locate::kernels;
-pub(crate) use model::{Parameter, SourceKernel, Template};
+pub(crate) use model::SourceKernel;
 pub(crate) use names::named;
 
 #[cfg(test)]
