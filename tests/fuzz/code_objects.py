@@ -1,4 +1,4 @@
-"""Small code objects and what contains them, for seeds."""
+"""Code objects and what contains them, for seeds and benchmarks."""
 
 import struct
 import zlib
@@ -12,12 +12,15 @@ def packed(value):
     if isinstance(value, bool):
         return b"\xc3" if value else b"\xc2"
     if isinstance(value, int):
-        return bytes([value]) if value < 128 else b"\xcd" + struct.pack(">H", value)
+        if value < 128:
+            return bytes([value])
+        return b"\xcd" + struct.pack(">H", value) if value < 1 << 16 else b"\xce" + struct.pack(">I", value)
     if isinstance(value, str):
         text = value.encode()
         return (bytes([0xA0 | len(text)]) if len(text) < 32 else b"\xd9" + bytes([len(text)])) + text
     if isinstance(value, list):
-        return bytes([0x90 | len(value)]) + b"".join(map(packed, value))
+        head = bytes([0x90 | len(value)]) if len(value) < 16 else b"\xdd" + struct.pack(">I", len(value))
+        return head + b"".join(map(packed, value))
     pairs = b"".join(packed(part) for pair in value.items() for part in pair)
     return (bytes([0x80 | len(value)]) if len(value) < 16 else b"\xde" + struct.pack(">H", len(value))) + pairs
 

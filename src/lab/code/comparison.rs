@@ -12,7 +12,15 @@ pub(crate) struct Comparison {
     pub against: String,
     pub kernels: Vec<ComparedKernel>,
     /// Kernels of the other file that have no counterpart of the same target.
-    pub missing: Vec<String>,
+    pub missing: Vec<MissingKernel>,
+}
+
+/// A kernel that only the older file has for its target.
+#[derive(Debug, Serialize)]
+pub(crate) struct MissingKernel {
+    pub target: String,
+    pub name: String,
+    pub demangled: String,
 }
 
 /// A kernel that is in both.
@@ -43,7 +51,11 @@ pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], 
             let counterparts = new.iter().filter(|other| other.target == object.target);
             let mut counterparts = counterparts.flat_map(|other| &other.kernels);
             let Some(after) = counterparts.find(|kernel| kernel.symbol == before.symbol) else {
-                comparison.missing.push(before.demangled.clone());
+                comparison.missing.push(MissingKernel {
+                    target: object.target.clone(),
+                    name: before.name.clone(),
+                    demangled: before.demangled.clone(),
+                });
                 continue;
             };
             let facts =

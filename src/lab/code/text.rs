@@ -162,8 +162,8 @@ fn write_comparison(text: &mut String, comparison: &Comparison) -> Result {
             writeln!(text, "  {}: {} -> {}{worse}", fact.name, shown(fact.before), shown(fact.after))?;
         }
     }
-    for name in &comparison.missing {
-        writeln!(text, "\n{}\n  missing", escape_hidden(name))?;
+    for kernel in &comparison.missing {
+        writeln!(text, "\n{} ({})\n  missing", escape_hidden(&kernel.demangled), escape_hidden(&kernel.target))?;
     }
     Ok(())
 }

@@ -165,14 +165,11 @@ impl Searched<'_> {
         kept
     }
 
-    /// Whether alternatives begin or end in a kernel that go beyond it, or stand in its head.
+    /// Whether alternatives begin or end in a kernel that go beyond it, or stand in its parameters.
     fn is_torn(&self, start: usize, open: usize, close: usize) -> bool {
         let begin = self.choices.partition_point(|(place, _)| *place <= start);
         let mut depth = 0_usize;
         for (place, choice) in self.choices.iter().skip(begin).take_while(|(place, _)| *place <= close) {
-            if *place <= open {
-                return true;
-            }
             match choice {
                 Choice::Begin => depth += 1,
                 Choice::Next(_) if depth == 0 => return true,
@@ -182,7 +179,18 @@ impl Searched<'_> {
                     None => return true,
                 },
             }
+            if *place <= open && self.is_in_parentheses(start..*place) {
+                return true;
+            }
         }
         depth > 0
+    }
+
+    /// Whether the place after some tokens is in parentheses that begin in them.
+    fn is_in_parentheses(&self, range: Range<usize>) -> bool {
+        let end = range.end;
+        range
+            .into_iter()
+            .any(|at| self.stream.is_mark(at, "(") && self.structure.close(at).is_none_or(|close| end <= close))
     }
 }

@@ -29,6 +29,9 @@ const WORDS: [&str; 13] = [
     "__restrict__",
 ];
 
+/// Words that are macros in the headers of HIP, whose meaning is known.
+const KNOWN: [&[u8]; 3] = [b"__global__", b"__kernel", b"__launch_bounds__"];
+
 /// What a word stands for.
 #[derive(Debug)]
 struct Macro {
@@ -52,6 +55,9 @@ impl Macros {
         for directive in live.directives.iter().filter_map(|number| lexed.directives.get(*number)) {
             let line = Stream { text, tokens: &directive.tokens };
             let Some(name) = line.word(1).filter(|_| line.is_word(0, "define")) else { continue };
+            if KNOWN.contains(&name) {
+                continue;
+            }
             let has_parameters = line.is_mark(2, "(") && line.touches_next(1);
             let end = if has_parameters { (3..line.len()).find(|at| line.is_mark(*at, ")")) } else { Some(1) };
             let Some(end) = end else { continue };

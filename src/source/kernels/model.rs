@@ -25,8 +25,8 @@ pub(crate) struct SourceKernel {
     pub body: Range<usize>,
     /// Line of the name, from 1.
     pub line: u32,
-    /// Whether alternatives of the preprocessor share its body or its signature with another definition, so that it cannot be
-    /// replaced alone.
+    /// Whether alternatives of the preprocessor stand in its parameters, or its body is shared with another definition, so that
+    /// it cannot be replaced alone.
     pub is_torn: bool,
 }
 

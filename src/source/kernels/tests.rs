@@ -225,6 +225,15 @@ __global__ void m(int) { }
 #if 0
 __global__ void n() { }
 #endif
+template <int N>
+#ifdef HIP
+#ifdef FAST
+__launch_bounds__(N, 2)
+#endif // FAST
+#else
+__launch_bounds__(N, 1)
+#endif
+static __global__ void o(int *a) { }
 ";
     let found = kernels(text);
     let shown: Vec<(&str, &str, bool)> = found
@@ -233,8 +242,17 @@ __global__ void n() { }
         .collect();
     assert_eq!(
         shown,
-        [("k", "double*", true), ("k", "float*", true), ("l", "double*", true), ("m", "", false), ("m", "int", false)]
+        [
+            ("k", "double*", true),
+            ("k", "float*", true),
+            ("l", "double*", true),
+            ("m", "", false),
+            ("m", "int", false),
+            ("o", "int*", false)
+        ]
     );
+    assert_eq!(found[5].launch_bounds.as_deref(), Some("N, 2"));
+    assert!(text[found[5].whole.clone()].starts_with("template <int N>"));
     assert_eq!(found[0].body.end, found[1].body.end);
 }
 
@@ -400,5 +418,22 @@ namespace a { struct P { }; __global__ void l(P p) { } __global__ void l(const P
         ("", vec![]),
     ] {
         assert_eq!(places(traced), place, "{traced}");
+    }
+}
+
+#[test]
+fn kernels_of_a_code_object() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/code_object");
+    let found = kernels(&std::fs::read_to_string(folder.join("kernels.hip")).unwrap());
+    assert_eq!(found.len(), 4);
+    let code = std::fs::read(folder.join("kernels.hsaco")).unwrap();
+    let object = crate::source::objects::code_objects(&code).unwrap().remove(0);
+    for kernel in &object.kernels {
+        for name in [&kernel.name, &kernel.symbol, &kernel.demangled] {
+            let [definition] = named(&found, name)[..] else { panic!("{name}") };
+            assert_eq!(definition.parameters.len(), kernel.own_arguments().count(), "{name}");
+            let bounds = definition.launch_bounds.as_ref().map_or(1024, |bounds| bounds.parse().unwrap());
+            assert_eq!(bounds, kernel.max_work_items, "{name}");
+        }
     }
 }
