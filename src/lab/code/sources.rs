@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::source::kernels::{SourceKernel, kernels, named};
+use crate::source::kernels::{SourceKernel, kernels_with, named};
 
 /// Source files and the kernels in them.
 #[derive(Debug, Default)]
@@ -27,18 +27,21 @@ pub(crate) struct Place {
 }
 
 impl Sources {
-    /// Reads files.
+    /// Reads files. Macros of each are known in all.
     ///
     /// # Errors
     /// When a file cannot be read.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self> {
-        let read = |path: &PathBuf| -> Result<_> {
+        let read = |path: &PathBuf| -> Result<String> {
             let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let found = kernels(&text);
-            Ok((path.clone(), text, found))
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
-        Ok(Self { files: paths.iter().map(read).collect::<Result<_>>()? })
+        let texts: Vec<String> = paths.iter().map(read).collect::<Result<_>>()?;
+        // Each may be a header of the others.
+        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let found: Vec<Vec<SourceKernel>> = texts.iter().map(|text| kernels_with(text, &all)).collect();
+        let files = paths.iter().cloned().zip(texts).zip(found).map(|((path, text), found)| (path, text, found));
+        Ok(Self { files: files.collect() })
     }
 
     /// Files without any kernel.

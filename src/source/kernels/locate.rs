@@ -57,6 +57,42 @@ pub(crate) fn kernels(text: &str) -> Vec<SourceKernel> {
     found
 }
 
+/// The same with macros of other texts, such as headers that the text includes.
+pub(crate) fn kernels_with(text: &str, others: &[&str]) -> Vec<SourceKernel> {
+    let prefix: String = others.iter().map(|other| definitions(other)).collect();
+    let lines = u32::try_from(prefix.matches('\n').count()).unwrap_or(u32::MAX);
+    // A byte order mark is one at the start only.
+    let own = text.strip_prefix('\u{feff}').map_or_else(|| text.to_owned(), |rest| format!("   {rest}"));
+    let mut found = kernels(&format!("{prefix}{own}"));
+    for kernel in &mut found {
+        kernel.line = kernel.line.saturating_sub(lines);
+        for range in [&mut kernel.whole, &mut kernel.signature, &mut kernel.body] {
+            *range = range.start.saturating_sub(prefix.len())..range.end.saturating_sub(prefix.len());
+        }
+    }
+    found
+}
+
+/// The macros that a text defines, one in a line.
+fn definitions(text: &str) -> String {
+    let plain = same_length(text);
+    let joined = Text::new(&plain).joined();
+    let lexed = lex(&joined);
+    let live = live(&joined.bytes, &lexed);
+    let mut all = String::new();
+    for directive in live.directives.iter().filter_map(|number| lexed.directives.get(*number)) {
+        let line = Stream { text: &joined.bytes, tokens: &directive.tokens };
+        let ends = directive.tokens.first().zip(directive.tokens.last()).filter(|_| line.is_word(0, "define"));
+        let Some((first, last)) = ends else { continue };
+        let bytes = joined.bytes.get(first.start as usize..last.end as usize).unwrap_or_default();
+        // A comment may have gone over several lines.
+        all.push('#');
+        all.extend(String::from_utf8_lossy(bytes).chars().map(|one| if one == '\n' { ' ' } else { one }));
+        all.push('\n');
+    }
+    all
+}
+
 /// A text whose lines all end with a line feed, of the same length.
 fn same_length(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();

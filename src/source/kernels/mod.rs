@@ -14,7 +14,7 @@ mod start;
 mod types;
 
 pub(crate) use difference::signature_difference;
-pub(crate) use locate::kernels;
+pub(crate) use locate::{kernels, kernels_with};
 pub(crate) use model::SourceKernel;
 pub(crate) use names::named;
 

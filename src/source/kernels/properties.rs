@@ -1,7 +1,7 @@
 //! What the search for kernels promises of any bytes.
 
 use super::difference::signature_difference;
-use super::locate::kernels;
+use super::locate::{kernels, kernels_with};
 use super::names::named;
 
 /// Searching ends and is repeatable. Ranges lie in the text on boundaries of characters, in the order signature, body; bodies
@@ -10,6 +10,7 @@ pub fn source_kernels(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let found = kernels(&text);
     assert_eq!(found, kernels(&text));
+    let _ = kernels_with(&text, &[&text]);
     let lines = 1 + bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
     for kernel in &found {
         assert!(!kernel.name.is_empty() && (1..=lines).contains(&(kernel.line as usize)), "{kernel:?}");

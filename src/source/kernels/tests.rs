@@ -437,3 +437,17 @@ fn kernels_of_a_code_object() {
         }
     }
 }
+
+#[test]
+fn macros_of_headers() {
+    let header = "#pragma once\n#define KERNEL(bounds) /* two\nlines */ static __global__ \\\n  __launch_bounds__((bounds)) void\n#define OTHER { }\nvoid f() {\n";
+    let text = "\u{feff}#include \"kernel.h\"\ntemplate <int N, typename T>\nKERNEL(N)\naxpy_kernel(int n, const T *x, T *y)\n{ y[0] = x[n]; }\n__global__ void next() { }\n";
+    assert_eq!(names_of(text), ["next"]);
+    let found = kernels_with(text, &["", header]);
+    let [axpy, next] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((axpy.name.as_str(), axpy.line, axpy.launch_bounds.as_deref()), ("axpy_kernel", 4, Some("(N)")));
+    assert!(
+        text[axpy.whole.clone()].starts_with("template <int N") && text[axpy.whole.clone()].ends_with("y[0] = x[n]; }")
+    );
+    assert_eq!((&text[next.whole.clone()], next.line), ("__global__ void next() { }", 6));
+}

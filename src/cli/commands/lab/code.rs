@@ -41,7 +41,7 @@ pub(super) struct CodeArguments {
     /// List kernels whose name, mangled or not, contains this text
     #[arg(long, value_name = "TEXT", help_heading = "What")]
     kernel: Vec<String>,
-    /// Source files in which the kernels are looked for
+    /// Source files in which the kernels are looked for, and headers with macros that they use
     #[arg(long, value_name = "FILE", help_heading = "What")]
     source: Vec<PathBuf>,
     /// An older file to compare kernels with
