@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::request::{CounterPass, Plan, ProfileRequest, pattern_of, plan, thread_trace, times_directory};
+use super::request::{CounterPass, Plan, ProfileRequest, pattern_of, plan, thread_trace};
 use crate::interactive::programs::Profiling;
 use crate::lab::measuring::{Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure};
 use crate::trace::Trace;
@@ -126,10 +126,9 @@ fn traced(
 
 /// Measures times.
 fn times(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Measured, MeasureError> {
-    let directory = times_directory(&request.traces);
     let setting = Setting {
         application: &request.application,
-        directory: &directory,
+        directory: &request.traces,
         working_directory: &request.working_directory,
         limits: &request.limits,
         is_interrupted: listener.is_interrupted,

@@ -1,7 +1,7 @@
 //! What is to be profiled, and the commands that it takes.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow};
 
@@ -16,7 +16,7 @@ const PANELS: [&str; 2] = ["roofline", "bottleneck_evidence"];
 const OF_COMPAT: [&str; 1] = ["SQ_INSTS_VALU"];
 /// Names below the directory of traces.
 const TIMELINE: &str = "timeline";
-const COUNTERS: &str = "counters";
+const COUNTERS: &str = "counters-";
 const THREAD_TRACE: &str = "thread_trace";
 const DEFINITIONS: &str = "accumulations.yaml";
 
@@ -92,8 +92,7 @@ pub(crate) fn plan(request: &ProfileRequest, architecture: Option<&str>) -> Plan
 type Definition = Option<(PathBuf, String)>;
 
 fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPass>, Definition)> {
-    let directory = request.traces.join(COUNTERS);
-    let definitions = directory.join(DEFINITIONS);
+    let definitions = request.traces.join(DEFINITIONS);
     let counters = if request.numbers == Numbers::PerfLab { &OF_COMPAT[..] } else { &[] };
     let planned = planned(&PlanRequest {
         counters: counters.iter().map(|name| (*name).to_owned()).collect(),
@@ -104,13 +103,13 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
         block_limits: BTreeMap::new(),
         by_name: false,
         accumulations: Accumulations::Defined,
-        directory: directory.to_string_lossy().into_owned(),
+        directory: request.traces.to_string_lossy().into_owned(),
         definitions_file: definitions.to_string_lossy().into_owned(),
         program: Vec::new(),
     })
     .map_err(|reason| anyhow!(reason))?;
     let passes = planned.commands.iter().zip(&planned.passes).zip(1..).map(|((words, pass), number)| {
-        let directory = directory.join(format!("pass_{number}"));
+        let directory = request.traces.join(format!("{COUNTERS}{number}"));
         let mut words: Vec<String> = words.iter().take_while(|word| *word != "--").cloned().collect();
         if let Some(kernel) = &request.kernel {
             words.extend(["--kernel-include-regex".to_owned(), kernel.clone()]);
@@ -138,9 +137,4 @@ pub(crate) fn pattern_of(name: &str) -> String {
     // Symbols have no blanks; names with arguments are matched by their beginning, which releases agree on.
     let base = name.split('(').next().unwrap_or(name);
     regex::escape(base)
-}
-
-/// The directory below which runs that only measure times are.
-pub(crate) fn times_directory(traces: &Path) -> PathBuf {
-    traces.join("times")
 }
