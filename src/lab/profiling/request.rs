@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::analysis::counter_plan::{Accumulations, PlanRequest, planned};
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
+use crate::engine::NameForm;
+use crate::findings::kernel_filter;
 use crate::interactive::programs::{Application, Limits, Profiling, ProgramError};
 use crate::lab::measuring::Until;
 
@@ -122,19 +124,18 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
     Ok((passes, planned.definitions.map(|text| (definitions, text))))
 }
 
-/// The command that traces a kernel's instructions, and where it writes to.
+/// The command that traces the instructions of a dispatch of a kernel, counted from 1, and where it writes to.
 ///
 /// # Errors
 /// When rocprofv3 would not take it.
-pub(crate) fn thread_trace(request: &ProfileRequest, pattern: &str) -> Result<(Profiling, PathBuf), ProgramError> {
+pub(crate) fn thread_trace(
+    request: &ProfileRequest,
+    kernel: &str,
+    dispatch: u64,
+) -> Result<(Profiling, PathBuf), ProgramError> {
     let directory = request.traces.join(THREAD_TRACE);
-    let words = ["rocprofv3", "--att", "--kernel-include-regex", pattern].map(ToOwned::to_owned);
+    let mut words = ["rocprofv3", "--att", "--kernel-iteration-range"].map(ToOwned::to_owned).to_vec();
+    words.push(format!("[{dispatch}]"));
+    words.extend(kernel_filter(kernel, NameForm::Full));
     Ok((Profiling::of_words(&words, &request.application, &directory)?, directory))
-}
-
-/// The pattern that fits a kernel's name alone.
-pub(crate) fn pattern_of(name: &str) -> String {
-    // Symbols have no blanks; names with arguments are matched by their beginning, which releases agree on.
-    let base = name.split('(').next().unwrap_or(name);
-    regex::escape(base)
 }

@@ -7,7 +7,7 @@ use super::collecting::Recorded;
 use super::documents::{Headroom, Parts};
 use super::headroom::Range;
 use super::roof::Roofline;
-use crate::findings::{bytes, duration};
+use crate::findings::{bytes, counted, duration};
 use crate::lab::measuring::Stopped;
 use crate::text::hidden::escape_hidden;
 
@@ -79,8 +79,12 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
         Stopped::MostRuns => "; --max-runs ended it",
         Stopped::Budget => "; --budget ended it",
     };
-    let certainty =
-        format!("{}, cv {:.3} over {} runs; {interval}{stopped}", stability.class.word(), stability.cv, stability.runs);
+    let certainty = format!(
+        "{}, cv {:.3} over {}; {interval}{stopped}",
+        stability.class.word(),
+        stability.cv,
+        counted(stability.runs as f64, "run")
+    );
     let absent = |reason: &String| format!("absent: {reason}");
     let mut lines = vec![("time", time), ("stability", certainty)];
     if let Some(gpu) = &parts.gpu {

@@ -110,3 +110,22 @@ fn options_that_cannot_be() {
     assert_eq!(finish(lab.command(&[], &[])).code, 2);
     assert_eq!(lab.runs(), 0);
 }
+
+/// One Ctrl-C ends the program and everything it started, and leaves nothing.
+#[test]
+fn an_interruption_ends_it() {
+    let lab = Lab::new("kernel gemm 10 100000\n");
+    lab.program("#!/bin/sh\necho $$ > \"$HOME/child\"\nsleep 600\n");
+    let output = lab.path("out");
+    let mut command = lab.command(&["--runs", "1", "-o", output.to_str().unwrap()], &["./app"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let begin = Instant::now();
+    while !lab.path("child").exists() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let status = child.wait().unwrap();
+    assert!(!status.success() && begin.elapsed() < Duration::from_secs(90), "{status}");
+    assert!(!output.exists() && lab.left().is_empty(), "{:?}", lab.left());
+}

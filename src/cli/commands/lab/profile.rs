@@ -15,8 +15,8 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::{Application, Limits, Profiling};
 use crate::lab::measuring::{MOST_RUNS, Until};
 use crate::lab::profiling::{
-    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, pattern_of, place, plan, record,
-    summary, thread_trace, write_all,
+    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
+    thread_trace, write_all,
 };
 
 /// Runs at most, where nothing else is asked for.
@@ -257,8 +257,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         }
     }
     if arguments.att {
-        let kernel = arguments.kernel.clone().unwrap_or_else(|| pattern_of("KERNEL"));
-        let (profiling, _) = thread_trace(&request, &kernel).map_err(usage)?;
+        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(usage)?;
         text.push_str(&format!("Thread trace of the dominant kernel:\n  {}\n", profiling.line()));
     }
     Ok(text)
