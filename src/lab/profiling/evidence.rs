@@ -129,8 +129,8 @@ impl Evidence {
         ]
         .into();
         let answers = run_questions(&trace, registry, &questions, NameForm::Full)?;
-        let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
-        let gpu = agents.filter(|agent| agent.is_gpu()).cloned().next();
+        let mut agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
+        let gpu = agents.find(|agent| agent.is_gpu()).cloned();
         let questions = vec![
             deeper::roofline(),
             deeper::bottlenecks(),

@@ -177,7 +177,7 @@ fn kernels(runs: &[RunTimes]) -> Vec<KernelRow> {
     let all: i128 = sums.values().map(|(total, ..)| *total).sum();
     let share = |total: i128| if all > 0 { total as f64 / all as f64 } else { 0.0 };
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by(|one, other| other.1.0.cmp(&one.1.0));
+    sums.sort_by_key(|(_, (total, ..))| std::cmp::Reverse(*total));
     let row = |(name, (total, dispatches, longest_ns, is_of_runtime)): (&str, (i128, u64, i64, bool))| KernelRow {
         name: name.to_owned(),
         total_ns: total as f64 / count,
