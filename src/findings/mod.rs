@@ -29,11 +29,12 @@ cfg_if::cfg_if! {
         mod tests;
 
         pub(crate) use analysis::{Judged, Judgement};
-        pub(crate) use answers::{Answers, Unanswered};
+        pub(crate) use answers::{Answers, Unanswered, run_questions};
         pub(crate) use collected::Collected;
         pub(crate) use finding::{Evidence, Finding};
         pub(crate) use query_request::QueryRequest;
         pub(crate) use rule_context::Rows;
+        pub(crate) use recommendations::kernel_filter;
         pub(crate) use rules::RULES;
         pub(crate) use spans::time_question;
         #[cfg(test)]
