@@ -1,0 +1,36 @@
+//! The patch that brings a candidate into the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Name of the patch.
+const NAME: &str = "optimized.patch";
+
+/// Writes the patch, and lets git check that it applies to the sources as they are.
+///
+/// # Errors
+/// When it cannot be written, or git refuses it.
+pub(super) fn promote(diff: &str, root: &Path, directory: &Path) -> Result<PathBuf> {
+    let path = directory.join(NAME);
+    let temporary = directory.join(format!("{NAME}.tmp"));
+    fs::write(&temporary, diff).with_context(|| format!("cannot write {}", temporary.display()))?;
+    fs::rename(&temporary, &path).with_context(|| format!("cannot write {}", path.display()))?;
+    if root.join(".git").exists() {
+        let git = Command::new("git")
+            .args(["-C", &root.to_string_lossy(), "apply", "--check"])
+            .arg(path.canonicalize().unwrap_or_else(|_| path.clone()))
+            .stdin(Stdio::null())
+            .output();
+        // Without git, the user's program that applies it decides.
+        if let Ok(output) = git
+            && !output.status.success()
+        {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            bail!("git does not apply {}: {said}; did the sources change meanwhile?", path.display());
+        }
+    }
+    Ok(path)
+}
