@@ -7,12 +7,11 @@ use serde_json::json;
 use super::driver::Machine;
 use super::error::Halt;
 use super::findings::below;
-use super::measure::why;
 use super::records::{EditRecord, EditStatus};
 use super::state::{Origin, Phase};
 use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
-use crate::interactive::programs::{Application, End};
+use crate::interactive::programs::{Application, End, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// Bytes of a build's output that are kept for a model and the record.

@@ -11,13 +11,11 @@ use super::error::{Halt, MachineError};
 use super::records::{EditStatus, Measurement, Run};
 use super::state::Phase;
 use crate::interactive::face::Level;
-use crate::interactive::programs::{Application, End, Ended, Profiling, ProgramError, run};
+use crate::interactive::programs::{Application, End, Ended, Profiling, ProgramError, run, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// What is collected that changes the times of a program, by the beginning of its name.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
-/// How rocprofv3 ends if counters do not fit into one pass.
-const TOO_MANY_COUNTERS: i32 = 38;
 /// Lines of output that a failure repeats.
 const LAST_LINES: usize = 12;
 
@@ -246,22 +244,4 @@ impl Machine<'_> {
 /// Whether the times under a command are those of the program.
 pub(crate) fn has_times(command: &Profiling) -> bool {
     !command.collects().iter().any(|what| DISTURBING.iter().any(|one| what.starts_with(one)))
-}
-
-/// Why a command did not end well.
-pub(crate) fn why(end: &End, limit_s: Option<u64>) -> String {
-    match end {
-        End::Code(TOO_MANY_COUNTERS) => format!(
-            "the command ended with {TOO_MANY_COUNTERS}: the counters do not fit into one pass; let `wavesieve plan` split them"
-        ),
-        End::Code(code) => format!("the command ended with {code}"),
-        End::Signal(signal) => format!("signal {signal} ended the command"),
-        End::NotFound => "the program does not exist; check its name and PATH".to_owned(),
-        End::NotStarted(reason) => format!("the program cannot be started: {reason}"),
-        End::TimeLimit => {
-            let limit = limit_s.map(|seconds| format!(" of {seconds} s")).unwrap_or_default();
-            format!("the command was stopped at its limit{limit}; raise --time-limit, or shorten the run")
-        }
-        End::Interrupted => "the command was interrupted".to_owned(),
-    }
 }

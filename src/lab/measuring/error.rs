@@ -1,0 +1,70 @@
+//! Why a program could not be measured.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::interactive::programs::{End, ProgramError, why};
+
+/// Lines of output that a failure repeats.
+const LAST_LINES: usize = 12;
+
+/// Why a program could not be measured.
+#[derive(Debug, Error)]
+pub(crate) enum MeasureError {
+    /// There is no command that could measure it.
+    #[error(transparent)]
+    Command(#[from] ProgramError),
+    /// The user interrupted it.
+    #[error("the measurement was interrupted")]
+    Interrupted,
+    /// The program or the profiler did not end well.
+    #[error("cannot measure `{line}`: {}{}", why(end, *limit_s), last_lines(tail))]
+    Ended {
+        /// The command.
+        line: String,
+        /// How it ended.
+        end: End,
+        /// How long it had.
+        limit_s: Option<u64>,
+        /// The end of its output.
+        tail: String,
+    },
+    /// It ended well, and there is nothing to read.
+    #[error(
+        "`{line}` wrote no trace below {}; check that the program runs on a GPU and that its processes end by themselves",
+        directory.display()
+    )]
+    NoTrace {
+        /// The command.
+        line: String,
+        /// Where traces were expected.
+        directory: PathBuf,
+    },
+    /// Nothing ran on a GPU.
+    #[error("`{line}` recorded no kernel; check that the program runs on a GPU")]
+    NoKernels {
+        /// The command.
+        line: String,
+    },
+    /// The traces cannot be read, or there is no place for them.
+    #[error("{0:#}")]
+    Other(#[from] anyhow::Error),
+}
+
+impl MeasureError {
+    /// How rocprofv3 or the program ended, where that is the reason.
+    pub(crate) fn end(&self) -> Option<&End> {
+        match self {
+            Self::Ended { end, .. } => Some(end),
+            _ => None,
+        }
+    }
+}
+
+/// The last lines of an output, below a message.
+fn last_lines(tail: &str) -> String {
+    let lines: Vec<&str> = tail.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.iter().skip(lines.len().saturating_sub(LAST_LINES));
+    last.map(|line| format!("\n  {line}")).collect()
+}

@@ -1,0 +1,16 @@
+//! Runs a program under rocprofv3, and what its kernels took.
+
+mod certainty;
+mod error;
+mod run_once;
+mod run_times;
+mod several;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use certainty::{Interval, MOST_RUNS, Stability, StabilityClass};
+pub(crate) use error::MeasureError;
+pub(crate) use run_once::{Collected, collect, run_once};
+pub(crate) use run_times::{KernelTimes, RunTimes, read_run_times};
+pub(crate) use several::{Measured, Setting, Stopped, Until, measure};

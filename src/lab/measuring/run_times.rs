@@ -1,0 +1,90 @@
+//! What the kernels of a run took.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, Result, anyhow};
+
+use super::run_once::Collected;
+use crate::engine::{QueryOptions, Registry, run_query};
+use crate::findings::Rows;
+use crate::trace::Trace;
+
+/// Categories of what the runtime does by itself, not the program.
+const OF_THE_RUNTIME: [&str; 2] = ["runtime", "graph_task"];
+/// How names of kernels of the runtime start, also of those that copy and fill.
+const RUNTIME_PREFIX: &str = "__amd_rocclr_";
+
+/// What a kernel took in a run, over all processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KernelTimes {
+    /// Its full demangled name.
+    pub name: String,
+    /// The sum over its dispatches.
+    pub total_ns: i64,
+    pub dispatches: u64,
+    pub longest_ns: i64,
+    /// Whether it belongs to the runtime, which nobody tunes.
+    pub is_of_runtime: bool,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RunTimes {
+    /// From the start of the command to its end.
+    pub seconds: f64,
+    /// Files that can be read, sorted.
+    pub traces: Vec<PathBuf>,
+    /// From the first to the last activity of a GPU; of several GPUs the longest.
+    pub span_ns: i64,
+    /// Most total time first.
+    pub kernels: Vec<KernelTimes>,
+}
+
+impl RunTimes {
+    /// What a kernel took, by its name.
+    pub(crate) fn kernel(&self, name: &str) -> Option<&KernelTimes> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+/// Reads what a run left.
+///
+/// # Errors
+/// When its traces cannot be read.
+pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
+    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
+    let trace = Trace::open(inputs).with_context(|| format!("cannot read what `{}` wrote", collected.line))?;
+    let registry = registry()?;
+    let answer = |query: &str, columns: &[&str]| {
+        let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
+        let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
+        run_query(&trace, registry.get(query)?, &options)
+    };
+    let answered = answer("kernel_summary", &["kernel_name", "category", "calls", "total_ns", "max_ns"])?;
+    let rows = Rows::over(Some(&answered));
+    let kernel = |row: usize| {
+        let name = rows.text(row, "kernel_name")?;
+        let category = rows.text(row, "category").unwrap_or_default();
+        Some(KernelTimes {
+            name: name.to_owned(),
+            total_ns: rows.integer(row, "total_ns")?,
+            dispatches: u64::try_from(rows.integer(row, "calls")?).ok()?,
+            longest_ns: rows.integer(row, "max_ns")?,
+            is_of_runtime: name.starts_with(RUNTIME_PREFIX) || OF_THE_RUNTIME.contains(&category),
+        })
+    };
+    let kernels = rows.places().filter_map(kernel).collect();
+    let answered = answer("device_summary", &["device", "span_ns"])?;
+    let rows = Rows::over(Some(&answered));
+    let span_ns = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max().unwrap_or(0);
+    Ok(RunTimes { seconds: collected.seconds, traces: collected.traces.clone(), span_ns, kernels })
+}
+
+/// The built-in queries, read once.
+fn registry() -> Result<&'static Registry> {
+    static REGISTRY: OnceLock<Option<Registry>> = OnceLock::new();
+    let registry = REGISTRY.get_or_init(|| Registry::builtin().ok());
+    registry.as_ref().ok_or_else(|| anyhow!("the built-in queries cannot be read"))
+}
