@@ -1,3 +1,5 @@
 //! One kernel at a time: measured, tuned, changed and checked, captured and replayed.
 
 pub(crate) mod measuring;
+pub(crate) mod optimize;
+pub(crate) mod proposers;

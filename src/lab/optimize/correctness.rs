@@ -47,7 +47,7 @@ impl Checks {
         let mut expected = Expected::default();
         if !self.outputs.is_empty() {
             expected = Expected(self.written(commands, application, copy)?.map_err(OptimizeError::Baseline)?);
-            let again = self.written(commands, application, copy)?.map_err(OptimizeError::Baseline)?;
+            let again = Expected(self.written(commands, application, copy)?.map_err(OptimizeError::Baseline)?);
             if let Some((text, _)) = self.difference(&expected, &again) {
                 return Err(OptimizeError::Baseline(format!(
                     "does not repeat its results ({text}); raise --tolerance, fix its seed, or use --check"
@@ -139,7 +139,8 @@ impl Checks {
                     "{name}: {} of {} elements differ, the first is element {place}: {other} in place of {one}",
                     differences.different, differences.elements
                 );
-                let facts = json!({ "file": name.to_string(), "differences": differences, "tolerance": self.tolerance });
+                let facts =
+                    json!({ "file": name.to_string(), "differences": differences, "tolerance": self.tolerance });
                 return Some((text, facts));
             }
         }

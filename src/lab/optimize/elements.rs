@@ -131,8 +131,10 @@ fn of_elements(
 fn of_texts(expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences {
     let mut differences = Differences::default();
     let (expected, found) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(found));
-    let is_between = |sign: char| sign.is_whitespace() || matches!(sign, ',' | ';' | ':' | '[' | ']' | '(' | ')' | '{' | '}' | '=');
-    let words = |text: &'_ str| text.split(is_between).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let is_between =
+        |sign: char| sign.is_whitespace() || matches!(sign, ',' | ';' | ':' | '[' | ']' | '(' | ')' | '{' | '}' | '=');
+    let words =
+        |text: &'_ str| text.split(is_between).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (expected, found) = (words(&expected), words(&found));
     for place in 0..expected.len().max(found.len()) {
         let word = |words: &[String]| words.get(place).cloned().unwrap_or_else(|| "nothing".to_owned());
@@ -192,12 +194,14 @@ mod tests {
 
     #[test]
     fn small_floats_and_integers() {
-        for (bits, value) in [(0x3c00_u16, 1.0), (0xc000, -2.0), (0x0001, 5.960_464_477_539_063e-8), (0x7bff, 65504.0)] {
+        for (bits, value) in [(0x3c00_u16, 1.0), (0xc000, -2.0), (0x0001, 5.960_464_477_539_063e-8), (0x7bff, 65504.0)]
+        {
             assert_eq!(half(bits.to_le_bytes()), value);
         }
         assert!(half(0x7e00_u16.to_le_bytes()).is_nan());
         assert_eq!(upper_half(0x3f80_u16.to_le_bytes()), 1.0);
-        let exact = ElementType::of_word("u32").unwrap().differences(&[1, 0, 0, 0], &[2, 0, 0, 0], Tolerance::default());
+        let exact =
+            ElementType::of_word("u32").unwrap().differences(&[1, 0, 0, 0], &[2, 0, 0, 0], Tolerance::default());
         assert_eq!(exact.first, Some((0, "0x00000001".to_owned(), "0x00000002".to_owned())));
         assert_eq!(ElementType::of_word("f128"), None);
     }

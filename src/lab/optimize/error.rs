@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::interactive::edits::EditError;
 use crate::interactive::programs::ProgramError;
+use crate::lab::measuring::MeasureError;
 use crate::llm::LlmError;
 
 /// Why the work ends.
@@ -38,4 +39,13 @@ pub(crate) enum OptimizeError {
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
+}
+
+impl From<MeasureError> for OptimizeError {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Interrupted => Self::Interrupted,
+            other => Self::Other(other.into()),
+        }
+    }
 }

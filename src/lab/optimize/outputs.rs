@@ -38,7 +38,8 @@ impl OutputFile {
         let path = PathBuf::from(path);
         let is_inside = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
         if path.as_os_str().is_empty() || !is_inside {
-            let text = format!("{word}: not a file below the folder where the program runs; name it from there, without ..");
+            let text =
+                format!("{word}: not a file below the folder where the program runs; name it from there, without ..");
             return Err(OptimizeError::Usage(text));
         }
         Ok(Self { path, element })
@@ -95,7 +96,7 @@ impl OutputFile {
 /// Size of the header of a `.npy` file, and the type of its elements.
 fn npy_form(bytes: &[u8]) -> Option<(usize, ElementType)> {
     let major = *bytes.get(6)?;
-    let (start, length) = if major == 1 {
+    let (start, length): (usize, usize) = if major == 1 {
         (10, usize::from(u16::from_le_bytes(bytes.get(8..10)?.try_into().ok()?)))
     } else {
         (12, usize::try_from(u32::from_le_bytes(bytes.get(8..12)?.try_into().ok()?)).ok()?)

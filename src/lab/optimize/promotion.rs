@@ -6,8 +6,21 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::interactive::edits::{Edit, FileEdit};
+
 /// Name of the patch.
 const NAME: &str = "optimized.patch";
+
+/// A change of one file.
+pub(super) fn change(path: &Path, before: &str, after: &str) -> Edit {
+    let (before, after) = (Some(before.to_owned()), Some(after.to_owned()));
+    Edit { files: vec![FileEdit { path: path.to_owned(), before, after, ..FileEdit::default() }] }
+}
+
+/// The same as `git apply` takes it.
+pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
+    change(path, before, after).diff()
+}
 
 /// Writes the patch, and lets git check that it applies to the sources as they are.
 ///

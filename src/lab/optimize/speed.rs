@@ -1,5 +1,6 @@
 //! Whether a candidate is faster: both run in turn under the profiler, and are compared as `compare` does.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -9,6 +10,8 @@ use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use crate::analysis::statistics::medians::median_of_floats;
 use crate::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, take_digest};
+use crate::engine::{QueryOptions, Registry, run_query};
+use crate::findings::Rows;
 use crate::interactive::programs::Application;
 use crate::lab::measuring::{RunTimes, run_once};
 use crate::trace::Trace;
@@ -72,7 +75,8 @@ impl Race<'_> {
             runs.iter().filter_map(|(times, _)| per_dispatch_ns(times, self.is_kernel)).collect()
         };
         let (base_ns, new_ns) = (per_dispatch(&base_runs), per_dispatch(&new_runs));
-        let side = |runs: Vec<(RunTimes, Digest)>| Side::of_distinct(runs.into_iter().map(|(_, digest)| digest).collect()).0;
+        let side =
+            |runs: Vec<(RunTimes, Digest)>| Side::of_distinct(runs.into_iter().map(|(_, digest)| digest).collect()).0;
         let comparison = compare(&side(base_runs), &side(new_runs), &CompareOptions::default());
         Ok(Ok(Times { base_ns, new_ns, comparison }))
     }
@@ -82,7 +86,8 @@ impl Race<'_> {
         let result = |verdict, reason: String, facts| GateResult::new(Gate::Faster, verdict, reason, facts);
         let medians = median_of_floats(&mut times.base_ns.clone()).zip(median_of_floats(&mut times.new_ns.clone()));
         let rows = times.comparison.kernels.iter();
-        let row = rows.filter(|row| row.new_name.as_deref().is_some_and(self.is_kernel)).max_by_key(|row| row.base_total_ns);
+        let row =
+            rows.filter(|row| row.new_name.as_deref().is_some_and(self.is_kernel)).max_by_key(|row| row.base_total_ns);
         let (Some((base, new)), Some(row)) = (medians, row) else {
             let reason = "the kernel is not in the traces of both".to_owned();
             return result(Verdict::Fail, reason, Value::Null);
@@ -139,6 +144,32 @@ impl Race<'_> {
 /// Mean time of a dispatch of the kernel.
 fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option<f64> {
     let of_it = times.kernels.iter().filter(|kernel| is_kernel(&kernel.name));
-    let (total, count) = of_it.fold((0_i64, 0_u64), |(total, count), kernel| (total + kernel.total_ns, count + kernel.dispatches));
+    let (total, count) =
+        of_it.fold((0_i64, 0_u64), |(total, count), kernel| (total + kernel.total_ns, count + kernel.dispatches));
     (count > 0).then(|| total as f64 / count as f64)
+}
+
+/// The most work-items of a workgroup that the kernel was launched with.
+///
+/// # Errors
+/// When the traces cannot be read.
+pub(super) fn largest_workgroup(
+    times: &RunTimes,
+    is_kernel: &dyn Fn(&str) -> bool,
+) -> Result<Option<u32>, OptimizeError> {
+    let inputs = times.traces.iter().map(|path| path.to_string_lossy().into_owned());
+    let trace = Trace::open(inputs).map_err(anyhow::Error::from)?;
+    let registry = Registry::builtin().map_err(anyhow::Error::from)?;
+    let columns = ["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"].map(str::to_owned).to_vec();
+    let options = QueryOptions { columns: Some(columns), parameters: BTreeMap::new(), ..QueryOptions::default() };
+    let query = registry.get("kernel_by_shape").map_err(anyhow::Error::from)?;
+    let answered = run_query(&trace, query, &options).map_err(anyhow::Error::from)?;
+    let rows = Rows::over(Some(&answered));
+    let size = |row: usize| {
+        let part = |name: &str| rows.integer(row, name).map(|count| count.max(1));
+        let of_kernel = rows.text(row, "kernel_name").is_some_and(is_kernel);
+        let size = part("workgroup_x")?.checked_mul(part("workgroup_y")?)?.checked_mul(part("workgroup_z")?)?;
+        u32::try_from(size).ok().filter(|_| of_kernel)
+    };
+    Ok(rows.places().filter_map(size).max())
 }

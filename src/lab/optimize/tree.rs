@@ -112,14 +112,16 @@ mod tests {
     fn copies_have_all_but_the_repository_and_the_lab() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("proj");
-        for (name, text) in [("k.hip", "a"), ("sub/b.h", "bb"), (".git/HEAD", "x"), ("lab/old", "y"), (".hidden", "z")] {
+        for (name, text) in [("k.hip", "a"), ("sub/b.h", "bb"), (".git/HEAD", "x"), ("lab/old", "y"), (".hidden", "z")]
+        {
             fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             fs::write(root.join(name), text).unwrap();
         }
         link(Path::new("k.hip"), &root.join("again.hip")).unwrap();
         let to = folder.path().join("copy");
         copy(&root, &to, &root.join("lab")).unwrap();
-        let (original, copied) = (Listing::of(&root, &root.join("lab")).unwrap(), Listing::of(&to, Path::new("-")).unwrap());
+        let (original, copied) =
+            (Listing::of(&root, &root.join("lab")).unwrap(), Listing::of(&to, Path::new("-")).unwrap());
         assert_eq!(original, copied);
         let names: Vec<String> = copied.files().map(|path| path.display().to_string()).collect();
         assert_eq!(names, [".hidden", "k.hip", "sub/b.h"]);
