@@ -2,4 +2,5 @@
 
 pub(crate) mod measuring;
 pub(crate) mod optimize;
+pub(crate) mod profiling;
 pub(crate) mod proposers;
