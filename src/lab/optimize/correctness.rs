@@ -9,8 +9,11 @@ use super::elements::Tolerance;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use super::outputs::OutputFile;
+use super::replaying::Replays;
 use crate::interactive::programs::Application;
 
+/// Why nothing can be replayed.
+const NO_OBJECT: &str = "has no code object to replay; name it with --object";
 /// Lines of output that a failure repeats.
 const LAST_LINES: usize = 5;
 
@@ -22,6 +25,7 @@ pub(crate) struct Checks {
     /// Files that the program writes.
     pub outputs: Vec<OutputFile>,
     pub tolerance: Tolerance,
+    pub replays: Replays,
 }
 
 /// What the program as it is writes.
@@ -31,7 +35,7 @@ pub(super) struct Expected(Vec<Vec<u8>>);
 impl Checks {
     /// Whether there is nothing to check by.
     pub(super) fn is_empty(&self) -> bool {
-        self.check.is_none() && self.outputs.is_empty()
+        self.check.is_none() && self.outputs.is_empty() && self.replays.captures.is_empty()
     }
 
     /// Checks the program as it is, twice where files are compared: what differs from run to run proves nothing.
@@ -43,6 +47,7 @@ impl Checks {
         commands: &Commands<'_>,
         application: &Application,
         copy: &Path,
+        object: Option<&Path>,
     ) -> Result<Expected, OptimizeError> {
         let mut expected = Expected::default();
         if !self.outputs.is_empty() {
@@ -61,6 +66,14 @@ impl Checks {
                 return Err(OptimizeError::Baseline(text));
             }
         }
+        if !self.replays.captures.is_empty() {
+            let object = object.ok_or_else(|| OptimizeError::Baseline(NO_OBJECT.to_owned()))?;
+            if let Some(ran) = self.replays.failure(commands, object, copy)? {
+                let problem = ran.problem.as_deref().unwrap_or_default();
+                let text = format!("cannot be replayed: {} {problem}{}", ran.command, last_lines(&ran));
+                return Err(OptimizeError::Baseline(text));
+            }
+        }
         Ok(expected)
     }
 
@@ -73,11 +86,12 @@ impl Checks {
         commands: &Commands<'_>,
         application: &Application,
         copy: &Path,
+        object: Option<&Path>,
         expected: &Expected,
     ) -> Result<GateResult, OptimizeError> {
         let result = |verdict, reason: String, facts| GateResult::new(Gate::Correct, verdict, reason, facts);
         if self.is_empty() {
-            let reason = "nothing checks the results; add --check CMD or --output-file FILE".to_owned();
+            let reason = "nothing checks the results; add --check CMD, --output-file FILE or --replay CAPTURE".to_owned();
             return Ok(result(Verdict::Unverified, reason, Value::Null));
         }
         let mut passed = Vec::new();
@@ -100,6 +114,15 @@ impl Checks {
                 }
                 None => passed.push("the check passes".to_owned()),
             }
+        }
+        if !self.replays.captures.is_empty() {
+            let Some(object) = object else { return Ok(result(Verdict::Fail, NO_OBJECT.to_owned(), Value::Null)) };
+            if let Some(ran) = self.replays.failure(commands, object, copy)? {
+                let problem = ran.problem.as_deref().unwrap_or_default();
+                let reason = format!("a replayed dispatch differs: lab replay {problem}{}", last_lines(&ran));
+                return Ok(result(Verdict::Fail, reason, json!({ "replay": ran })));
+            }
+            passed.push(format!("{} replayed with the same memory", dispatches(self.replays.captures.len())));
         }
         Ok(result(Verdict::Pass, passed.join(", "), json!({ "tolerance": self.tolerance })))
     }
@@ -146,6 +169,10 @@ impl Checks {
         }
         None
     }
+}
+
+fn dispatches(count: usize) -> String {
+    if count == 1 { "1 dispatch".to_owned() } else { format!("{count} dispatches") }
 }
 
 fn files(count: usize) -> String {

@@ -28,6 +28,8 @@ const BASE: &str = "base";
 /// What is wanted.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
+    /// Name of the kernel that the facts are about.
+    pub profiled: Option<String>,
     /// Name of the kernel, if the source has several.
     pub kernel: Option<String>,
     pub build: Application,
@@ -137,6 +139,10 @@ impl<'a> Driver<'a> {
         let path = place.root.join(&place.file);
         let original = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let target = Target::find(&original, options.kernel.as_deref())?;
+        if let Some(profiled) = options.profiled.as_ref().filter(|profiled| !target.is(profiled)) {
+            let text = format!("the profile is of {profiled}, not of {}; profile that kernel", target.kernel.name);
+            return Err(OptimizeError::Usage(text));
+        }
         fs::create_dir_all(&options.directory)
             .with_context(|| format!("cannot make {}; name another with --output", options.directory.display()))?;
         let originals = Listing::of(&place.root, &options.directory)?;
@@ -165,7 +171,8 @@ impl<'a> Driver<'a> {
         };
         driver.check_originals(&built.command)?;
         observer.begins("checking the program as it is");
-        driver.expected = options.checks.expected(commands, &options.application, &folder)?;
+        let object = object_of(&folder, &driver.base.compiled);
+        driver.expected = options.checks.expected(commands, &options.application, &folder, object.as_deref())?;
         observer.begins("measuring the program as it is");
         let is_kernel = |name: &str| driver.base.target.is(name);
         let race = driver.race(&is_kernel);
@@ -329,7 +336,9 @@ impl<'a> Driver<'a> {
         if !self.pass(attempt, resources) {
             return Ok(None);
         }
-        let correct = options.checks.gate(self.commands, &options.application, &folder, &self.expected)?;
+        let object = object_of(&folder, &compiled);
+        let (application, expected) = (&options.application, &self.expected);
+        let correct = options.checks.gate(self.commands, application, &folder, object.as_deref(), expected)?;
         self.check_originals("the check")?;
         if !self.pass(attempt, correct) {
             return Ok(None);
@@ -422,6 +431,11 @@ impl<'a> Driver<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// The file with the compiled kernel.
+fn object_of(copy: &Path, compiled: &[Compiled]) -> Option<PathBuf> {
+    compiled.first().map(|one| copy.join(&one.file))
 }
 
 fn of_build(built: &Ran) -> GateResult {

@@ -139,10 +139,31 @@ fn neighbors_of_aligned_arrays_are_loaded_at_once() {
 #[test]
 fn what_nothing_asks_for_is_not_tried() {
     let kernel = &kernels(PLAIN)[0];
-    let limited = |label: &str| KernelFacts { bottlenecks: Some(vec![label.to_owned()]), ..facts() };
-    assert!(Transform::Unroll.apply(PLAIN, kernel, &limited("Memory latency")).is_ok());
-    let refusal = Transform::Unroll.apply(PLAIN, kernel, &limited("LDS bank conflicts")).unwrap_err();
-    assert_eq!(refusal.0, "nothing asks for it: the kernel is limited by LDS bank conflicts");
+    let limited = |id: &str| KernelFacts { bottlenecks: Some(vec![id.to_owned()]), ..facts() };
+    assert!(Transform::Unroll.apply(PLAIN, kernel, &limited("latency")).is_ok());
+    let refusal = Transform::Unroll.apply(PLAIN, kernel, &limited("lds_conflicts")).unwrap_err();
+    assert_eq!(refusal.0, "nothing asks for it: the kernel is limited by lds_conflicts");
+    // What asks for a transform is something that is found.
+    let known = concat!(include_str!("../../../share/bottlenecks.toml"), include_str!("../../../share/lab.toml"));
+    for id in Transform::ALL.into_iter().flat_map(Transform::asked_by) {
+        assert!(known.contains(&format!("id = \"{id}\"")), "{id}");
+    }
+}
+
+#[test]
+fn profiles_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| std::fs::write(folder.path().join("analysis.json"), text).unwrap();
+    assert!(KernelFacts::of_profile(folder.path()).unwrap_err().to_string().contains("lab profile -o"));
+    write("{\"schema_version\": \"1.0\"}");
+    assert!(KernelFacts::of_profile(folder.path()).unwrap_err().to_string().contains("is no analysis"));
+    write(
+        r#"{"kernel": "sum", "bottlenecks": [{"bottleneck": "latency", "state": "yes"}, {"bottleneck": "divergence", "state": "no"}],
+        "att": {"stall_fraction": 0.5}}"#,
+    );
+    let (facts, kernel) = KernelFacts::of_profile(folder.path()).unwrap();
+    assert_eq!((kernel.as_str(), facts.stall), ("sum", Some(0.5)));
+    assert_eq!(facts.bottlenecks, Some(vec!["latency".to_owned()]));
 }
 
 #[test]

@@ -57,13 +57,14 @@ impl Transform {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// What has to limit a kernel so that this transform is tried, by parts of the labels of `lab profile`.
-    fn asked_by(self) -> &'static [&'static str] {
+    /// What has to limit a kernel so that this transform is tried, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
+    pub(super) fn asked_by(self) -> &'static [&'static str] {
         match self {
-            Self::Unroll => &["latency", "launch", "compute", "scalar", "mixed"],
-            Self::LaunchBounds => &["occup", "latency", "register", "spill", "scratch", "mixed"],
-            Self::Restrict => &["latency", "bandwidth", "memory", "mixed"],
-            Self::VectorLoads => &["latency", "bandwidth", "memory", "lds", "mixed"],
+            Self::Unroll => &["latency", "instruction_waits", "vector_compute", "matrix_compute"],
+            Self::LaunchBounds => &["under_occupied", "latency", "instruction_waits"],
+            Self::Restrict | Self::VectorLoads => {
+                &["latency", "instruction_waits", "memory_bandwidth", "l2_bandwidth", "uncoalesced_access"]
+            }
         }
     }
 

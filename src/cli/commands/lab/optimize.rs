@@ -86,6 +86,15 @@ struct GateArguments {
     /// How much floating point numbers may differ: |difference| ≤ ABS + REL · |expected|
     #[arg(long, value_name = "ABS,REL", default_value = "1e-8,1e-5")]
     tolerance: String,
+    /// Captured dispatch that has to leave the same memory with the candidate's code; repeatable
+    #[arg(long, value_name = "CAPTURE")]
+    replay: Vec<PathBuf>,
+    /// Differences to allow in replayed memory, as lab replay --tolerance takes them
+    #[arg(long, value_name = "TYPES", requires = "replay")]
+    replay_tolerance: Option<String>,
+    /// HSA runtime for --replay
+    #[arg(long, value_name = "PATH", requires = "replay")]
+    runtime: Option<PathBuf>,
     /// File with the code object, below the sources [default: what the build writes]
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
@@ -116,7 +125,7 @@ struct GateArguments {
     /// Least gain of the median, in percent
     #[arg(long, value_name = "PCT", default_value_t = MIN_GAIN_PCT)]
     min_gain: f64,
-    /// Promote what nothing checked, such as results without --check and --output-file
+    /// Promote what nothing checked, such as results without --check, --output-file and --replay
     #[arg(long)]
     accept_unverified: bool,
     /// Seconds that one command may take [default: no limit]
@@ -131,6 +140,9 @@ struct CandidateArguments {
     /// Transforms to try: launch_bounds, restrict, unroll, vector_loads, or none; repeatable [default: all]
     #[arg(long, value_name = "NAME")]
     transform: Vec<String>,
+    /// Folder that `lab profile -o` wrote: transforms are tried that its bottlenecks ask for [default: all that fit]
+    #[arg(long, value_name = "DIR")]
+    profile: Option<PathBuf>,
     /// Work-items of the largest workgroup [default: that of the first run]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workgroup: Option<u32>,
@@ -194,13 +206,25 @@ pub(super) fn run(
 impl OptimizeArguments {
     fn options(&self) -> Result<Options, Failure> {
         let line = |text: &String| Application::of_line(text).map_err(OptimizeError::from);
+        let real = |path: &PathBuf| {
+            path.canonicalize().map_err(|error| Failure::Usage(format!("{}: {error}; name one that exists", path.display())))
+        };
         let (gates, candidates) = (&self.gates, &self.candidates);
         let outputs = gates.output_file.iter().map(|word| OutputFile::of_word(word)).collect::<Result<_, _>>()?;
         let is_share = |pct: f64| pct.is_finite() && (0.0..100.0).contains(&pct);
         if !is_share(gates.min_gain) || gates.min_occupancy.is_some_and(|pct| !is_share(pct)) {
             return Err(Failure::Usage("--min-gain and --min-occupancy are from 0 to below 100 percent".to_owned()));
         }
+        let (facts, profiled) = match &candidates.profile {
+            Some(directory) => {
+                let (facts, kernel) = KernelFacts::of_profile(directory)
+                    .map_err(|error| Failure::Usage(format!("--profile: {error:#}")))?;
+                (facts, Some(kernel))
+            }
+            None => (KernelFacts::default(), None),
+        };
         Ok(Options {
+            profiled,
             kernel: self.kernel.clone(),
             build: line(&gates.build)?,
             application: Application::of_words(self.program.clone()),
@@ -208,6 +232,11 @@ impl OptimizeArguments {
                 check: gates.check.as_ref().map(line).transpose()?,
                 outputs,
                 tolerance: tolerance(&gates.tolerance)?,
+                replays: Replays {
+                    captures: gates.replay.iter().map(real).collect::<Result<_, _>>()?,
+                    tolerance: gates.replay_tolerance.clone(),
+                    runtime: gates.runtime.as_ref().map(real).transpose()?,
+                },
             },
             limits: Limits {
                 vgpr: gates.max_vgpr,
@@ -225,7 +254,7 @@ impl OptimizeArguments {
             repairs: candidates.repairs,
             accepts_unverified: gates.accept_unverified,
             transforms: transforms(&candidates.transform)?,
-            facts: KernelFacts { work_items: candidates.workgroup, ..KernelFacts::default() },
+            facts: KernelFacts { work_items: candidates.workgroup, ..facts },
             directory: PathBuf::new(),
         })
     }
