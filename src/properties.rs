@@ -7,6 +7,8 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
+pub use crate::source::kernels::properties::source_kernels;
+pub use crate::source::objects::properties::{code_object, mangled_names};
 pub use crate::source::scan::properties::source_scan;
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
@@ -17,6 +19,7 @@ pub type Property = fn(&[u8]);
 pub const ALL: &[(&str, Property)] = &[
     ("att_listing", att_listing),
     ("categories", categories),
+    ("code_object", code_object),
     ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),
     ("fields", fields),
@@ -27,8 +30,10 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_scan", json_scan),
     ("json_template", json_template),
     ("kernel_names", kernel_names),
+    ("mangled_names", mangled_names),
     ("metrics", metrics),
     ("settings", settings),
+    ("source_kernels", source_kernels),
     ("source_scan", source_scan),
     ("sqlite_pages", sqlite_pages),
     ("window", window),

@@ -35,6 +35,10 @@ pub(crate) struct SourceKernel {
 pub(crate) struct Template {
     /// The parameters as they are written, in their order: `typename T`, `int N = 4`.
     pub parameters: Vec<String>,
+    /// The parameters in one spelling without their names.
+    pub kinds: Vec<String>,
+    /// What stands after `requires`.
+    pub constraint: Option<String>,
     /// The arguments of a specialization, such as `float, 4`.
     pub arguments: Option<String>,
 }

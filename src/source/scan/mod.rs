@@ -1,11 +1,11 @@
 //! What source code reveals about a program's GPU work before there is a trace.
 
 mod advice;
-mod c_conditions;
+pub(crate) mod c_conditions;
 mod c_kernels;
 pub(crate) mod c_lexer;
 mod c_scan;
-mod c_structure;
+pub(crate) mod c_structure;
 mod commands;
 mod file_matches;
 mod files;
