@@ -130,7 +130,7 @@ fn exists(recommendation: &Recommendation, collected: &Collected) -> bool {
 
 /// The words that restrict rocprofv3 to a kernel; none where the names in the answers are mangled, which rocprofv3 does not
 /// search.
-fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
+pub(crate) fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     if matches!(name, NameForm::Mangled) {
         return Vec::new();
     }

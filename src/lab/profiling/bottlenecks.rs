@@ -67,7 +67,6 @@ struct Other {
     measure: Measure,
     title: String,
     at_least: f64,
-    needs: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -94,8 +93,9 @@ pub(super) fn reached(value: f64, at_least: Option<f64>, at_most: Option<f64>) -
 pub(crate) fn ranked(
     evidence: &Evidence,
     kernel: &str,
-    path: Option<&CriticalPath>,
-    att: Option<&Att>,
+    path: &Result<CriticalPath, String>,
+    att: &Result<Att, String>,
+    no_counters: Option<&str>,
 ) -> (Verdict, Vec<Ranked>) {
     let question = deeper::bottlenecks();
     let rows = evidence.rows(&question);
@@ -109,7 +109,7 @@ pub(crate) fn ranked(
             first.is_some_and(|first| place(*row) == place(first)) && rows.text(*row, "bottleneck") == Some(&rule.id)
         });
         let known = known(evidence, kernel, rule);
-        let none = "no counters of the kernel were collected (--counters)";
+        let none = no_counters.unwrap_or("the kernel was not counted");
         all.push(Ranked {
             bottleneck: rule.id.clone(),
             verdict: rule.verdict.clone(),
@@ -158,14 +158,21 @@ fn score(known: &[Known], rule: &crate::analysis::hardware::metrics::Bottleneck)
     known.iter().filter_map(of_one).reduce(f64::min)
 }
 
-fn of_other(other: &Other, path: Option<&CriticalPath>, att: Option<&Att>) -> Ranked {
+fn of_other(other: &Other, path: &Result<CriticalPath, String>, att: &Result<Att, String>) -> Ranked {
+    let nothing = |what: &str| format!("{what} has no length");
     let share = match other.measure {
-        Measure::Launching => path
-            .filter(|path| path.critical_path_ns > 0)
-            .map(|path| path.launching_ns as f64 / path.critical_path_ns as f64),
-        Measure::Waiting => att.and_then(Att::waiting),
+        Measure::Launching => path.as_ref().map_err(Clone::clone).and_then(|path| {
+            let is_long = path.critical_path_ns > 0;
+            let share = is_long.then(|| path.launching_ns as f64 / path.critical_path_ns as f64);
+            share.ok_or_else(|| nothing("the critical path"))
+        }),
+        Measure::Waiting => att
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|att| att.waiting().ok_or_else(|| nothing("the latency of the instructions"))),
     };
-    let value = share.map(|share| 100.0 * share);
+    let missing = share.as_ref().err().cloned();
+    let value = share.ok().map(|share| 100.0 * share);
     let holds = value.is_some_and(|value| value >= other.at_least);
     let evidence = value.map(|value| Known {
         metric: other.id.clone(),
@@ -188,7 +195,7 @@ fn of_other(other: &Other, path: Option<&CriticalPath>, att: Option<&Att>) -> Ra
         state: state.to_owned(),
         score: value.map(|value| reached(value, Some(other.at_least), None)),
         evidence: evidence.into_iter().collect(),
-        missing: value.is_none().then(|| other.needs.clone()),
+        missing,
     }
 }
 

@@ -108,8 +108,6 @@ pub(crate) struct Evidence {
     pub analysis: Analysis,
     /// The first GPU.
     pub gpu: Option<AgentFacts>,
-    /// Nodes, and processes on them, of the timeline.
-    pub processes: usize,
 }
 
 impl Evidence {
@@ -133,7 +131,6 @@ impl Evidence {
         let answers = run_questions(&trace, registry, &questions, NameForm::Full)?;
         let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
         let gpu = agents.filter(|agent| agent.is_gpu()).cloned().next();
-        let processes = trace.members().len();
         let questions = vec![
             deeper::roofline(),
             deeper::bottlenecks(),
@@ -152,7 +149,7 @@ impl Evidence {
         let thread_trace = thread_trace.flat_map(|traced| &traced.traces);
         let all: Vec<PathBuf> = timeline.iter().chain(passes).chain(thread_trace).cloned().collect();
         let analysis = open(&all)?.analyze(&options)?;
-        Ok(Self { answers, analysis, gpu, processes })
+        Ok(Self { answers, analysis, gpu })
     }
 
     /// An answer, about the timeline if it was asked about that; `None` where it has no rows.

@@ -21,6 +21,6 @@ mod tests;
 pub(crate) use collecting::{Listener, record};
 pub(crate) use documents::{Parts, documents};
 pub(crate) use evidence::Evidence;
-pub(crate) use request::{Numbers, ProfileRequest, pattern_of, plan, thread_trace, times_directory};
+pub(crate) use request::{Numbers, ProfileRequest, plan, thread_trace};
 pub(crate) use summary::summary;
 pub(crate) use write::{Place, TRACES, place, write_all};

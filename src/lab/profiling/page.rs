@@ -7,7 +7,8 @@ use super::collecting::Recorded;
 use super::documents::Parts;
 use super::summary::lines;
 use crate::engine::{ColumnUnit, OutputColumn};
-use crate::report::document::{Block, Document, Note, Section, Table};
+use crate::export::cell::Cell;
+use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
 /// Makes the document of an analysis one of the profile.
 ///
@@ -15,6 +16,13 @@ use crate::report::document::{Block, Document, Note, Section, Table};
 /// When a table cannot be made.
 pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &Parts) -> Result<()> {
     document.title = format!("Profile of {}", parts.kernel.name);
+    document.summary = format!(
+        "Time of the kernel: {}. What limits it: {}. {}",
+        crate::findings::duration(recorded.stability.median),
+        parts.verdict.primary,
+        document.summary
+    );
+    document.figures.splice(0..0, figures_of(recorded, parts));
     let figures: Vec<(&str, String)> = lines(recorded, parts);
     let texts = |of: &dyn Fn(&(&str, String)) -> String| figures.iter().map(of).collect::<Vec<_>>();
     let overview = table(
@@ -45,6 +53,46 @@ pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &
     ];
     document.sections.splice(0..0, sections);
     Ok(())
+}
+
+/// The numbers of the kernel to read first.
+fn figures_of(recorded: &Recorded, parts: &Parts) -> Vec<Figure> {
+    let path = parts.path.as_ref().ok();
+    let on_path = path.and_then(|path| path.symbol_fractions.get(&recorded.dominant).copied());
+    let shares = [
+        (
+            "lab_occupancy",
+            "Occupancy",
+            "wavefront slots that fit",
+            parts.occupancy.as_ref().ok().map(|one| one.theoretical),
+        ),
+        (
+            "lab_roof",
+            "Of the roof",
+            "time of the roof over the time",
+            parts.roofline.as_ref().ok().and_then(|one| one.efficiency),
+        ),
+        ("lab_path", "Of the critical path", "time of the kernel on the path", on_path),
+    ];
+    let figure = |id: &str, label: &str, doc: &str, value: f64, unit| Figure {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        doc: doc.to_owned(),
+        value: Cell::Float(value),
+        unit,
+        status: Status::Neutral,
+    };
+    let time = figure(
+        "lab_time",
+        "Kernel time",
+        "median over the runs of the time of the dominant kernel",
+        recorded.stability.median,
+        ColumnUnit::Nanoseconds,
+    );
+    let share = |(id, label, doc, share): (&str, &str, &str, Option<f64>)| {
+        Some(figure(id, label, doc, 100.0 * share?, ColumnUnit::Percent))
+    };
+    std::iter::once(time).chain(shares.into_iter().filter_map(share)).collect()
 }
 
 fn runs(recorded: &Recorded) -> Result<Option<Block>> {

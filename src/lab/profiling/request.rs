@@ -1,12 +1,14 @@
 //! What is to be profiled, and the commands that it takes.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow};
 
 use crate::analysis::counter_plan::{Accumulations, PlanRequest, planned};
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
+use crate::engine::NameForm;
+use crate::findings::kernel_filter;
 use crate::interactive::programs::{Application, Limits, Profiling, ProgramError};
 use crate::lab::measuring::Until;
 
@@ -16,7 +18,7 @@ const PANELS: [&str; 2] = ["roofline", "bottleneck_evidence"];
 const OF_COMPAT: [&str; 1] = ["SQ_INSTS_VALU"];
 /// Names below the directory of traces.
 const TIMELINE: &str = "timeline";
-const COUNTERS: &str = "counters";
+const COUNTERS: &str = "counters-";
 const THREAD_TRACE: &str = "thread_trace";
 const DEFINITIONS: &str = "accumulations.yaml";
 
@@ -92,8 +94,7 @@ pub(crate) fn plan(request: &ProfileRequest, architecture: Option<&str>) -> Plan
 type Definition = Option<(PathBuf, String)>;
 
 fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPass>, Definition)> {
-    let directory = request.traces.join(COUNTERS);
-    let definitions = directory.join(DEFINITIONS);
+    let definitions = request.traces.join(DEFINITIONS);
     let counters = if request.numbers == Numbers::PerfLab { &OF_COMPAT[..] } else { &[] };
     let planned = planned(&PlanRequest {
         counters: counters.iter().map(|name| (*name).to_owned()).collect(),
@@ -104,13 +105,13 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
         block_limits: BTreeMap::new(),
         by_name: false,
         accumulations: Accumulations::Defined,
-        directory: directory.to_string_lossy().into_owned(),
+        directory: request.traces.to_string_lossy().into_owned(),
         definitions_file: definitions.to_string_lossy().into_owned(),
         program: Vec::new(),
     })
     .map_err(|reason| anyhow!(reason))?;
     let passes = planned.commands.iter().zip(&planned.passes).zip(1..).map(|((words, pass), number)| {
-        let directory = directory.join(format!("pass_{number}"));
+        let directory = request.traces.join(format!("{COUNTERS}{number}"));
         let mut words: Vec<String> = words.iter().take_while(|word| *word != "--").cloned().collect();
         if let Some(kernel) = &request.kernel {
             words.extend(["--kernel-include-regex".to_owned(), kernel.clone()]);
@@ -123,24 +124,18 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
     Ok((passes, planned.definitions.map(|text| (definitions, text))))
 }
 
-/// The command that traces a kernel's instructions, and where it writes to.
+/// The command that traces the instructions of a dispatch of a kernel, counted from 1, and where it writes to.
 ///
 /// # Errors
 /// When rocprofv3 would not take it.
-pub(crate) fn thread_trace(request: &ProfileRequest, pattern: &str) -> Result<(Profiling, PathBuf), ProgramError> {
+pub(crate) fn thread_trace(
+    request: &ProfileRequest,
+    kernel: &str,
+    dispatch: u64,
+) -> Result<(Profiling, PathBuf), ProgramError> {
     let directory = request.traces.join(THREAD_TRACE);
-    let words = ["rocprofv3", "--att", "--kernel-include-regex", pattern].map(ToOwned::to_owned);
+    let mut words = ["rocprofv3", "--att", "--kernel-iteration-range"].map(ToOwned::to_owned).to_vec();
+    words.push(format!("[{dispatch}]"));
+    words.extend(kernel_filter(kernel, NameForm::Full));
     Ok((Profiling::of_words(&words, &request.application, &directory)?, directory))
-}
-
-/// The pattern that fits a kernel's name alone.
-pub(crate) fn pattern_of(name: &str) -> String {
-    // Symbols have no blanks; names with arguments are matched by their beginning, which releases agree on.
-    let base = name.split('(').next().unwrap_or(name);
-    regex::escape(base)
-}
-
-/// The directory below which runs that only measure times are.
-pub(crate) fn times_directory(traces: &Path) -> PathBuf {
-    traces.join("times")
 }

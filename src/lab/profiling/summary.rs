@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::bottlenecks::Ranked;
 use super::collecting::Recorded;
 use super::documents::{Headroom, Parts};
 use super::headroom::Range;
 use super::roof::Roofline;
-use crate::findings::{bytes, duration};
+use crate::findings::{bytes, counted, duration};
 use crate::lab::measuring::Stopped;
 use crate::text::hidden::escape_hidden;
 
@@ -22,17 +23,27 @@ pub(crate) fn summary(recorded: &Recorded, parts: &Parts) -> String {
         let _ = writeln!(text, "  {label:<LABEL$} {line}");
     }
     text.push_str("\nWhat limits it, the most likely first:\n");
-    for one in parts.bottlenecks.iter().take(SHOWN) {
+    let (known, unknown): (Vec<&Ranked>, Vec<&Ranked>) =
+        parts.bottlenecks.iter().partition(|one| !one.evidence.is_empty());
+    for one in known.into_iter().take(SHOWN) {
         let score = one.score.map(|score| format!("{score:.2}")).unwrap_or_default();
-        let why: Vec<String> = one
-            .evidence
-            .iter()
-            .filter(|known| known.holds == (one.state != "no"))
-            .map(|known| format!("{} {:.1} {} ({})", known.title, known.value, known.unit, known.bound))
-            .collect();
-        let missing = one.missing.as_ref().map(|missing| format!("missing: {missing}"));
-        let why = why.into_iter().chain(missing).collect::<Vec<_>>().join("; ");
+        let why = one.evidence.iter().filter(|known| known.holds == (one.state != "no"));
+        let why = why.map(|known| format!("{} {:.1} {} ({})", known.title, known.value, known.unit, known.bound));
+        let missing = one.missing.iter().map(|missing| format!("missing: {missing}"));
+        let why = why.chain(missing).collect::<Vec<_>>().join("; ");
         let _ = writeln!(text, "  {:<8} {score:<5} {}: {why}", one.state, one.verdict);
+    }
+    // Most of what is not known lacks the same.
+    let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in unknown {
+        let missing = one.missing.as_deref().unwrap_or("not known");
+        match lacking.iter_mut().find(|(known, _)| *known == missing) {
+            Some((_, verdicts)) => verdicts.push(&one.verdict),
+            None => lacking.push((missing, vec![&one.verdict])),
+        }
+    }
+    for (missing, verdicts) in lacking {
+        let _ = writeln!(text, "  {:<8} {:<5} {}; missing: {missing}", "unknown", "", verdicts.join(", "));
     }
     text
 }
@@ -68,8 +79,12 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
         Stopped::MostRuns => "; --max-runs ended it",
         Stopped::Budget => "; --budget ended it",
     };
-    let certainty =
-        format!("{}, cv {:.3} over {} runs; {interval}{stopped}", stability.class.word(), stability.cv, stability.runs);
+    let certainty = format!(
+        "{}, cv {:.3} over {}; {interval}{stopped}",
+        stability.class.word(),
+        stability.cv,
+        counted(stability.runs as f64, "run")
+    );
     let absent = |reason: &String| format!("absent: {reason}");
     let mut lines = vec![("time", time), ("stability", certainty)];
     if let Some(gpu) = &parts.gpu {

@@ -3,7 +3,6 @@
 use super::bottlenecks::{Ranked, order, reached, verdict};
 use super::documents::headroom_of;
 use super::paths::{Summed, longest};
-use super::request::pattern_of;
 
 fn part(process: i64, kind: &str, name: &str, path_ns: i64) -> Summed {
     Summed { process, rank: process, kind: kind.to_owned(), name: name.to_owned(), path_ns }
@@ -89,10 +88,4 @@ fn headroom_is_absent_without_anything_to_rest_on() {
     assert!(found.kernel.is_none());
     let program = found.program_speedup.unwrap();
     assert_eq!((program.low, program.high), (1.0, 2.0));
-}
-
-#[test]
-fn names_are_patterns() {
-    assert_eq!(pattern_of("void axpy<int, 4>(int*)"), r"void axpy<int, 4>");
-    assert_eq!(pattern_of("a.b[x]"), r"a\.b\[x\]");
 }

@@ -80,8 +80,9 @@ pub(crate) fn write_all(
     }
     let mut document = evidence.analysis.document;
     add_profile(&mut document, recorded, parts)?;
-    for input in &mut document.provenance.inputs {
-        input.path = input.path.replace(&from, &to);
+    let places = document.provenance.inputs.iter_mut().map(|input| &mut input.path);
+    for text in places.chain(document.notes.iter_mut().map(|note| &mut note.text)) {
+        *text = text.replace(&from, &to);
     }
     write_file(&folder.join(PAGE), |out| html::write(&document, out))
 }

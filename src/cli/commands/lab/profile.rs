@@ -15,8 +15,8 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::{Application, Limits, Profiling};
 use crate::lab::measuring::{MOST_RUNS, Until};
 use crate::lab::profiling::{
-    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, pattern_of, place, plan, record,
-    summary, thread_trace, times_directory, write_all,
+    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
+    thread_trace, write_all,
 };
 
 /// Runs at most, where nothing else is asked for.
@@ -232,7 +232,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
     let plan = plan(&request, arguments.arch.as_deref());
     let usage = |error: crate::interactive::programs::ProgramError| Failure::Usage(error.to_string());
     let words = ["rocprofv3", "--kernel-trace"].map(ToOwned::to_owned);
-    let times = times_directory(&request.traces).join("run-1");
+    let times = request.traces.join("run-1");
     let times = Profiling::of_words(&words, &request.application, &times).map_err(usage)?;
     let how_often = match arguments.runs {
         Some(runs) => format!("{runs} runs"),
@@ -257,8 +257,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         }
     }
     if arguments.att {
-        let kernel = arguments.kernel.clone().unwrap_or_else(|| pattern_of("KERNEL"));
-        let (profiling, _) = thread_trace(&request, &kernel).map_err(usage)?;
+        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(usage)?;
         text.push_str(&format!("Thread trace of the dominant kernel:\n  {}\n", profiling.line()));
     }
     Ok(text)

@@ -57,14 +57,15 @@ impl Parts {
         let name = recorded.dominant.as_str();
         let kernel = Kernel::new(evidence, name);
         let (resources, occupancy) = resources(evidence, &kernel);
-        let roofline = no_counters(request, recorded).map_or_else(|| roofline(evidence, name), Err);
+        let no_counters = no_counters(request, recorded);
+        let roofline = no_counters.clone().map_or_else(|| roofline(evidence, name), Err);
         let path = critical_path(evidence, name);
         let att = match &recorded.thread_trace {
             None => Err("no thread trace was asked for (--att)".to_owned()),
             Some(Err(reason)) => Err(reason.clone()),
             Some(Ok(_)) => thread_trace(evidence, name),
         };
-        let (verdict, bottlenecks) = ranked(evidence, name, path.as_ref().ok(), att.as_ref().ok());
+        let (verdict, bottlenecks) = ranked(evidence, name, &path, &att, no_counters.as_deref());
         let headroom = headroom(roofline.as_ref().ok(), path.as_ref().ok());
         let gpu = GpuFacts::new(evidence);
         Self { kernel, gpu, resources, occupancy, roofline, path, att, verdict, bottlenecks, headroom }
