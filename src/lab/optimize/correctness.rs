@@ -91,7 +91,8 @@ impl Checks {
     ) -> Result<GateResult, OptimizeError> {
         let result = |verdict, reason: String, facts| GateResult::new(Gate::Correct, verdict, reason, facts);
         if self.is_empty() {
-            let reason = "nothing checks the results; add --check CMD, --output-file FILE or --replay CAPTURE".to_owned();
+            let reason =
+                "nothing checks the results; add --check CMD, --output-file FILE or --replay CAPTURE".to_owned();
             return Ok(result(Verdict::Unverified, reason, Value::Null));
         }
         let mut passed = Vec::new();

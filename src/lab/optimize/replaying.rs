@@ -31,13 +31,11 @@ impl Replays {
         let own = std::env::current_exe().map_err(anyhow::Error::from)?;
         for capture in &self.captures {
             let path = |path: &Path| path.to_string_lossy().into_owned();
-            let mut words = vec![path(&own), "--quiet".to_owned(), "lab".to_owned(), "replay".to_owned(), path(capture)];
+            let mut words =
+                vec![path(&own), "--quiet".to_owned(), "lab".to_owned(), "replay".to_owned(), path(capture)];
             words.extend(["--hsaco".to_owned(), path(object), "--expect".to_owned(), "original".to_owned()]);
             words.extend(["--iterations".to_owned(), "1".to_owned()]);
-            let options = [
-                ("--tolerance", self.tolerance.clone()),
-                ("--runtime", self.runtime.as_deref().map(path)),
-            ];
+            let options = [("--tolerance", self.tolerance.clone()), ("--runtime", self.runtime.as_deref().map(path))];
             for (name, value) in options {
                 words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
             }

@@ -14,7 +14,7 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::Application;
 use crate::lab::optimize::{
     Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Target, Tolerance, Verdict, optimize,
+    Replays, Target, Tolerance, Verdict, optimize,
 };
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 
@@ -207,7 +207,8 @@ impl OptimizeArguments {
     fn options(&self) -> Result<Options, Failure> {
         let line = |text: &String| Application::of_line(text).map_err(OptimizeError::from);
         let real = |path: &PathBuf| {
-            path.canonicalize().map_err(|error| Failure::Usage(format!("{}: {error}; name one that exists", path.display())))
+            path.canonicalize()
+                .map_err(|error| Failure::Usage(format!("{}: {error}; name one that exists", path.display())))
         };
         let (gates, candidates) = (&self.gates, &self.candidates);
         let outputs = gates.output_file.iter().map(|word| OutputFile::of_word(word)).collect::<Result<_, _>>()?;
