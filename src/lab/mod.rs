@@ -2,4 +2,6 @@
 
 pub(crate) mod code;
 pub(crate) mod measuring;
+pub(crate) mod optimize;
 pub(crate) mod profiling;
+pub(crate) mod proposers;

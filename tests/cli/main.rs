@@ -39,6 +39,7 @@ mod hardware;
 mod html_pages;
 mod idling;
 mod lab_code;
+mod lab_optimize;
 mod lab_profile;
 mod launches;
 mod library;

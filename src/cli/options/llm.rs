@@ -131,6 +131,12 @@ impl From<LlmError> for Failure {
 }
 
 impl LlmArguments {
+    /// The same, with requests that are only shown, if a model is named.
+    pub(crate) fn dry(self) -> Self {
+        let is_named = !self.llm.is_empty() || self.llm_local.is_some();
+        Self { llm_dry_run: self.llm_dry_run || is_named, ..self }
+    }
+
     /// What asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
     ///
     /// # Errors

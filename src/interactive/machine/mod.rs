@@ -20,4 +20,6 @@ mod workflow;
 
 pub(crate) use driver::Tools;
 pub(crate) use error::MachineError;
+pub(crate) use findings::Analyzed;
+pub(crate) use model::has_new_tokens;
 pub(crate) use session::run;

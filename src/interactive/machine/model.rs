@@ -251,7 +251,7 @@ impl Machine<'_> {
 }
 
 /// Whether an edit writes words that stand for what was not sent, where the file has none.
-fn has_new_tokens(edit: &Edit) -> bool {
+pub(crate) fn has_new_tokens(edit: &Edit) -> bool {
     static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+(_[A-Z]+)*_\d+\]").ok());
     let Some(token) = TOKEN.as_ref() else { return false };
     edit.files.iter().any(|file| {

@@ -7,6 +7,7 @@ use super::reader::code_objects;
 
 /// Reading ends and is repeatable, whatever the bytes; what is read is compared and judged without a panic, and a kernel
 /// does not differ from itself.
+#[allow(unreachable_pub)]
 pub fn code_object(bytes: &[u8]) {
     let Ok(objects) = code_objects(bytes) else { return };
     assert_eq!(Ok(&objects), code_objects(bytes).as_ref().map_err(ToString::to_string));

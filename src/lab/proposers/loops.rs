@@ -1,0 +1,48 @@
+//! Loops of a kernel.
+
+use std::ops::Range;
+
+use super::code::Code;
+
+/// A `for` loop, by places of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loop {
+    /// Its keyword.
+    pub keyword: usize,
+    /// What is in the parentheses.
+    pub head: Range<usize>,
+    /// What is repeated.
+    pub body: Range<usize>,
+}
+
+/// Loops that have no loop in them, in their order.
+pub(super) fn innermost(code: &Code<'_>) -> Vec<Loop> {
+    let all: Vec<Loop> = (0..code.len()).filter_map(|place| loop_at(code, place)).collect();
+    let is_loop = |place: usize| matches!(code.at(place), "for" | "while" | "do") && code.is_word(place);
+    all.into_iter().filter(|one| !one.body.clone().any(is_loop)).collect()
+}
+
+fn loop_at(code: &Code<'_>, keyword: usize) -> Option<Loop> {
+    if code.at(keyword) != "for" || !code.is_word(keyword) || code.at(keyword + 1) != "(" {
+        return None;
+    }
+    let close = code.closing(keyword + 1)?;
+    let first = close + 1;
+    let end = if code.at(first) == "{" { code.closing(first)? + 1 } else { statement_end(code, first)? };
+    Some(Loop { keyword, head: keyword + 2..close, body: first..end })
+}
+
+/// The place behind the semicolon that ends a statement without braces of its own.
+fn statement_end(code: &Code<'_>, first: usize) -> Option<usize> {
+    let mut place = first;
+    while place < code.len() {
+        match code.at(place) {
+            ";" => return Some(place + 1),
+            "{" => return Some(code.closing(place)? + 1),
+            "(" | "[" => place = code.closing(place)?,
+            _ => {}
+        }
+        place += 1;
+    }
+    None
+}

@@ -1,0 +1,17 @@
+//! Who proposes changes of a kernel: transforms of its source with their conditions, and a language model.
+
+mod code;
+mod facts;
+mod launch_bounds;
+mod loops;
+mod model;
+mod restrict;
+#[cfg(test)]
+mod tests;
+mod transform;
+mod unroll;
+mod vector_loads;
+
+pub(crate) use facts::KernelFacts;
+pub(crate) use model::{ModelProposer, Prompted, Question};
+pub(crate) use transform::Transform;

@@ -1,0 +1,90 @@
+//! Transforms of a kernel's source.
+
+use thiserror::Error;
+
+use super::facts::KernelFacts;
+use super::{launch_bounds, restrict, unroll, vector_loads};
+use crate::source::kernels::SourceKernel;
+
+/// A transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transform {
+    /// `#pragma unroll N` before the innermost loop.
+    Unroll,
+    /// `__launch_bounds__` with the workgroup size of the launches.
+    LaunchBounds,
+    /// `__restrict__` on pointers.
+    Restrict,
+    /// Four loads of neighbors as one.
+    VectorLoads,
+}
+
+/// A change of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Transformed {
+    pub text: String,
+    /// What was done, and what asks for it.
+    pub reason: String,
+}
+
+/// Why a transform does not fit a kernel.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub(crate) struct Refusal(pub String);
+
+impl Refusal {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Transform {
+    /// All, in the order in which they are tried.
+    pub(crate) const ALL: [Self; 4] = [Self::LaunchBounds, Self::Restrict, Self::Unroll, Self::VectorLoads];
+
+    /// Its name on the command line and in files.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Unroll => "unroll",
+            Self::LaunchBounds => "launch_bounds",
+            Self::Restrict => "restrict",
+            Self::VectorLoads => "vector_loads",
+        }
+    }
+
+    /// By its name.
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+
+    /// What has to limit a kernel so that this transform is tried, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
+    pub(super) fn asked_by(self) -> &'static [&'static str] {
+        match self {
+            Self::Unroll => &["latency", "instruction_waits", "vector_compute", "matrix_compute"],
+            Self::LaunchBounds => &["under_occupied", "latency", "instruction_waits"],
+            Self::Restrict | Self::VectorLoads => {
+                &["latency", "instruction_waits", "memory_bandwidth", "l2_bandwidth", "uncoalesced_access"]
+            }
+        }
+    }
+
+    /// Changes a kernel in a text.
+    ///
+    /// # Errors
+    /// With the reason why it does not fit.
+    pub(crate) fn apply(self, text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> Result<Transformed, Refusal> {
+        if kernel.is_torn {
+            return Err(Refusal::new("alternatives of the preprocessor share the kernel with another"));
+        }
+        if !facts.may_be_limited_by(self.asked_by()) {
+            let found = facts.bottlenecks.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+            return Err(Refusal::new(format!("nothing asks for it: the kernel is limited by {found}")));
+        }
+        match self {
+            Self::Unroll => unroll::apply(text, kernel, facts),
+            Self::LaunchBounds => launch_bounds::apply(text, kernel, facts),
+            Self::Restrict => restrict::apply(text, kernel),
+            Self::VectorLoads => vector_loads::apply(text, kernel),
+        }
+    }
+}
