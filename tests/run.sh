@@ -108,6 +108,7 @@ documents() {
   python tests/documents/validate.py --binary "$binary" \
     --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source
   python tests/documents/guide_python.py --binary "$binary"
+  python tests/documents/lab.py --binary "$binary"
   python tests/documents/site_check.py
 }
 

@@ -27,6 +27,8 @@ pub enum Misbehaviour {
     Exit(u8),
     /// It fails after so many runs.
     FailAfter(u64),
+    /// Runs that collect counters end with a code after the application.
+    FailCounters(u8),
 }
 
 /// How the program behaves.
@@ -71,6 +73,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour> {
         "hang" => Misbehaviour::Hang,
         "crash" => Misbehaviour::Crash,
         "exit" => Misbehaviour::Exit(u8::try_from(number()?)?),
+        "fail-counters" => Misbehaviour::FailCounters(u8::try_from(number()?)?),
         "fail-after" => Misbehaviour::FailAfter(number()?),
         other => bail!("{PREFIX}={other} is not known"),
     })

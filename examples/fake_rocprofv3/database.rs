@@ -94,12 +94,12 @@ fn template(kernel: &Kernel) -> &'static KernelTemplate {
         module: Module::Framework,
         role: Role::Both,
         base_duration_ns: kernel.duration_ns,
-        workgroup: [256, 1, 1],
+        workgroup: [kernel.resources.threads, 1, 1],
         workgroups: [1024, 1],
-        arch_vgpr_count: 64,
-        accum_vgpr_count: 0,
-        sgpr_count: 32,
-        lds_bytes: 0,
+        arch_vgpr_count: kernel.resources.vgpr.into(),
+        accum_vgpr_count: kernel.resources.accum_vgpr.into(),
+        sgpr_count: kernel.resources.sgpr.into(),
+        lds_bytes: kernel.resources.lds_bytes.into(),
         scratch_bytes: 0,
     }))
 }

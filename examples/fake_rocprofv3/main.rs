@@ -5,11 +5,11 @@
 //!
 //! | variable | meaning |
 //! | --- | --- |
-//! | `FAKE_ROCPROFV3_KERNELS` | file of what runs, read after the application: lines `kernel NAME CALLS DURATION_NS [NOISE_PCT]`, and `source NAME FILE:LINE` for thread traces; names with blanks are quoted |
+//! | `FAKE_ROCPROFV3_KERNELS` | file of what runs, read after the application: lines `kernel NAME CALLS DURATION_NS [NOISE_PCT]`, and `source NAME FILE:LINE` for thread traces, `counter NAME COUNTER VALUE` for the value in each dispatch, `resources NAME VGPR ACCUM_VGPR SGPR LDS THREADS`; names with blanks are quoted |
 //! | `FAKE_ROCPROFV3_PROCESSES` | processes that write a trace each |
 //! | `FAKE_ROCPROFV3_SEED` | seed of the noise |
 //! | `FAKE_ROCPROFV3_COUNTER` | file that counts the runs, by default `.fake_rocprofv3_runs` in the folder of the output directory |
-//! | `FAKE_ROCPROFV3` | how it misbehaves: `no-output`, `empty`, `garbage`, `hang`, `crash`, `exit:N`, `fail-after:N` |
+//! | `FAKE_ROCPROFV3` | how it misbehaves: `no-output`, `empty`, `garbage`, `hang`, `crash`, `exit:N`, `fail-after:N`, `fail-counters:N` |
 
 #[path = "../generate_trace/arguments.rs"]
 #[allow(dead_code)]
@@ -103,6 +103,10 @@ fn run() -> Result<u8> {
         Misbehaviour::FailAfter(runs) if run.number >= runs => {
             eprintln!("rocprofv3: failed after {runs} runs, as asked");
             return Ok(1);
+        }
+        Misbehaviour::FailCounters(code) if !command.passes.is_empty() => {
+            eprintln!("rocprofv3: no counters, as asked");
+            return Ok(code);
         }
         Misbehaviour::NoOutput => return Ok(0),
         _ => {}

@@ -15,7 +15,6 @@ const LAUNCH_DELAY_NS: u64 = 2_000;
 const BETWEEN_KERNELS_NS: u64 = 1_000;
 const COPY_BYTES: i64 = 16 << 20;
 const COPY_NS: u64 = 400_000;
-const THREADS_PER_BLOCK: u32 = 256;
 const BLOCKS: u32 = 1024;
 
 /// Runs the kernels in turns; returns when the process ended.
@@ -77,10 +76,10 @@ pub fn run(
                     start_ns,
                     end_ns: free_ns,
                     scratch_bytes: 0,
-                    lds_bytes: 0,
-                    workgroup: [THREADS_PER_BLOCK, 1, 1],
-                    grid: [THREADS_PER_BLOCK * BLOCKS, 1, 1],
-                    counters: counters(setup, duration_ns),
+                    lds_bytes: kernel.resources.lds_bytes.into(),
+                    workgroup: [kernel.resources.threads, 1, 1],
+                    grid: [kernel.resources.threads * BLOCKS, 1, 1],
+                    counters: counters(setup, kernel, duration_ns),
                 }))?;
             }
         }
@@ -129,11 +128,14 @@ fn factor(random: &mut Random, percent: f64) -> f64 {
     1.0 + share * percent / 100.0
 }
 
-fn counters(setup: &Setup, duration_ns: u64) -> Vec<CounterValues> {
-    let value = |rate: u64| (duration_ns * rate / 1_000) as f64;
+fn counters(setup: &Setup, kernel: &Kernel, duration_ns: u64) -> Vec<CounterValues> {
+    let value = |counter: &crate::model::Counter| match kernel.counters.get(counter.template.name) {
+        Some(value) => value / counter.instances as f64,
+        None => (duration_ns * counter.template.rate_per_us / 1_000) as f64,
+    };
     let of = |counter: &crate::model::Counter| CounterValues {
         counter_id: counter.id,
-        instances: vec![value(counter.template.rate_per_us); usize::try_from(counter.instances).unwrap_or(1)],
+        instances: vec![value(counter); usize::try_from(counter.instances).unwrap_or(1)],
     };
     setup.counters.iter().map(of).collect()
 }

@@ -29,7 +29,7 @@ cfg_if::cfg_if! {
         mod tests;
 
         pub(crate) use analysis::{Judged, Judgement};
-        pub(crate) use answers::{Answers, Unanswered};
+        pub(crate) use answers::{Answers, Unanswered, run_questions};
         pub(crate) use collected::Collected;
         pub(crate) use finding::{Evidence, Finding};
         pub(crate) use query_request::QueryRequest;

@@ -2,3 +2,4 @@
 
 pub(crate) mod autotune;
 pub(crate) mod measuring;
+pub(crate) mod profiling;

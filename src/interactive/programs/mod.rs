@@ -21,6 +21,6 @@ mod tests;
 pub(crate) use application::Application;
 pub(crate) use error::ProgramError;
 pub(crate) use profiling::Profiling;
-pub(crate) use reasons::{TOO_MANY_COUNTERS, why};
+pub(crate) use reasons::why;
 pub(crate) use run::{End, Ended, Limits, run};
 pub(crate) use shell_line::words_of_line;

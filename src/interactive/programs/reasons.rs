@@ -3,7 +3,7 @@
 use super::run::End;
 
 /// How rocprofv3 ends if counters do not fit into one pass.
-pub(crate) const TOO_MANY_COUNTERS: i32 = 38;
+const TOO_MANY_COUNTERS: i32 = 38;
 
 /// Why a command did not end well.
 pub(crate) fn why(end: &End, limit_s: Option<u64>) -> String {

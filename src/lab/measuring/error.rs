@@ -52,16 +52,6 @@ pub(crate) enum MeasureError {
     Other(#[from] anyhow::Error),
 }
 
-impl MeasureError {
-    /// How rocprofv3 or the program ended, where that is the reason.
-    pub(crate) fn end(&self) -> Option<&End> {
-        match self {
-            Self::Ended { end, .. } => Some(end),
-            _ => None,
-        }
-    }
-}
-
 /// The last lines of an output, below a message.
 fn last_lines(tail: &str) -> String {
     let lines: Vec<&str> = tail.lines().filter(|line| !line.trim().is_empty()).collect();

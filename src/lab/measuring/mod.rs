@@ -9,8 +9,8 @@ mod several;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use certainty::{Interval, MOST_RUNS, Stability, StabilityClass};
+pub(crate) use certainty::{MOST_RUNS, Stability};
 pub(crate) use error::MeasureError;
 pub(crate) use run_once::{Collected, collect, run_once};
-pub(crate) use run_times::{KernelTimes, RunTimes, read_run_times};
+pub(crate) use run_times::{KernelTimes, RunTimes};
 pub(crate) use several::{Measured, Setting, Stopped, Until, measure};

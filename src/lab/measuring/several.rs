@@ -46,6 +46,18 @@ pub(crate) enum Stopped {
     Budget,
 }
 
+impl Stopped {
+    /// The reason, in a word or two.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Certain => "certain",
+            Self::MostRuns => "max_runs",
+            Self::Budget => "budget",
+        }
+    }
+}
+
 /// What several runs took.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
@@ -56,7 +68,12 @@ pub(crate) struct Measured {
 impl Measured {
     /// The kernel of the program with most time over all runs; of equals the first by name.
     pub(crate) fn dominant(&self) -> Option<&str> {
-        dominant(&self.runs)
+        dominant(&self.runs, |_| true)
+    }
+
+    /// The same of those with such a name.
+    pub(crate) fn dominant_of(&self, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
+        dominant(&self.runs, is_asked)
     }
 
     /// Total times of a kernel, by run; a run without it took none.
@@ -65,9 +82,11 @@ impl Measured {
     }
 }
 
-fn dominant(runs: &[RunTimes]) -> Option<&str> {
+fn dominant(runs: &[RunTimes], is_asked: impl Fn(&str) -> bool) -> Option<&str> {
     let mut totals: BTreeMap<&str, i128> = BTreeMap::new();
-    for kernel in runs.iter().flat_map(|run| &run.kernels).filter(|kernel| !kernel.is_of_runtime) {
+    for kernel in
+        runs.iter().flat_map(|run| &run.kernels).filter(|kernel| !kernel.is_of_runtime && is_asked(&kernel.name))
+    {
         *totals.entry(&kernel.name).or_default() += i128::from(kernel.total_ns);
     }
     let longest = totals.into_iter().max_by(|one, other| one.1.cmp(&other.1).then(other.0.cmp(one.0)));
@@ -111,7 +130,7 @@ fn stopped(runs: &[RunTimes], until: &Until, is_over: bool) -> Option<Stopped> {
         Some(_) => return is_over.then_some(Stopped::Budget),
         None => {}
     }
-    let width = dominant(runs).and_then(|name| Stability::of(&totals_ns(runs, name))?.width());
+    let width = dominant(runs, |_| true).and_then(|name| Stability::of(&totals_ns(runs, name))?.width());
     if width.is_some_and(|width| width < until.precision) {
         Some(Stopped::Certain)
     } else if runs.len() >= until.most_runs {

@@ -10,7 +10,7 @@ mod ratio;
 mod roofs;
 
 pub(crate) use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
-pub(crate) use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
+pub(crate) use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
 pub(crate) use crate::analysis::hardware::metrics::definitions::{
     Accumulated, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
 };

@@ -1,0 +1,170 @@
+//! Runs everything that a profile needs.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::request::{CounterPass, Plan, ProfileRequest, pattern_of, plan, thread_trace};
+use crate::interactive::programs::Profiling;
+use crate::lab::measuring::{Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure};
+use crate::trace::Trace;
+
+/// What became of a counter pass.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PassOutcome {
+    pub counters: Vec<String>,
+    pub command: String,
+    pub seconds: Option<f64>,
+    /// Why it gave nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    #[serde(skip)]
+    pub traces: Vec<PathBuf>,
+}
+
+/// What was recorded.
+pub(crate) struct Recorded {
+    pub timeline: Collected,
+    pub measured: Measured,
+    /// The kernel of the program that takes most time, of those that are looked at.
+    pub dominant: String,
+    /// Its times over the runs, in nanoseconds.
+    pub stability: Stability,
+    pub passes: Vec<PassOutcome>,
+    /// Why there are no passes though counters were asked for.
+    pub no_passes: Option<String>,
+    /// `None` where none was asked for.
+    pub thread_trace: Option<Result<Collected, String>>,
+}
+
+/// What is told while it runs.
+pub(crate) struct Listener<'a> {
+    pub is_interrupted: &'a dyn Fn() -> bool,
+    /// A line of the output of a program.
+    pub on_line: &'a mut dyn FnMut(&str),
+    /// What is done next, or was found.
+    pub on_step: &'a mut dyn FnMut(&str),
+}
+
+/// Records all that was asked for.
+///
+/// # Errors
+/// When the program cannot be measured, or the user interrupts it. Passes of counters and thread traces that fail are no errors.
+pub(crate) fn record(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Recorded, MeasureError> {
+    let first = plan(request, None);
+    let timeline = run(request, &first.timeline, &first.timeline_directory, "timeline", listener)?;
+    let architecture = architecture(&timeline)?;
+    let measured = times(request, listener)?;
+    let dominant = dominant(request, &measured).ok_or_else(|| no_kernel(request, &timeline))?;
+    (listener.on_step)(&format!("the dominant kernel is {dominant}"));
+    let stability = Stability::of(&measured.totals_ns(&dominant)).ok_or_else(|| no_kernel(request, &timeline))?;
+    let Plan { passes, definitions, no_passes, .. } = plan(request, architecture.as_deref());
+    if let Some((path, text)) = definitions {
+        let failed = || format!("cannot write {}", path.display());
+        path.parent().map(fs::create_dir_all).transpose().with_context(failed)?;
+        fs::write(&path, text).with_context(failed)?;
+    }
+    let count = passes.len();
+    let mut outcomes = Vec::new();
+    for (pass, number) in passes.iter().zip(1..) {
+        outcomes.push(counted(request, pass, &format!("counter pass {number} of {count}"), listener)?);
+    }
+    let thread_trace = request.thread_trace.then(|| traced(request, &dominant, listener)).transpose()?;
+    Ok(Recorded { timeline, measured, dominant, stability, passes: outcomes, no_passes, thread_trace })
+}
+
+/// Runs a command of the profiler.
+fn run(
+    request: &ProfileRequest,
+    profiling: &Profiling,
+    directory: &std::path::Path,
+    title: &str,
+    listener: &mut Listener<'_>,
+) -> Result<Collected, MeasureError> {
+    (listener.on_step)(&format!("{title}: {}", profiling.line()));
+    let Listener { is_interrupted, on_line, .. } = listener;
+    collect(profiling, directory, &request.working_directory, &request.limits, is_interrupted, on_line)
+}
+
+/// A failure, or an interruption, which ends the whole profile.
+fn told<T>(result: Result<T, MeasureError>) -> Result<Result<T, String>, MeasureError> {
+    match result {
+        Err(MeasureError::Interrupted) => Err(MeasureError::Interrupted),
+        other => Ok(other.map_err(|error| error.to_string())),
+    }
+}
+
+fn counted(
+    request: &ProfileRequest,
+    pass: &CounterPass,
+    title: &str,
+    listener: &mut Listener<'_>,
+) -> Result<PassOutcome, MeasureError> {
+    let result = told(run(request, &pass.profiling, &pass.directory, title, listener))?;
+    if let Err(reason) = &result {
+        (listener.on_step)(&format!("{title} failed: {reason}"));
+    }
+    let (counters, command) = (pass.counters.clone(), pass.profiling.line());
+    Ok(match result {
+        Ok(Collected { seconds, traces, .. }) => {
+            PassOutcome { counters, command, seconds: Some(seconds), failed: None, traces }
+        }
+        Err(reason) => PassOutcome { counters, command, seconds: None, failed: Some(reason), traces: Vec::new() },
+    })
+}
+
+fn traced(
+    request: &ProfileRequest,
+    kernel: &str,
+    listener: &mut Listener<'_>,
+) -> Result<Result<Collected, String>, MeasureError> {
+    let (profiling, directory) = thread_trace(request, &pattern_of(kernel))?;
+    told(run(request, &profiling, &directory, "thread trace", listener))
+}
+
+/// Measures times.
+fn times(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Measured, MeasureError> {
+    let setting = Setting {
+        application: &request.application,
+        directory: &request.traces,
+        working_directory: &request.working_directory,
+        limits: &request.limits,
+        is_interrupted: listener.is_interrupted,
+    };
+    let Listener { on_line, on_step, .. } = listener;
+    let mut on_run = |runs: &[RunTimes]| {
+        if let Some(run) = runs.last() {
+            let gpu = run.kernels.iter().map(|kernel| kernel.total_ns).fold(0, i64::saturating_add);
+            let gpu = crate::findings::duration(gpu as f64);
+            on_step(&format!("run {}: {gpu} of kernels in {:.1} s", runs.len(), run.seconds));
+        }
+    };
+    measure(&setting, &request.until, on_line, &mut on_run)
+}
+
+/// The kernel with most time of those that are looked at.
+fn dominant(request: &ProfileRequest, measured: &Measured) -> Option<String> {
+    let Some(pattern) = &request.kernel else { return measured.dominant().map(ToOwned::to_owned) };
+    let pattern = regex::Regex::new(pattern).ok()?;
+    measured.dominant_of(|name| pattern.is_match(name)).map(ToOwned::to_owned)
+}
+
+fn no_kernel(request: &ProfileRequest, timeline: &Collected) -> MeasureError {
+    match &request.kernel {
+        Some(pattern) => {
+            MeasureError::Other(anyhow::anyhow!("no kernel matches `{pattern}`; see `wavesieve table kernel_summary`"))
+        }
+        None => MeasureError::NoKernels { line: timeline.line.clone() },
+    }
+}
+
+/// The architecture of the first GPU that a trace names.
+fn architecture(timeline: &Collected) -> Result<Option<String>, MeasureError> {
+    let inputs = timeline.traces.iter().map(|path| path.to_string_lossy().into_owned());
+    let trace = Trace::open(inputs).with_context(|| format!("cannot read what `{}` wrote", timeline.line))?;
+    let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
+    let name = agents.filter(|agent| agent.is_gpu()).map(|agent| agent.name.split(':').next().unwrap_or_default());
+    Ok(name.map(str::to_lowercase).next())
+}

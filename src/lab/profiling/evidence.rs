@@ -1,0 +1,204 @@
+//! What queries say about what was recorded.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Map, Value};
+
+use super::collecting::Recorded;
+use crate::engine::{Answer, NameForm, Registry};
+use crate::export::cell::Cell;
+use crate::findings::{Answers, QueryRequest, Rows, Unanswered, run_questions};
+use crate::report::analysis::{Analysis, AnalysisOptions};
+use crate::schema::facts::AgentFacts;
+use crate::trace::Trace;
+
+/// Rows of a table of the page.
+const ROWS: usize = 50;
+/// Parts of a critical path that are kept, the longest.
+const MOST_PARTS: usize = 10_000;
+/// Number of the panel with the evidence of bottlenecks.
+const EVIDENCE_PANEL: usize = 250;
+/// Lines of source and instructions that are kept.
+const MOST_LINES: usize = 50;
+
+/// A row of an answer, without what has no value.
+pub(crate) type Row = Map<String, Value>;
+
+/// Questions about the timeline.
+pub(super) mod timeline {
+    use super::{MOST_PARTS, QueryRequest};
+
+    pub(crate) fn shapes() -> QueryRequest {
+        QueryRequest::new("kernel_by_shape")
+    }
+
+    pub(crate) fn resources() -> QueryRequest {
+        QueryRequest::new("kernel_resources")
+    }
+
+    pub(crate) fn constants() -> QueryRequest {
+        QueryRequest::new("device_constants")
+    }
+
+    pub(crate) fn path() -> QueryRequest {
+        QueryRequest::new("critical_path").by(&["process"]).with("top", MOST_PARTS)
+    }
+
+    pub(crate) fn path_summary() -> QueryRequest {
+        QueryRequest::new("critical_path_summary").by(&["process", "rank"])
+    }
+
+    pub(crate) fn savings() -> QueryRequest {
+        QueryRequest::new("what_if_free")
+    }
+
+    pub(crate) fn slack() -> QueryRequest {
+        QueryRequest::new("kernel_slack").by(&["process"])
+    }
+}
+
+/// Questions about counters and thread traces.
+pub(super) mod deeper {
+    use super::{EVIDENCE_PANEL, MOST_LINES, QueryRequest};
+
+    pub(crate) fn roofline() -> QueryRequest {
+        QueryRequest::new("roofline")
+    }
+
+    pub(crate) fn bottlenecks() -> QueryRequest {
+        QueryRequest::new("bottlenecks").with("show", "all")
+    }
+
+    pub(crate) fn metrics() -> QueryRequest {
+        QueryRequest::new("metrics").with("panel", EVIDENCE_PANEL).with("missing", "show")
+    }
+
+    pub(crate) fn occupancy() -> QueryRequest {
+        QueryRequest::new("occupancy")
+    }
+
+    pub(crate) fn counters() -> QueryRequest {
+        QueryRequest::new("counter_summary")
+    }
+
+    pub(crate) fn classes() -> QueryRequest {
+        QueryRequest::new("att_by_class")
+    }
+
+    pub(crate) fn lines() -> QueryRequest {
+        QueryRequest::new("att_by_line").with("top", MOST_LINES)
+    }
+
+    pub(crate) fn instructions() -> QueryRequest {
+        QueryRequest::new("att_hotspots")
+    }
+
+    pub(crate) fn waits() -> QueryRequest {
+        QueryRequest::new("att_waits").with("top", MOST_LINES)
+    }
+}
+
+/// What queries say about what was recorded.
+pub(crate) struct Evidence {
+    /// About the timeline alone, in which nothing is counted.
+    answers: Answers,
+    /// About everything; its document becomes the page.
+    pub analysis: Analysis,
+    /// The first GPU.
+    pub gpu: Option<AgentFacts>,
+    /// Nodes, and processes on them, of the timeline.
+    pub processes: usize,
+}
+
+impl Evidence {
+    /// Reads what was recorded.
+    ///
+    /// # Errors
+    /// When the traces cannot be read.
+    pub(crate) fn read(recorded: &Recorded, registry: &Registry) -> Result<Self> {
+        let timeline = &recorded.timeline.traces;
+        let trace = open(timeline)?;
+        let questions: BTreeSet<QueryRequest> = [
+            timeline::shapes(),
+            timeline::resources(),
+            timeline::constants(),
+            timeline::path(),
+            timeline::path_summary(),
+            timeline::savings(),
+            timeline::slack(),
+        ]
+        .into();
+        let answers = run_questions(&trace, registry, &questions, NameForm::Full)?;
+        let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
+        let gpu = agents.filter(|agent| agent.is_gpu()).cloned().next();
+        let processes = trace.members().len();
+        let questions = vec![
+            deeper::roofline(),
+            deeper::bottlenecks(),
+            deeper::metrics(),
+            deeper::occupancy(),
+            deeper::counters(),
+            deeper::classes(),
+            deeper::lines(),
+            deeper::instructions(),
+            deeper::waits(),
+        ];
+        let options =
+            AnalysisOptions { registry: registry.clone(), rows: ROWS, questions, ..AnalysisOptions::builtin()? };
+        let passes = recorded.passes.iter().flat_map(|pass| &pass.traces);
+        let thread_trace = recorded.thread_trace.iter().filter_map(|traced| traced.as_ref().ok());
+        let thread_trace = thread_trace.flat_map(|traced| &traced.traces);
+        let all: Vec<PathBuf> = timeline.iter().chain(passes).chain(thread_trace).cloned().collect();
+        let analysis = open(&all)?.analyze(&options)?;
+        Ok(Self { answers, analysis, gpu, processes })
+    }
+
+    /// An answer, about the timeline if it was asked about that; `None` where it has no rows.
+    pub(crate) fn answer(&self, question: &QueryRequest) -> Option<&Answer> {
+        self.answers.get(question).or_else(|| self.analysis.answers.get(question))
+    }
+
+    pub(crate) fn rows(&self, question: &QueryRequest) -> Rows<'_> {
+        Rows::over(self.answer(question))
+    }
+
+    /// Why a question has no answer.
+    pub(crate) fn why_not(&self, question: &QueryRequest) -> String {
+        let unanswered = self.answers.unanswered(question).or_else(|| self.analysis.answers.unanswered(question));
+        match unanswered {
+            Some(Unanswered::NothingOf(table)) if !table.is_empty() => format!("the traces have no {table}"),
+            Some(Unanswered::Failed(reason)) => reason.clone(),
+            _ => "the traces have nothing about it".to_owned(),
+        }
+    }
+
+    /// Rows of an answer that a test accepts, without what has no value.
+    pub(crate) fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<Row> {
+        let Some(answer) = self.answer(question) else { return Vec::new() };
+        let rows = Rows::over(Some(answer));
+        let record = |row: usize| {
+            let cells =
+                answer.frame.columns().iter().map(|column| (column.name().to_string(), Cell::new(column, row).json()));
+            cells.filter(|(_, value)| !value.is_null()).collect::<Row>()
+        };
+        rows.places().filter(|row| is_asked(&rows, *row)).map(record).collect()
+    }
+
+    /// The same of a kernel.
+    pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<Row> {
+        self.records(question, |rows, row| rows.text(row, "kernel_name") == Some(kernel))
+    }
+
+    /// The first row of a kernel.
+    pub(crate) fn row_of(&self, question: &QueryRequest, kernel: &str) -> Option<usize> {
+        let rows = self.rows(question);
+        rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))
+    }
+}
+
+fn open(traces: &[PathBuf]) -> Result<Trace> {
+    let inputs = traces.iter().map(|path| path.to_string_lossy().into_owned());
+    Trace::open(inputs).context("cannot read what was recorded")
+}
