@@ -76,7 +76,8 @@ impl Place {
 
     /// Tunes the program by what it prints.
     fn printed(&self, options: &[&str]) -> Run {
-        let measured = ["--space", "space.json", "--measure", "printed", "--pattern", "time: ([0-9.]+)", "--unit", "us"];
+        let measured =
+            ["--space", "space.json", "--measure", "printed", "--pattern", "time: ([0-9.]+)", "--unit", "us"];
         self.run(&[&measured, options].concat(), &GEMM)
     }
 
@@ -214,7 +215,8 @@ fn programs_that_hang_crash_or_print_nothing() {
         .iter()
         .map(|failure| (failure["parameters"]["n"].as_u64().unwrap(), failure["reason"].as_str().unwrap()))
         .collect();
-    for (n, said) in [(1, "limit of 1 s"), (2, "signal 11"), (3, "nothing in the output"), (4, "`fast` in the output")] {
+    for (n, said) in [(1, "limit of 1 s"), (2, "signal 11"), (3, "nothing in the output"), (4, "`fast` in the output")]
+    {
         let reason = reasons.iter().find(|(number, _)| *number == n).unwrap().1;
         assert!(reason.contains(said), "{n}: {reason}");
     }
@@ -256,7 +258,8 @@ fn what_cannot_be_tuned_is_refused() {
 #[test]
 fn plans_run_nothing() {
     let place = Place::new();
-    let run = place.run(&["--space", "space.json", "--plan", "--seed", "3"], &["./gemm", "x {M}", "{N}", "{way}", "{stages}"]);
+    let run = place
+        .run(&["--space", "space.json", "--plan", "--seed", "3"], &["./gemm", "x {M}", "{N}", "{way}", "{stages}"]);
     assert!(run.stdout.starts_with("120 configurations of M (5), N (4), stages (3), way (2); "), "{}", run.stdout);
     assert_eq!(run.stdout.lines().filter(|line| line.starts_with("./gemm 'x ")).count(), 5, "{}", run.stdout);
     assert_eq!((run.code, place.runs()), (0, 0));
@@ -292,7 +295,10 @@ fn the_wall_measure_prefers_what_ends_sooner() {
     let place = Place::new();
     let run = place.run(&["--parameter", "seconds=0.01,0.2,0.05", "--json", "--repeats", "4"], &["sleep", "{seconds}"]);
     let found = document(&run);
-    assert_eq!((&found["best_config"]["parameters"]["seconds"], &found["verdict"]), (&json!(0.01), &json!("separated")));
+    assert_eq!(
+        (&found["best_config"]["parameters"]["seconds"], &found["verdict"]),
+        (&json!(0.01), &json!("separated"))
+    );
     let time = found["best_config"]["runtime_ms"].as_f64().unwrap();
     assert!((10.0..60.0).contains(&time), "{time}");
 }

@@ -1,7 +1,7 @@
 //! The search as a picture: each configuration as it was measured first, and the best so far.
 
 use super::history::History;
-use super::score::{Scale, median_score};
+use super::score::{Scale, median_value};
 use crate::report::charts::{Axis, Chart, Line, Unit};
 
 /// The chart of a search.
@@ -9,14 +9,15 @@ pub(crate) fn chart(history: &History, scale: Scale, unit: Option<&str>) -> Char
     let factor = if unit.is_some() { 1e6 } else { 1.0 };
     let mut measured = Vec::new();
     let mut best = Vec::new();
-    let mut lowest = f64::INFINITY;
+    let mut lowest = f64::NAN;
     for (place, configuration) in history.order().iter().enumerate() {
-        let score = history.values(*configuration).and_then(|values| median_score(values, scale));
-        let Some(score) = score else { continue };
-        lowest = lowest.min(score);
+        let Some(value) = history.values(*configuration).and_then(median_value) else { continue };
+        if scale.score(value) < scale.score(lowest) || best.is_empty() {
+            lowest = value;
+        }
         let x = (place + 1) as f64;
-        measured.push((x, scale.value(score) * factor));
-        best.push((x, scale.value(lowest) * factor));
+        measured.push((x, value * factor));
+        best.push((x, lowest * factor));
     }
     let y = match unit {
         Some(_) => Axis::time("time"),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::halving::Verdict;
 use super::history::History;
 use super::objective::Objective;
-use super::score::{Noise, Scale, median_score};
+use super::score::{Noise, Scale, median_score, median_value};
 use super::search::{Model, Search};
 use super::space::Space;
 use super::tuning::Stopped;
@@ -177,9 +177,10 @@ fn ranked(parts: &Parts<'_>, scale: Scale, model: Option<&Model>, best: Option<u
     rows.sort_by(|one, two| {
         is_behind(one.3).cmp(&is_behind(two.3)).then(one.0.total_cmp(&two.0)).then(one.3.cmp(&two.3))
     });
-    let lowest = rows.first().map_or(0.0, |row| scale.value(row.1));
+    let median = |configuration: usize| parts.history.values(configuration).and_then(median_value).unwrap_or(f64::NAN);
+    let lowest = rows.first().map_or(0.0, |row| median(row.3));
     let ranked = rows.iter().enumerate().map(|(place, (_, score, runs, configuration))| {
-        let value = scale.value(*score);
+        let value = median(*configuration);
         let interval = half_width(*runs).map(|width| {
             let (one, two) = (scale.value(score - width), scale.value(score + width));
             [one.min(two), one.max(two)]

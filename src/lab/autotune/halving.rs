@@ -35,18 +35,26 @@ impl Verdict {
 
 /// Where the rounds stand, with up to `most` runs of a configuration.
 pub(crate) fn halving(history: &History, scale: Scale, most: usize) -> Verdict {
+    match next_of_rounds(history, scale, most) {
+        Some(configuration) => Verdict::Undecided(configuration),
+        None => verdict(history, scale, most),
+    }
+}
+
+/// What has to run again before the last round ends.
+fn next_of_rounds(history: &History, scale: Scale, most: usize) -> Option<usize> {
     let mut survivors: Vec<(f64, usize)> = history
         .measured()
         .filter_map(|(configuration, values)| Some((median_score(values.get(..1)?, scale)?, configuration)))
         .collect();
     sort(&mut survivors);
-    let Some((first, _)) = survivors.first().copied() else { return Verdict::Nothing };
+    let (first, _) = survivors.first().copied()?;
     let entry = first + scale.room(ENTRY, scale.value(first));
     survivors.retain(|(score, _)| *score <= entry);
     survivors.truncate(MAX_ENTRANTS.min((history.measured().count() / 3).max(4)));
     let mut runs = 1;
-    loop {
-        let is_last = runs >= most;
+    while runs < most {
+        runs = (runs * 2).min(most);
         let values = |configuration: usize| history.values(configuration).and_then(|values| values.get(..runs));
         // One after the other, so that what changes over time hits all of them.
         let least = survivors
@@ -55,37 +63,60 @@ pub(crate) fn halving(history: &History, scale: Scale, most: usize) -> Verdict {
             .filter(|(count, _)| *count < runs)
             .min_by_key(|(count, _)| *count);
         if let Some((_, configuration)) = least {
-            return Verdict::Undecided(configuration);
+            return Some(configuration);
         }
         for (score, configuration) in &mut survivors {
             *score = values(*configuration).and_then(|values| median_score(values, scale)).unwrap_or(f64::INFINITY);
         }
         sort(&mut survivors);
-        let Some((lowest, best)) = survivors.first().copied() else { return Verdict::Nothing };
-        let groups = survivors.iter().filter_map(|(_, configuration)| values(*configuration));
-        let noise = Noise::new(groups, scale);
-        if let Some(noise) = noise {
-            let apart = noise.difference(runs, runs);
-            let half = survivors.len().div_ceil(2).max(2);
-            survivors.retain(|(score, configuration)| *configuration == best || score - lowest <= apart);
-            if survivors.len() == 1 {
-                return Verdict::Separated { best };
-            }
-            if is_last || apart <= scale.room(1.0 + CLOSE, scale.value(lowest)) {
-                return Verdict::Tied { best, others: others(&survivors, best) };
-            }
-            survivors.truncate(half);
-        } else if is_last || survivors.len() == 1 && history.measured().count() == 1 {
-            return Verdict::Tied { best, others: others(&survivors, best) };
+        let (lowest, _) = survivors.first().copied()?;
+        let noise = Noise::new(survivors.iter().filter_map(|(_, configuration)| values(*configuration)), scale)?;
+        let apart = noise.difference(runs, runs);
+        let half = survivors.len().div_ceil(2).max(2);
+        survivors.retain(|(score, _)| score - lowest <= apart);
+        if survivors.len() == 1 || apart <= scale.room(1.0 + CLOSE, scale.value(lowest)) {
+            return None;
         }
-        runs = (runs * 2).min(most);
+        survivors.truncate(half);
+    }
+    None
+}
+
+/// Whether the best is better than all others, also those that were left out early: what may be as good runs as often.
+fn verdict(history: &History, scale: Scale, most: usize) -> Verdict {
+    let rows: Vec<(f64, usize, usize)> = history
+        .measured()
+        .filter_map(|(configuration, values)| Some((median_score(values, scale)?, values.len(), configuration)))
+        .collect();
+    let repeated = rows.iter().filter(|(_, runs, _)| *runs > 1).count();
+    let leaders = rows.iter().filter(|(_, runs, _)| *runs > 1 || repeated == 0);
+    let leader = leaders.min_by(|one, two| one.0.total_cmp(&two.0).then(one.2.cmp(&two.2)));
+    let Some((lowest, runs, best)) = leader.copied() else { return Verdict::Nothing };
+    let noise = Noise::new(history.measured().map(|(_, values)| values), scale);
+    let apart = |other: usize| {
+        // Without repetitions nothing is known of noise.
+        noise.map_or_else(|| scale.room(ENTRY, scale.value(lowest)), |noise| noise.difference(runs, other))
+    };
+    let close: Vec<(f64, usize, usize)> =
+        rows.iter().filter(|row| row.2 == best || row.0 - lowest <= apart(row.1)).copied().collect();
+    if close.len() == 1 && (noise.is_some() || rows.len() == 1) {
+        return Verdict::Separated { best };
+    }
+    let is_open = |row: &&(f64, usize, usize)| {
+        let is_sure = row.2 != best && apart(row.1) <= scale.room(1.0 + CLOSE, scale.value(lowest));
+        row.1 < most && !is_sure && (row.1 > 1 || repeated < MAX_ENTRANTS)
+    };
+    let has_rivals = close.iter().filter(|row| row.2 != best).any(|row| is_open(&row));
+    let next = close.iter().filter(is_open).min_by(|one, two| one.1.cmp(&two.1).then(one.0.total_cmp(&two.0)));
+    match next.filter(|_| has_rivals) {
+        Some((_, _, configuration)) => Verdict::Undecided(*configuration),
+        None => {
+            let others = close.iter().map(|row| row.2).filter(|configuration| *configuration != best).collect();
+            Verdict::Tied { best, others }
+        }
     }
 }
 
 fn sort(survivors: &mut [(f64, usize)]) {
     survivors.sort_by(|one, two| one.0.total_cmp(&two.0).then(one.1.cmp(&two.1)));
-}
-
-fn others(survivors: &[(f64, usize)], best: usize) -> Vec<usize> {
-    survivors.iter().map(|(_, configuration)| *configuration).filter(|configuration| *configuration != best).collect()
 }

@@ -53,6 +53,11 @@ pub(crate) fn median_score(values: &[f64], scale: Scale) -> Option<f64> {
     median_of_floats(&mut scores)
 }
 
+/// The median of values.
+pub(crate) fn median_value(values: &[f64]) -> Option<f64> {
+    median_of_floats(&mut values.to_vec())
+}
+
 /// How far scores of one configuration scatter, taken to be alike for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {

@@ -34,8 +34,10 @@ pub(crate) fn write_csv(document: &Document, out: &mut dyn Write) -> Result<()> 
 /// The text for people.
 pub(crate) fn text(document: &Document) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
-    let mut line = |words: std::fmt::Arguments<'_>| drop(writeln!(text, "{words}"));
+    let mut line = |words: std::fmt::Arguments<'_>| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{words}");
+    };
     let unit = document.objective.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
     match &document.best_config {
         Some(best) => {
@@ -84,11 +86,13 @@ pub(crate) fn text(document: &Document) -> String {
 
 fn verdict(document: &Document) -> String {
     match (document.verdict, document.tied_with.len()) {
-        ("separated", _) => "The best is faster than the others by more than noise".to_owned(),
-        ("tied", 0) => "The best is the only one that worked".to_owned(),
+        ("separated", _) if document.evaluated_configs == document.failed_configs + 1 => {
+            "The best is the only one that worked".to_owned()
+        }
+        ("separated", _) => "The best is better than the others by more than noise".to_owned(),
         ("tied", 1) => "Another cannot be distinguished from the best".to_owned(),
         ("tied", count) => format!("{count} others cannot be distinguished from the best"),
-        _ => "The search is not finished: whether the best is faster than the others is not known".to_owned(),
+        _ => "The search is not finished: whether the best is better than the others is not known".to_owned(),
     }
 }
 

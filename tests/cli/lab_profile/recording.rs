@@ -121,7 +121,11 @@ fn a_plan_runs_nothing() {
     let lab = Lab::new("kernel gemm 10 100000\n");
     let run = lab.run(&["--plan", "--counters", "--arch", "gfx90a", "--att"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("--pmc") && run.stdout.contains("TCC_EA_") && run.stdout.contains("--att"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("--pmc") && run.stdout.contains("TCC_EA_") && run.stdout.contains("--att"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(lab.runs(), 0);
     let run = lab.run(&["--plan", "--counters", "--arch", "nonsense"]);
     assert_eq!(run.code, 2, "{}", run.stdout);
