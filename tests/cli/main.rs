@@ -38,6 +38,7 @@ mod groupings;
 mod hardware;
 mod html_pages;
 mod idling;
+mod lab_autotune;
 mod lab_code;
 mod lab_optimize;
 mod lab_profile;

@@ -44,6 +44,8 @@ pub(crate) enum Topic {
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
+    /// What `lab autotune -f json` writes, as JSON Schema
+    Autotune,
     /// The documents of `lab profile`, as JSON Schema
     Lab,
     /// The skill for agents, and their settings for `wavesieve mcp`
@@ -56,6 +58,7 @@ const INFO: &str = include_str!("../../../share/schemas/info.json");
 const CHECK: &str = include_str!("../../../share/schemas/check.json");
 const TABLE: &str = include_str!("../../../share/schemas/table.json");
 const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
+const AUTOTUNE: &str = include_str!("../../../share/schemas/autotune.json");
 const LAB: &str = include_str!("../../../share/schemas/lab.json");
 
 /// Print reference docs and JSON Schemas
@@ -66,7 +69,7 @@ const LAB: &str = include_str!("../../../share/schemas/lab.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset or lab for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, autotune or lab for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
@@ -103,6 +106,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::Check => json_schema("check", CHECK),
         Topic::Table => json_schema("table", TABLE),
         Topic::Dataset => json_schema("dataset", DATASET),
+        Topic::Autotune => json_schema("autotune", AUTOTUNE),
         Topic::Lab => json_schema("lab", LAB),
         Topic::Skill => skill_pages::pages(command, registry)?,
     };

@@ -23,3 +23,4 @@ pub(crate) use error::ProgramError;
 pub(crate) use profiling::Profiling;
 pub(crate) use reasons::why;
 pub(crate) use run::{End, Ended, Limits, run};
+pub(crate) use shell_line::words_of_line;

@@ -12,6 +12,8 @@ use super::process_group::{Signal, is_left, send, start};
 
 /// How often is looked whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How soon is looked first when its output has ended, as it mostly does with the program; the time between looks doubles.
+const FIRST_LOOK: Duration = Duration::from_micros(100);
 /// What a program has to end after each signal, and what its children have after it has ended.
 const GRACE: Duration = Duration::from_secs(5);
 /// How long is waited for the end of the output when no process of the group is left.
@@ -80,10 +82,12 @@ pub(crate) fn run(
     let mut reason: Option<End> = None;
     let mut stopping: Option<Stopping> = None;
     let mut ended_after = None;
+    let mut pause = FIRST_LOOK;
     loop {
         is_open = is_open && pass_on(&output, &mut lines, LOOK_EVERY);
         if !is_open {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LOOK_EVERY);
         }
         if status.is_none() {
             status = child.try_wait().unwrap_or_default();

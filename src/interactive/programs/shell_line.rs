@@ -8,7 +8,7 @@ use super::error::ProgramError;
 ///
 /// # Errors
 /// Where only a shell could run it, or a quote is left open.
-pub(super) fn words_of_line(line: &str) -> Result<Vec<String>, ProgramError> {
+pub(crate) fn words_of_line(line: &str) -> Result<Vec<String>, ProgramError> {
     if let Some(what) = needs_shell(line) {
         return Err(ProgramError::Shell { line: line.trim().to_owned(), what });
     }

@@ -32,6 +32,4 @@ pub(crate) use model::{Bar, Change, Chart, Line, Part, Plot, Point, Role, Roofs}
 pub(crate) use model::{Gauge, HeatMap, Scale};
 pub(crate) use origin::is_chart;
 pub(crate) use output::style_sheet;
-pub(crate) use unit::Axis;
-#[cfg(test)]
-pub(crate) use unit::Unit;
+pub(crate) use unit::{Axis, Unit};
