@@ -1,1 +1,3 @@
 //! One kernel at a time: measured, tuned, changed and checked, captured and replayed.
+
+pub mod hsa;
