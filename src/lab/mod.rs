@@ -1,3 +1,4 @@
 //! One kernel at a time: measured, tuned, changed and checked, captured and replayed.
 
+pub mod captures;
 pub mod hsa;
