@@ -2,3 +2,6 @@
 
 pub mod captures;
 pub mod hsa;
+
+#[cfg(feature = "cli")]
+pub(crate) mod replay;

@@ -151,12 +151,15 @@ pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: us
     in_parallel(pieces, threads, |(blob, offset, target), rooms| blob.read_chunk(offset, target, rooms, check))
 }
 
+/// Takes bytes of the blob of a number, from an offset.
+type Take<'a> = dyn Fn(usize, u64, &[u8]) -> Result<(), CaptureError> + Sync + 'a;
+
 /// Reads regions piece by piece, and hands each to a function with the number of its blob and its offset.
 pub fn restore_by(
     blobs: &[&StoredBlob],
     check: Check,
     threads: usize,
-    take: &(dyn Fn(usize, u64, &[u8]) -> Result<(), CaptureError> + Sync),
+    take: &Take<'_>,
 ) -> Result<(), CaptureError> {
     let pieces = blobs
         .iter()

@@ -21,7 +21,7 @@ pub struct BlobOptions {
 }
 
 /// Copies bytes of a region from an offset into a buffer, wherever they are.
-pub type CopyOut<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), String> + Sync + 'a;
+type CopyOut<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), String> + Sync + 'a;
 
 /// Writes the region of a base into `memory/` of a capture, chunk by chunk: never more than one chunk a thread is held. Chunks
 /// of zeros become holes, or nothing. A region that cannot be copied leaves no file.
@@ -38,7 +38,7 @@ pub fn write_blob(
     };
     let path = directory.join(&file);
     let written = File::create(&path)
-        .map_err(|error| Reason::Io(error))
+        .map_err(Reason::Io)
         .and_then(|created| write_chunks(&created, size, options, copy));
     match written {
         Ok(chunks) => Ok(Blob { file, encoding: options.encoding, chunk_bytes: CHUNK_BYTES, chunks }),
