@@ -123,6 +123,8 @@ exports! { fill_core, CoreApiTable, core;
     hsa_signal_store_screlease = signals::store as fn(signal: Signal, value: i64) -> ();
     hsa_signal_silent_store_relaxed = signals::store as fn(signal: Signal, value: i64) -> ();
     hsa_signal_silent_store_screlease = signals::store as fn(signal: Signal, value: i64) -> ();
+    hsa_signal_add_relaxed = signals::add as fn(signal: Signal, value: i64) -> ();
+    hsa_signal_add_screlease = signals::add as fn(signal: Signal, value: i64) -> ();
     hsa_signal_subtract_relaxed = signals::subtract as fn(signal: Signal, value: i64) -> ();
     hsa_signal_subtract_screlease = signals::subtract as fn(signal: Signal, value: i64) -> ();
     hsa_signal_wait_relaxed = signals::wait as fn(signal: Signal, condition: u32, value: i64, ticks: u64, way: u32) -> i64;

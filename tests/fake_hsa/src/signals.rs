@@ -63,6 +63,10 @@ pub(crate) unsafe extern "C" fn store(signal: Signal, value: i64) {
     }
 }
 
+pub(crate) unsafe extern "C" fn add(signal: Signal, value: i64) {
+    of_handle(signal).value.fetch_add(value, Ordering::SeqCst);
+}
+
 pub(crate) unsafe extern "C" fn subtract(signal: Signal, value: i64) {
     of_handle(signal).value.fetch_sub(value, Ordering::SeqCst);
 }
