@@ -4,4 +4,4 @@ mod arithmetic;
 mod limits;
 
 pub(crate) use crate::analysis::hardware::occupancy::arithmetic::{Occupancy, Resources};
-pub(crate) use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, limits};
+pub(crate) use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, Registers, limits};

@@ -1,0 +1,80 @@
+//! From bytes to code objects.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use super::bundle;
+use super::elf::{Elf, is_elf};
+use super::error::ObjectError;
+use super::metadata::code_object;
+use super::model::CodeObject;
+
+/// The code objects in a file: an `.hsaco`, a clang offload bundle (also compressed), or a program, library or object
+/// file of the host with device code in it. In their order, whatever their targets.
+///
+/// # Errors
+/// When the bytes are something else, or damaged.
+pub(crate) fn code_objects(bytes: &[u8]) -> Result<Vec<CodeObject>, ObjectError> {
+    let mut found = Vec::new();
+    if is_elf(bytes) {
+        let elf = Elf::parse(bytes)?;
+        if elf.is_for_gpus() {
+            found.push(code_object(&elf, bytes.len() as u64)?);
+            return Ok(found);
+        }
+        let section = elf.fat_binary()?.ok_or(ObjectError::NoDeviceCode)?;
+        bundles(section, &mut found)?;
+    } else if bundle::is_bundle(bytes) {
+        bundles(bytes, &mut found)?;
+    } else {
+        return Err(ObjectError::Unrecognized);
+    }
+    if found.is_empty() {
+        return Err(ObjectError::Bundle("it holds no code objects".to_owned()));
+    }
+    Ok(found)
+}
+
+/// The same of a file, which is mapped: only the pages that are looked at are read.
+///
+/// # Errors
+/// When the file cannot be opened, is something else, or is damaged.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
+    let mut file = File::open(path)?;
+    let facts = file.metadata()?;
+    if !facts.is_file() || facts.len() == 0 {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return code_objects(&bytes);
+    }
+    // SAFETY: the mapping is private and only read. A file that is truncated meanwhile ends the process with SIGBUS, as
+    // any mapping does; nothing else depends on its bytes staying the same.
+    let map = unsafe { Mmap::map(&file)? };
+    code_objects(&map)
+}
+
+/// Bundles one after the other: every file that was compiled adds one to the section, with zeros between them.
+fn bundles(section: &[u8], found: &mut Vec<CodeObject>) -> Result<(), ObjectError> {
+    let mut rest = section;
+    if !bundle::is_bundle(rest) {
+        rest = bundle::next(rest).and_then(|at| rest.get(at..)).unwrap_or_default();
+    }
+    while !rest.is_empty() {
+        let (content, taken) = bundle::plain(rest)?;
+        let (entries, plain_end) = bundle::entries(&content)?;
+        for entry in entries.iter().filter(|entry| !entry.id.starts_with("host")) {
+            // Nothing, or code that is not compiled yet.
+            if is_elf(entry.bytes) {
+                found.push(code_object(&Elf::parse(entry.bytes)?, entry.bytes.len() as u64)?);
+            }
+        }
+        let end = if matches!(content, std::borrow::Cow::Owned(_)) { taken } else { plain_end };
+        // Where the length is not known it is all that is left.
+        let after = rest.get(end.max(1)..).unwrap_or_default();
+        rest = bundle::next(after).and_then(|at| after.get(at..)).unwrap_or_default();
+    }
+    Ok(())
+}
