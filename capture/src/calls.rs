@@ -122,8 +122,7 @@ pub(crate) fn loaded_bytes(originals: &Originals, loaded: LoadedCodeObject) -> O
     // SAFETY: all members are addresses, for which zero is a value.
     let mut table = unsafe { std::mem::zeroed::<LoaderTable>() };
     // SAFETY: the table has as many bytes as are said.
-    let status =
-        unsafe { table_of(EXTENSION_AMD_LOADER, 1, size_of::<LoaderTable>(), (&raw mut table).cast()) };
+    let status = unsafe { table_of(EXTENSION_AMD_LOADER, 1, size_of::<LoaderTable>(), (&raw mut table).cast()) };
     if status != SUCCESS || table.loaded_code_object_get_info.is_null() {
         return None;
     }

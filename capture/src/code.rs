@@ -79,8 +79,10 @@ impl CodeObjects {
 
     /// Agents that an executable was loaded for.
     pub(crate) fn agents(&self, executable: u64) -> Vec<Agent> {
-        let mut agents: Vec<Agent> =
-            self.module(executable).map(|module| module.loaded.iter().map(|loaded| loaded.agent).collect()).unwrap_or_default();
+        let mut agents: Vec<Agent> = self
+            .module(executable)
+            .map(|module| module.loaded.iter().map(|loaded| loaded.agent).collect())
+            .unwrap_or_default();
         agents.sort_unstable();
         agents.dedup();
         agents

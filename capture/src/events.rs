@@ -1,51 +1,12 @@
-//! What happened, for `wavesieve lab capture`: a line of JSON each, in the folder of the output. Several processes may write
-//! to it.
+//! Writing down what happened, for `wavesieve lab capture`.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-use serde::Serialize;
+use wavesieve::lab_internal::recording::{EVENTS, Line};
 
-/// The file in the output.
-const EVENTS: &str = "events.jsonl";
-
-/// Something that happened.
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub(crate) enum Event {
-    /// The tables of the runtime are known.
-    Loaded,
-    /// They are not.
-    Refused { reason: String },
-    /// A kernel was dispatched for the first time.
-    Kernel { name: String, symbol: String, is_wanted: bool },
-    /// All dispatches of a kernel when the runtime ended.
-    Dispatches { name: String, dispatches: u64 },
-    /// A dispatch was written.
-    Captured {
-        name: String,
-        directory: String,
-        dispatch_index: u64,
-        regions: u64,
-        failed_regions: u64,
-        bytes: u64,
-        stored_bytes: u64,
-        seconds: f64,
-        is_quiescent: bool,
-    },
-    /// A dispatch should have been written.
-    Failed { name: String, dispatch_index: u64, reason: String },
-    /// What limits what is seen.
-    Note { reason: String },
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    pid: u32,
-    #[serde(flatten)]
-    event: &'a Event,
-}
+pub(crate) use wavesieve::lab_internal::recording::Event;
 
 /// The file of what happened; nothing is written where it cannot be opened.
 pub(crate) struct Events(Option<File>);
@@ -60,7 +21,7 @@ impl Events {
         Self(opened.ok())
     }
 
-    pub(crate) fn add(&self, event: &Event) {
+    pub(crate) fn add(&self, event: Event) {
         let Ok(mut text) = serde_json::to_string(&Line { pid: std::process::id(), event }) else { return };
         text.push('\n');
         if let Some(mut file) = self.0.as_ref() {

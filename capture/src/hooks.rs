@@ -56,7 +56,12 @@ fn before(act: impl FnOnce(&'static Recorder)) {
     });
 }
 
-pub(crate) unsafe extern "C" fn pool_allocate(pool: MemoryPool, bytes: usize, flags: u32, place: *mut *mut c_void) -> Status {
+pub(crate) unsafe extern "C" fn pool_allocate(
+    pool: MemoryPool,
+    bytes: usize,
+    flags: u32,
+    place: *mut *mut c_void,
+) -> Status {
     let status = original!(hsa_amd_memory_pool_allocate(pool, bytes, flags, place));
     note(status, |recorder| {
         // SAFETY: the runtime wrote the address.
@@ -168,7 +173,7 @@ pub(crate) unsafe extern "C" fn load(
             Some(bytes) => recorder.code.lock().add_loaded(executable.handle, Loaded { agent, bytes }),
             None => {
                 let reason = "the bytes of a code object are not known; its kernels cannot be captured".to_owned();
-                recorder.events.add(&Event::Note { reason });
+                recorder.events.add(Event::Note { reason });
             }
         }
     })
@@ -234,7 +239,7 @@ pub(crate) unsafe extern "C" fn queue_create(
     if status != SUCCESS {
         note(SUCCESS, |recorder| {
             let reason = format!("a queue cannot be watched (status {status:#x}); its dispatches are not seen");
-            recorder.events.add(&Event::Note { reason });
+            recorder.events.add(Event::Note { reason });
         });
         return original!(hsa_queue_create(agent, size, kind, callback, data, private, group, queue));
     }

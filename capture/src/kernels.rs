@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use regex::Regex;
+use wavesieve::lab_internal::demangled;
 use wavesieve::lab_internal::hsa::Agent;
-
-use crate::demangling::demangled;
 
 /// A kernel of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,12 +78,7 @@ impl Kernels {
         });
         let index = name.dispatches;
         name.dispatches += 1;
-        Some(Counted {
-            kernel: kernel.clone(),
-            demangled: name.demangled.clone(),
-            index,
-            is_wanted: name.is_wanted,
-        })
+        Some(Counted { kernel: kernel.clone(), demangled: name.demangled.clone(), index, is_wanted: name.is_wanted })
     }
 
     /// Whether a dispatch that is not known was the first of its kernel.

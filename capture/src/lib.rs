@@ -6,7 +6,6 @@
 
 mod calls;
 mod code;
-mod demangling;
 mod events;
 mod guard;
 mod hooks;
@@ -18,7 +17,6 @@ mod packets;
 mod queues;
 mod reach;
 mod recorder;
-mod selection;
 mod settings;
 mod snapshot;
 mod tables;

@@ -106,7 +106,8 @@ unsafe fn write(
     let (Some(signal), Some(add), true) = (signal, recorder.originals.hsa_signal_add_relaxed, is_armed) else { return };
     let own = packets.cast::<Packet>().wrapping_add(begin as usize);
     // SAFETY: these packets are among those that were given.
-    let mut all: Vec<Packet> = (begin..end).map(|at| unsafe { own.add((at - begin) as usize).read_unaligned() }).collect();
+    let mut all: Vec<Packet> =
+        (begin..end).map(|at| unsafe { own.add((at - begin) as usize).read_unaligned() }).collect();
     // SAFETY: both kinds have one size and alignment.
     all.push(unsafe { std::mem::transmute::<BarrierPacket, Packet>(BarrierPacket::after_all(signal)) });
     written.set(end);
@@ -124,12 +125,12 @@ fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<
     let Some(counted) = kernels.count(packet.kernel_object, &settings.kernel) else {
         if kernels.is_new_stranger(packet.kernel_object) {
             let reason = format!("the kernel at {:#x} is not known; its code came by an old way", packet.kernel_object);
-            recorder.events.add(&Event::Note { reason });
+            recorder.events.add(Event::Note { reason });
         }
         return None;
     };
     if counted.index == 0 {
-        recorder.events.add(&Event::Kernel {
+        recorder.events.add(Event::Kernel {
             name: counted.shown_name().to_owned(),
             symbol: counted.kernel.symbol.clone(),
             is_wanted: counted.is_wanted,
@@ -164,7 +165,7 @@ fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted
         },
         Err(reason) => Event::Failed { name, dispatch_index: counted.index, reason },
     };
-    recorder.events.add(&event);
+    recorder.events.add(event);
 }
 
 /// Waits until no packet of any queue is left; whether that came to be.

@@ -19,7 +19,8 @@ pub(crate) struct Reach {
 impl Reach {
     /// Of ranges in the order of addresses.
     pub(crate) fn new(ranges: &[Tracked]) -> Self {
-        let ranges: Vec<_> = ranges.iter().map(|range| (range.base, range.base.saturating_add(range.size - 1))).collect();
+        let ranges: Vec<_> =
+            ranges.iter().map(|range| (range.base, range.base.saturating_add(range.size - 1))).collect();
         Self {
             lowest: ranges.first().map_or(u64::MAX, |range| range.0),
             highest: ranges.last().map_or(0, |range| range.1),

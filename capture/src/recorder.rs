@@ -62,11 +62,11 @@ pub(crate) unsafe fn begin(table: *mut HsaApiTable) -> bool {
         Ok(found) => found,
         Err(reason) => {
             eprintln!("wavesieve capture: {reason}");
-            events.add(&Event::Refused { reason });
+            events.add(Event::Refused { reason });
             return false;
         }
     };
-    events.add(&Event::Loaded);
+    events.add(Event::Loaded);
     let is_first = RECORDER
         .set(Recorder {
             settings,
@@ -91,7 +91,7 @@ pub(crate) unsafe fn begin(table: *mut HsaApiTable) -> bool {
 pub(crate) fn end() {
     if let Some(recorder) = recorder() {
         for (name, dispatches) in recorder.kernels.lock().counts() {
-            recorder.events.add(&Event::Dispatches { name, dispatches });
+            recorder.events.add(Event::Dispatches { name, dispatches });
         }
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use regex::Regex;
 use wavesieve::lab_internal::captures::{BlobOptions, Encoding};
-
-use crate::selection::Indices;
+use wavesieve::lab_internal::recording::{Indices, VARIABLE_PREFIX};
 
 /// What is captured, and how.
 pub(crate) struct Settings {
@@ -26,7 +25,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// From the environment; or what is wrong with it.
     pub(crate) fn of_environment() -> Result<Self, String> {
-        Self::of(&|name| std::env::var(format!("WAVESIEVE_CAPTURE_{name}")).ok().filter(|value| !value.is_empty()))
+        Self::of(&|name| std::env::var(format!("{VARIABLE_PREFIX}{name}")).ok().filter(|value| !value.is_empty()))
     }
 
     pub(crate) fn of(value: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {

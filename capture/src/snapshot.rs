@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wavesieve::lab_internal::captures::{
-    CaptureError, DISPATCH, Dispatch, FORMAT, FORMAT_VERSION, HSACO, Hash, KERNARG, MEMORY, METADATA, Metadata, REGIONS, Region, Regions,
-    StoredFile, VARIABLES, Variable, Variables, variable_file, write_blob, write_file, write_json,
+    CaptureError, DISPATCH, Dispatch, FORMAT, FORMAT_VERSION, HSACO, Hash, KERNARG, MEMORY, METADATA, Metadata,
+    REGIONS, Region, Regions, StoredFile, VARIABLES, Variable, Variables, variable_file, write_blob, write_file,
+    write_json,
 };
 use wavesieve::lab_internal::hsa::KernelDispatchPacket;
 
@@ -63,7 +64,9 @@ fn free_place(output: &Path, name: &str) -> Result<PathBuf, String> {
         }))
         .map(|name| output.join(name));
     // Creating it is what decides between processes; renaming replaces an empty folder.
-    places.find(|place| fs::create_dir(place).is_ok()).ok_or_else(|| format!("{}: no free name", output.join(name).display()))
+    places
+        .find(|place| fs::create_dir(place).is_ok())
+        .ok_or_else(|| format!("{}: no free name", output.join(name).display()))
 }
 
 fn fill(
@@ -101,7 +104,12 @@ fn fill(
         regions: regions.len() as u64,
         failed_regions: regions.iter().filter(|region| region.error.is_some()).count() as u64,
         bytes: regions.iter().map(|region| region.size).sum(),
-        stored_bytes: regions.iter().flat_map(|region| &region.blob).flat_map(|blob| &blob.chunks).map(|chunk| chunk.0).sum(),
+        stored_bytes: regions
+            .iter()
+            .flat_map(|region| &region.blob)
+            .flat_map(|blob| &blob.chunks)
+            .map(|chunk| chunk.0)
+            .sum(),
     };
     write_json(&directory.join(REGIONS), &Regions { regions }).map_err(failed)?;
     let metadata = Metadata {

@@ -46,7 +46,8 @@ fn new_tables() -> Box<Tables> {
     }
     fill_core(&mut core);
     fill_amd_ext(&mut amd_ext);
-    let version = |major_id, bytes: usize| ApiTableVersion { major_id, minor_id: bytes as u32, step_id: 0, reserved: 0 };
+    let version =
+        |major_id, bytes: usize| ApiTableVersion { major_id, minor_id: bytes as u32, step_id: 0, reserved: 0 };
     let core_major = settings::number("FAKE_HSA_CORE_MAJOR").map_or(CORE_TABLE_MAJOR, |major| major as u32);
     let amd_bytes = settings::number("FAKE_HSA_AMD_BYTES").map_or(size_of::<AmdExtTable>(), |bytes| bytes as usize);
     core.version = version(core_major, size_of::<CoreApiTable>());

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Numbers of dispatches, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Indices(Vec<RangeInclusive<u64>>);
+pub struct Indices(Vec<RangeInclusive<u64>>);
 
 impl Default for Indices {
     /// The first only.
@@ -15,7 +15,9 @@ impl Default for Indices {
 }
 
 impl Indices {
-    pub(crate) fn contains(&self, index: u64) -> bool {
+    /// Whether a dispatch is among them.
+    #[must_use]
+    pub fn contains(&self, index: u64) -> bool {
         self.0.iter().any(|range| range.contains(&index))
     }
 }
