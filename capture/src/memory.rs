@@ -55,9 +55,10 @@ impl Memory {
         }
     }
 
-    /// All ranges in the order of addresses.
+    /// All ranges that can be used, in the order of addresses: virtual memory to which nobody has access is nobody's.
     pub(crate) fn all(&self) -> Vec<Tracked> {
-        self.0.values().copied().collect()
+        let is_usable = |tracked: &&Tracked| !matches!(tracked.origin, Origin::Virtual { access: 0, .. });
+        self.0.values().filter(is_usable).copied().collect()
     }
 }
 

@@ -227,10 +227,6 @@ fn region(recorder: &Recorder, range: &Tracked, reach: &Reach, contains_kernarg:
         blob: None,
         error: None,
     };
-    if region.is_vmem && access == 0 {
-        region.error = Some("no access to it was given".to_owned());
-        return region;
-    }
     if range.size > MOST_REGION {
         region.error = Some("it is larger than 1 TiB".to_owned());
         return region;

@@ -126,19 +126,18 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
     let library = find_library(arguments.library.as_deref(), &own);
     let output = std::path::absolute(&arguments.output).context("cannot find the output directory")?;
     let request = arguments.request(output.clone());
+    let others =
+        application.environment.iter().find(|(name, _)| name == "HSA_TOOLS_LIB").map(|(_, value)| value.clone());
+    let others = others.or_else(|| std::env::var("HSA_TOOLS_LIB").ok());
     if arguments.plan {
-        print(planned(&request, &application, &library))?;
+        print(planned(&request, &application, &library, others.as_deref()))?;
         return Ok(DONE);
     }
     let library = library.map_err(Failure::Usage)?;
     check_free(&output, &arguments.output)?;
     std::fs::create_dir_all(&output).with_context(|| format!("cannot create {}", arguments.output.display()))?;
 
-    let others =
-        application.environment.iter().find(|(name, _)| name == "HSA_TOOLS_LIB").map(|(_, value)| value.clone());
-    let others = others.or_else(|| std::env::var("HSA_TOOLS_LIB").ok());
-    let mut environment = application.environment.clone();
-    environment.retain(|(name, _)| name != "HSA_TOOLS_LIB");
+    let mut environment = without_tools(&application.environment);
     environment.extend(request.variables(&library, others.as_deref()));
     let working_directory = std::env::current_dir().context("cannot find the current directory")?;
     let limits = Limits { seconds: arguments.time_limit, output_bytes: OUTPUT_BYTES };
@@ -184,6 +183,11 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
         (false, None) if report.is_whole() => DONE,
         (false, _) => PARTIAL,
     })
+}
+
+/// Variables without the one that ours is added to.
+fn without_tools(environment: &[(String, String)]) -> Vec<(String, String)> {
+    environment.iter().filter(|(name, _)| name != "HSA_TOOLS_LIB").cloned().collect()
 }
 
 impl CaptureArguments {
@@ -241,13 +245,19 @@ fn described(end: &End, words: &[String], limit: Option<u64>) -> (String, Option
 }
 
 /// The command and its variables, a line each.
-fn planned(request: &CaptureRequest, application: &Application, library: &Result<PathBuf, String>) -> String {
+fn planned(
+    request: &CaptureRequest,
+    application: &Application,
+    library: &Result<PathBuf, String>,
+    others: Option<&str>,
+) -> String {
     let place = library.as_deref().unwrap_or(Path::new(crate::lab::capturing::LIBRARY));
     let mut text = String::new();
-    for (name, value) in request.variables(place, None) {
+    for (name, value) in request.variables(place, others) {
         let _ = writeln!(text, "{name}={value}");
     }
-    let _ = writeln!(text, "{}", application.line());
+    let shown = Application { environment: without_tools(&application.environment), ..application.clone() };
+    let _ = writeln!(text, "{}", shown.line());
     if let Err(reason) = library {
         let _ = writeln!(text, "Missing: {reason}");
     }
