@@ -34,11 +34,11 @@ impl Pressed {
 
 /// Takes Ctrl-C until it is dropped.
 #[derive(Debug)]
-pub(super) struct Interruptions(Arc<Pressed>);
+pub(crate) struct Interruptions(Arc<Pressed>);
 
 impl Interruptions {
     /// Takes those of the program from now on.
-    pub(super) fn of_program() -> Self {
+    pub(crate) fn of_program() -> Self {
         let pressed = Arc::new(Pressed::default());
         *TAKER.lock() = Some(pressed.clone());
         Self(pressed)
@@ -55,7 +55,7 @@ impl Interruptions {
     }
 
     /// Whether there was one, as a function of its own.
-    pub(super) fn check(&self) -> Box<dyn Fn() -> bool> {
+    pub(crate) fn check(&self) -> Box<dyn Fn() -> bool> {
         let pressed = self.0.clone();
         Box::new(move || pressed.is_set.load(SeqCst))
     }

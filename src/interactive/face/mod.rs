@@ -20,6 +20,6 @@ mod tests;
 
 pub(crate) use console::{Console, ConsoleOptions};
 pub(crate) use error::FaceError;
-pub(crate) use interruptions::{Taken, take_interruption};
+pub(crate) use interruptions::{Interruptions, Taken, take_interruption};
 pub(crate) use plain::plain;
 pub(crate) use question::{Choice, Face, Level, Question, Reply};

@@ -13,6 +13,7 @@ mod model;
 pub(crate) mod properties;
 mod reader;
 
+pub(crate) use demangle::demangled;
 pub(crate) use error::ObjectError;
 pub(crate) use guard::{Fact, launch_refusal, occupancy, static_facts};
 pub(crate) use interface::{interface_difference, kernarg_difference};

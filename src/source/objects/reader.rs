@@ -57,7 +57,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
 }
 
 /// Bundles one after the other: every file that was compiled adds one to the section, with zeros between them.
-fn bundles(section: &[u8], found: &mut Vec<CodeObject>) -> Result<(), ObjectError> {
+pub(super) fn bundles(section: &[u8], found: &mut Vec<CodeObject>) -> Result<(), ObjectError> {
     let mut rest = section;
     if !bundle::is_bundle(rest) {
         rest = bundle::next(rest).and_then(|at| rest.get(at..)).unwrap_or_default();

@@ -1,10 +1,13 @@
 //! Code objects: segments, kernels and variables.
 
-use object::elf::{
-    FileHeader64, PT_LOAD, R_AMDGPU_ABS64, R_AMDGPU_RELATIVE64, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT,
-};
+use object::Endianness;
+use object::elf::{FileHeader64, PT_LOAD, STT_FUNC, STT_OBJECT};
 use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, Sym};
-use object::{Endianness, U32Bytes};
+
+/// Types of relocations and of symbols that AMD added.
+const R_AMDGPU_ABS64: u32 = 3;
+const R_AMDGPU_RELATIVE64: u32 = 13;
+const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 
 /// The processor in the flags of the ELF header, and its name.
 const PROCESSORS: [(u32, &str); 9] = [
@@ -85,9 +88,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Code, object::Error> {
 /// Numbers of a kernel descriptor: bytes of LDS, of scratch memory and of arguments.
 pub(crate) fn descriptor(image: &[u8], address: u64) -> Option<[u32; 3]> {
     let place = address as usize;
-    let words = image.get(place..place + 12)?;
-    let (words, _) = object::slice_from_all_bytes::<U32Bytes<object::LittleEndian>>(words)
-        .map(|words| (words, ()))
-        .ok()?;
-    Some([0, 1, 2].map(|index: usize| words[index].get(object::LittleEndian)))
+    let (words, _) = image.get(place..place + 12)?.as_chunks::<4>();
+    Some([0, 1, 2].map(|index: usize| u32::from_le_bytes(words[index])))
 }

@@ -170,7 +170,11 @@ pub(crate) unsafe extern "C" fn load(
     SUCCESS
 }
 
-pub(crate) unsafe extern "C" fn loaded_get_info(loaded: LoadedCodeObject, attribute: u32, value: *mut c_void) -> Status {
+pub(crate) unsafe extern "C" fn loaded_get_info(
+    loaded: LoadedCodeObject,
+    attribute: u32,
+    value: *mut c_void,
+) -> Status {
     let state = STATE.lock().unwrap();
     let Some(bytes) = state.loaded.get(loaded.handle as usize - 1) else { return ERROR_INVALID_ARGUMENT };
     // SAFETY: the caller gives room for the type of the attribute.
@@ -248,7 +252,11 @@ pub(crate) unsafe extern "C" fn iterate_symbols(
     SUCCESS
 }
 
-pub(crate) unsafe extern "C" fn symbol_get_info(symbol: ExecutableSymbol, attribute: u32, value: *mut c_void) -> Status {
+pub(crate) unsafe extern "C" fn symbol_get_info(
+    symbol: ExecutableSymbol,
+    attribute: u32,
+    value: *mut c_void,
+) -> Status {
     let state = STATE.lock().unwrap();
     let Some(symbol) = state.symbols.get(symbol.handle as usize - 1) else { return ERROR_INVALID_ARGUMENT };
     // SAFETY: the caller gives room for the type of the attribute; names have no end.
@@ -275,4 +283,3 @@ pub(crate) unsafe extern "C" fn symbol_get_info(symbol: ExecutableSymbol, attrib
     }
     SUCCESS
 }
-

@@ -46,7 +46,8 @@ fn new_tables() -> Box<Tables> {
     }
     fill_core(&mut core);
     fill_amd_ext(&mut amd_ext);
-    let version = |major_id, bytes: usize| ApiTableVersion { major_id, minor_id: bytes as u32, step_id: 0, reserved: 0 };
+    let version =
+        |major_id, bytes: usize| ApiTableVersion { major_id, minor_id: bytes as u32, step_id: 0, reserved: 0 };
     let core_major = settings::number("FAKE_HSA_CORE_MAJOR").map_or(CORE_TABLE_MAJOR, |major| major as u32);
     let amd_bytes = settings::number("FAKE_HSA_AMD_BYTES").map_or(size_of::<AmdExtTable>(), |bytes| bytes as usize);
     core.version = version(core_major, size_of::<CoreApiTable>());
@@ -123,6 +124,8 @@ exports! { fill_core, CoreApiTable, core;
     hsa_signal_store_screlease = signals::store as fn(signal: Signal, value: i64) -> ();
     hsa_signal_silent_store_relaxed = signals::store as fn(signal: Signal, value: i64) -> ();
     hsa_signal_silent_store_screlease = signals::store as fn(signal: Signal, value: i64) -> ();
+    hsa_signal_add_relaxed = signals::add as fn(signal: Signal, value: i64) -> ();
+    hsa_signal_add_screlease = signals::add as fn(signal: Signal, value: i64) -> ();
     hsa_signal_subtract_relaxed = signals::subtract as fn(signal: Signal, value: i64) -> ();
     hsa_signal_subtract_screlease = signals::subtract as fn(signal: Signal, value: i64) -> ();
     hsa_signal_wait_relaxed = signals::wait as fn(signal: Signal, condition: u32, value: i64, ticks: u64, way: u32) -> i64;

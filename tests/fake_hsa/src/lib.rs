@@ -12,8 +12,8 @@
 
 mod agents;
 mod code;
-mod exports;
 mod executables;
+mod exports;
 mod kernels;
 mod memory;
 mod queues;

@@ -82,7 +82,8 @@ pub(crate) unsafe extern "C" fn free(place: *mut c_void) -> Status {
 /// Whether copies from or to a range are to fail.
 fn is_to_fail(place: usize, bytes: usize) -> bool {
     settings::text("FAKE_HSA_FAIL_COPY_FROM").is_some_and(|list| {
-        let addresses = list.split(',').filter_map(|word| usize::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+        let addresses =
+            list.split(',').filter_map(|word| usize::from_str_radix(word.trim_start_matches("0x"), 16).ok());
         addresses.into_iter().any(|address| (place..place + bytes).contains(&address))
     })
 }

@@ -17,12 +17,8 @@ pub(crate) struct FakeSignal {
 }
 
 pub(crate) fn new_signal(value: i64, queue: u64) -> Signal {
-    let signal = Box::new(FakeSignal {
-        value: AtomicI64::new(value),
-        start: AtomicU64::new(0),
-        end: AtomicU64::new(0),
-        queue,
-    });
+    let signal =
+        Box::new(FakeSignal { value: AtomicI64::new(value), start: AtomicU64::new(0), end: AtomicU64::new(0), queue });
     Signal { handle: Box::into_raw(signal) as u64 }
 }
 
@@ -41,7 +37,12 @@ pub(crate) fn complete(signal: Signal, start: u64, end: u64) {
     }
 }
 
-pub(crate) unsafe extern "C" fn create(value: i64, _count: u32, _consumers: *const Agent, signal: *mut Signal) -> Status {
+pub(crate) unsafe extern "C" fn create(
+    value: i64,
+    _count: u32,
+    _consumers: *const Agent,
+    signal: *mut Signal,
+) -> Status {
     // SAFETY: the caller gives room for a handle.
     unsafe { signal.write(new_signal(value, 0)) };
     SUCCESS
@@ -61,6 +62,10 @@ pub(crate) unsafe extern "C" fn store(signal: Signal, value: i64) {
     if inner.queue != 0 {
         queues::ring(inner.queue);
     }
+}
+
+pub(crate) unsafe extern "C" fn add(signal: Signal, value: i64) {
+    of_handle(signal).value.fetch_add(value, Ordering::SeqCst);
 }
 
 pub(crate) unsafe extern "C" fn subtract(signal: Signal, value: i64) {

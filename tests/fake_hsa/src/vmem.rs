@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use wavesieve::lab_internal::hsa::*;
 
 use crate::memory::PAGE;
+use crate::settings;
 
 /// Bytes of each reserved range.
 static RESERVED: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
@@ -15,12 +16,18 @@ static HANDLES: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
 const EMPTY: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
 
+/// Whether something else is to be at an address.
+fn is_to_be_taken(address: u64) -> bool {
+    let taken = settings::text("FAKE_HSA_TAKEN");
+    taken.and_then(|text| u64::from_str_radix(&text, 16).ok()) == Some(address)
+}
+
 pub(crate) unsafe extern "C" fn reserve(place: *mut *mut c_void, bytes: usize, address: u64, _flags: u64) -> Status {
     if bytes == 0 || bytes % PAGE != 0 || address as usize % PAGE != 0 {
         return ERROR_INVALID_ARGUMENT;
     }
     let mut got = libc::MAP_FAILED;
-    if address != 0 {
+    if address != 0 && !is_to_be_taken(address) {
         let flags = EMPTY | libc::MAP_FIXED_NOREPLACE;
         // SAFETY: nothing that is mapped is replaced.
         got = unsafe { libc::mmap(address as *mut c_void, bytes, libc::PROT_NONE, flags, -1, 0) };
@@ -119,6 +126,10 @@ pub(crate) unsafe extern "C" fn set_access(
 ) -> Status {
     if !is_reserved(place as usize, bytes) || count == 0 {
         return ERROR_INVALID_ARGUMENT;
+    }
+    // As where the processor cannot reach all memory of the GPU.
+    if count > 1 && settings::text("FAKE_HSA_NO_HOST_ACCESS").is_some() {
+        return ERROR;
     }
     // SAFETY: the caller gives at least one description.
     let permissions = unsafe { (*access).permissions };
