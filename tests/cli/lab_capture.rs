@@ -73,13 +73,23 @@ fn json(path: &Path) -> Value {
 fn a_dispatch_is_captured_before_it_runs() {
     for (options, index) in [(&[][..], 1.0), (&["--batch"], 1.0), (&["--virtual"], 1.0), (&["--file"], 1.0)] {
         let stage = Stage::new();
-        let slow = [("FAKE_HSA_DELAY_MS", "30")];
-        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "1"], options, &slow);
+        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "1"], options, &[("FAKE_HSA_DELAY_MS", "30")]);
         // The program computed what it computes without the library: 3 dispatches.
         assert!(run.stderr.contains("first [3.0, 4.0, 5.0, 6.0"), "{}", run.stderr);
         let capture = stage.read("add.1");
         assert_eq!(argument(&capture, 0)[..4], [index, index + 1.0, index + 2.0, index + 3.0], "{options:?}");
         assert_eq!(argument(&capture, 8)[..4], [1.0; 4]);
+    }
+}
+
+#[test]
+fn runtimes_that_hand_over_one_packet_at_a_time() {
+    for options in [&[][..], &["--batch"]] {
+        let stage = Stage::new();
+        let set = [("FAKE_HSA_DELAY_MS", "30"), ("FAKE_HSA_OLD_QUEUES", "1")];
+        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "0,2"], options, &set);
+        assert!(run.stderr.contains("first [3.0, 4.0, 5.0, 6.0"), "{}", run.stderr);
+        assert_eq!(argument(&stage.read("add.2"), 0)[..2], [2.0, 3.0], "{options:?}");
     }
 }
 
