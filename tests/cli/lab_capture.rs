@@ -354,3 +354,49 @@ fn the_code_object_is_that_of_its_source() {
     };
     assert_eq!(symbols(&made), symbols(&code_object()));
 }
+
+/// Replays a capture on the runtime of the tests.
+fn replay(capture: &Path, options: &[&str]) -> Run {
+    let mut command = program(&["lab", "replay"]);
+    command.arg(capture).arg("--runtime").arg(built().runtime.join("libhsa-runtime64.so.1")).args(options);
+    finish(command)
+}
+
+#[test]
+fn a_capture_runs_again_and_shows_what_another_binary_does_wrong() {
+    let stage = Stage::new();
+    stage.succeed(&["--kernel", "add", "--dispatch", "1", "--compress", "zstd"], &["--regions", "300"], &[]);
+    let place = stage.place("add.1");
+    let run = replay(&place, &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let own = code_object();
+    let same = ["--hsaco", own.to_str().unwrap(), "--expect", "original"];
+    assert_eq!(replay(&place, &same).code, 0);
+    for (other, options, code) in [
+        ("add_off_by_one", &[][..], 4),
+        ("add_out_of_place", &[], 4),
+        ("add_almost", &[], 4),
+        ("add_almost", &["--tolerance", "f32"], 0),
+    ] {
+        let Some(changed) = crate::fake_hsa::other_code_object(stage.0.path(), "add", other) else { return };
+        let all = [&["--hsaco", changed.to_str().unwrap(), "--expect", "original"], options].concat();
+        let run = replay(&place, &all);
+        assert_eq!(run.code, code, "{other}: {}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn variables_and_dynamic_lds_come_back_in_a_replay() {
+    for (kernel, application) in [
+        ("blas_saxpy", &["--kernel", "saxpy"][..]),
+        ("block_sums", &["--kernel", "block_sums", "--elements", "128", "--dynamic-lds", "256"]),
+    ] {
+        let stage = Stage::new();
+        let name = kernel.trim_start_matches("blas_");
+        stage.succeed(&["--kernel", name, "--dispatch", "0,1"], application, &[]);
+        // What one dispatch leaves is what the next finds.
+        let (first, second) = (stage.place(&format!("{kernel}.0")), stage.place(&format!("{kernel}.1")));
+        let run = replay(&first, &["--expect", second.to_str().unwrap(), "--warm-up", "0", "-n", "1"]);
+        assert_eq!(run.code, 0, "{kernel}: {}{}", run.stdout, run.stderr);
+    }
+}
