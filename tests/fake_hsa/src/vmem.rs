@@ -23,7 +23,7 @@ fn is_to_be_taken(address: u64) -> bool {
 }
 
 pub(crate) unsafe extern "C" fn reserve(place: *mut *mut c_void, bytes: usize, address: u64, _flags: u64) -> Status {
-    if bytes == 0 || bytes % PAGE != 0 || address as usize % PAGE != 0 {
+    if bytes == 0 || !bytes.is_multiple_of(PAGE) || !(address as usize).is_multiple_of(PAGE) {
         return ERROR_INVALID_ARGUMENT;
     }
     let mut got = libc::MAP_FAILED;
@@ -62,7 +62,7 @@ pub(crate) unsafe extern "C" fn handle_create(
     _flags: u64,
     handle: *mut VmemHandle,
 ) -> Status {
-    if bytes == 0 || bytes % PAGE != 0 {
+    if bytes == 0 || !bytes.is_multiple_of(PAGE) {
         return ERROR_INVALID_ARGUMENT;
     }
     // SAFETY: the name is a text with an end.
