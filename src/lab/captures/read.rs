@@ -155,12 +155,7 @@ pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: us
 type Take<'a> = dyn Fn(usize, u64, &[u8]) -> Result<(), CaptureError> + Sync + 'a;
 
 /// Reads regions piece by piece, and hands each to a function with the number of its blob and its offset.
-pub fn restore_by(
-    blobs: &[&StoredBlob],
-    check: Check,
-    threads: usize,
-    take: &Take<'_>,
-) -> Result<(), CaptureError> {
+pub fn restore_by(blobs: &[&StoredBlob], check: Check, threads: usize, take: &Take<'_>) -> Result<(), CaptureError> {
     let pieces = blobs
         .iter()
         .enumerate()

@@ -37,9 +37,8 @@ pub fn write_blob(
         Encoding::Zstd => format!("{}.zst", region_file(base)),
     };
     let path = directory.join(&file);
-    let written = File::create(&path)
-        .map_err(Reason::Io)
-        .and_then(|created| write_chunks(&created, size, options, copy));
+    let written =
+        File::create(&path).map_err(Reason::Io).and_then(|created| write_chunks(&created, size, options, copy));
     match written {
         Ok(chunks) => Ok(Blob { file, encoding: options.encoding, chunk_bytes: CHUNK_BYTES, chunks }),
         Err(reason) => {
