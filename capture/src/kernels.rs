@@ -64,7 +64,7 @@ impl Kernels {
         self.by_object.retain(|_, kernel| kernel.executable != executable);
     }
 
-    /// Counts a dispatch. Nothing where the kernel is not known.
+    /// Counts a dispatch. Gives it if it is of interest: it is the first of its kernel, or of one that is wanted.
     pub(crate) fn count(&mut self, object: u64, pattern: &Regex) -> Option<Counted> {
         let Some(kernel) = self.by_object.get(&object) else {
             *self.unknown.entry(object).or_default() += 1;
@@ -78,7 +78,12 @@ impl Kernels {
         });
         let index = name.dispatches;
         name.dispatches += 1;
-        Some(Counted { kernel: kernel.clone(), demangled: name.demangled.clone(), index, is_wanted: name.is_wanted })
+        (index == 0 || name.is_wanted).then(|| Counted {
+            kernel: kernel.clone(),
+            demangled: name.demangled.clone(),
+            index,
+            is_wanted: name.is_wanted,
+        })
     }
 
     /// Whether a dispatch that is not known was the first of its kernel.

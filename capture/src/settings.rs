@@ -55,3 +55,30 @@ impl Settings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(values: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::of(&|name| values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let (kernel, output) = (("KERNEL", "a"), ("OUTPUT", "/x"));
+        for (values, part) in [
+            (vec![output], "WAVESIEVE_CAPTURE_KERNEL is not set"),
+            (vec![kernel], "WAVESIEVE_CAPTURE_OUTPUT is not set"),
+            (vec![("KERNEL", "("), output], "WAVESIEVE_CAPTURE_KERNEL `(`"),
+            (vec![kernel, output, ("COMPRESS", "lz4")], "neither zstd nor none"),
+            (vec![kernel, output, ("LIMIT", "many")], "is no number"),
+            (vec![kernel, output, ("DISPATCH", "x")], "is no list of dispatches"),
+        ] {
+            assert!(settings(&values).is_err_and(|reason| reason.contains(part)), "{values:?}");
+        }
+        let settings = settings(&[kernel, output, ("REACHABLE", "1"), ("COMPRESS", "zstd"), ("THREADS", "0")]);
+        let settings = settings.ok().filter(|settings| settings.reachable_only);
+        assert!(settings.is_some_and(|settings| settings.blobs.threads == 1 && settings.indices.contains(0)));
+    }
+}

@@ -85,3 +85,48 @@ impl Tables {
         put!(amd_ext.hsa_amd_vmem_set_access = hooks::vmem_set_access as VmemSetAccess);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(major_id: u32, minor_id: usize) -> ApiTableVersion {
+        ApiTableVersion { major_id, minor_id: minor_id as u32, step_id: 0, reserved: 0 }
+    }
+
+    /// Why a root table of this version, with empty tables of these, is refused.
+    fn refusal(root: ApiTableVersion, core: ApiTableVersion, amd_ext: ApiTableVersion) -> Option<String> {
+        // SAFETY: tables are numbers and addresses, for which zero is a value.
+        let (mut cores, mut extensions) =
+            unsafe { (std::mem::zeroed::<CoreApiTable>(), std::mem::zeroed::<AmdExtTable>()) };
+        (cores.version, extensions.version) = (core, amd_ext);
+        let null = std::ptr::null_mut();
+        let table = HsaApiTable {
+            version: root,
+            core: &raw mut cores,
+            amd_ext: &raw mut extensions,
+            finalizer_ext: null,
+            image_ext: null,
+            tools: null,
+        };
+        // SAFETY: the tables are whole.
+        unsafe { Tables::of(&raw const table) }.err()
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let (root, core, amd_ext) = (version(3, 56), version(2, 1016), version(2, 560));
+        for (refused, part) in [
+            (refusal(version(4, 56), core, amd_ext), "root table of the HSA runtime has version 4"),
+            (refusal(version(3, 16), core, amd_ext), "no extensions of AMD"),
+            (refusal(root, version(1, 1016), amd_ext), "core table"),
+            (refusal(root, core, version(3, 560)), "amd_ext table"),
+            (refusal(root, core, amd_ext), "has no hsa_agent_get_info"),
+            (refusal(root, version(2, 0), amd_ext), "has no hsa_agent_get_info"),
+        ] {
+            assert!(refused.as_ref().is_some_and(|reason| reason.contains(part)), "{refused:?}");
+        }
+        // SAFETY: null is allowed.
+        assert!(unsafe { Tables::of(std::ptr::null()) }.is_err());
+    }
+}

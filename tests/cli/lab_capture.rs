@@ -73,13 +73,23 @@ fn json(path: &Path) -> Value {
 fn a_dispatch_is_captured_before_it_runs() {
     for (options, index) in [(&[][..], 1.0), (&["--batch"], 1.0), (&["--virtual"], 1.0), (&["--file"], 1.0)] {
         let stage = Stage::new();
-        let slow = [("FAKE_HSA_DELAY_MS", "30")];
-        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "1"], options, &slow);
+        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "1"], options, &[("FAKE_HSA_DELAY_MS", "30")]);
         // The program computed what it computes without the library: 3 dispatches.
         assert!(run.stderr.contains("first [3.0, 4.0, 5.0, 6.0"), "{}", run.stderr);
         let capture = stage.read("add.1");
         assert_eq!(argument(&capture, 0)[..4], [index, index + 1.0, index + 2.0, index + 3.0], "{options:?}");
         assert_eq!(argument(&capture, 8)[..4], [1.0; 4]);
+    }
+}
+
+#[test]
+fn runtimes_that_hand_over_one_packet_at_a_time() {
+    for options in [&[][..], &["--batch"]] {
+        let stage = Stage::new();
+        let set = [("FAKE_HSA_DELAY_MS", "30"), ("FAKE_HSA_OLD_QUEUES", "1")];
+        let run = stage.succeed(&["--kernel", "^add$", "--dispatch", "0,2"], options, &set);
+        assert!(run.stderr.contains("first [3.0, 4.0, 5.0, 6.0"), "{}", run.stderr);
+        assert_eq!(argument(&stage.read("add.2"), 0)[..2], [2.0, 3.0], "{options:?}");
     }
 }
 
@@ -343,4 +353,50 @@ fn the_code_object_is_that_of_its_source() {
         names
     };
     assert_eq!(symbols(&made), symbols(&code_object()));
+}
+
+/// Replays a capture on the runtime of the tests.
+fn replay(capture: &Path, options: &[&str]) -> Run {
+    let mut command = program(&["lab", "replay"]);
+    command.arg(capture).arg("--runtime").arg(built().runtime.join("libhsa-runtime64.so.1")).args(options);
+    finish(command)
+}
+
+#[test]
+fn a_capture_runs_again_and_shows_what_another_binary_does_wrong() {
+    let stage = Stage::new();
+    stage.succeed(&["--kernel", "add", "--dispatch", "1", "--compress", "zstd"], &["--regions", "300"], &[]);
+    let place = stage.place("add.1");
+    let run = replay(&place, &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let own = code_object();
+    let same = ["--hsaco", own.to_str().unwrap(), "--expect", "original"];
+    assert_eq!(replay(&place, &same).code, 0);
+    for (other, options, code) in [
+        ("add_off_by_one", &[][..], 4),
+        ("add_out_of_place", &[], 4),
+        ("add_almost", &[], 4),
+        ("add_almost", &["--tolerance", "f32"], 0),
+    ] {
+        let Some(changed) = crate::fake_hsa::other_code_object(stage.0.path(), "add", other) else { return };
+        let all = [&["--hsaco", changed.to_str().unwrap(), "--expect", "original"], options].concat();
+        let run = replay(&place, &all);
+        assert_eq!(run.code, code, "{other}: {}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn variables_and_dynamic_lds_come_back_in_a_replay() {
+    for (kernel, application) in [
+        ("blas_saxpy", &["--kernel", "saxpy"][..]),
+        ("block_sums", &["--kernel", "block_sums", "--elements", "128", "--dynamic-lds", "256"]),
+    ] {
+        let stage = Stage::new();
+        let name = kernel.trim_start_matches("blas_");
+        stage.succeed(&["--kernel", name, "--dispatch", "0,1"], application, &[]);
+        // What one dispatch leaves is what the next finds.
+        let (first, second) = (stage.place(&format!("{kernel}.0")), stage.place(&format!("{kernel}.1")));
+        let run = replay(&first, &["--expect", second.to_str().unwrap(), "--warm-up", "0", "-n", "1"]);
+        assert_eq!(run.code, 0, "{kernel}: {}{}", run.stdout, run.stderr);
+    }
 }

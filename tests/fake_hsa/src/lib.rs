@@ -8,7 +8,8 @@
 //!
 //! Variables: `FAKE_HSA_AGENT` names the GPU (gfx942), `FAKE_HSA_DELAY_MS` delays each kernel, `FAKE_HSA_CORE_MAJOR` and
 //! `FAKE_HSA_AMD_BYTES` change versions of tables, `FAKE_HSA_FAIL_COPY_FROM` names addresses (hexadecimal, separated by
-//! commas) at which copies fail, `FAKE_HSA_NO_AGENT=1` has no GPU.
+//! commas) at which copies fail, `FAKE_HSA_NO_AGENT=1` has no GPU, and with
+//! `FAKE_HSA_OLD_QUEUES=1` handlers of queues get one packet at a time and may write once, as up to ROCm 6.
 
 mod agents;
 mod code;

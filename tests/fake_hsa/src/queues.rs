@@ -180,10 +180,18 @@ pub(crate) fn ring(address: u64) {
     }
     queue.read.fetch_add(packets.len() as u64, Ordering::SeqCst);
     let handlers = queue.handlers.lock().unwrap().len();
-    CURSOR.with_borrow_mut(|cursor| *cursor = Some((address, handlers, first)));
-    // SAFETY: the packets are whole.
-    unsafe { write_packets(packets.as_ptr().cast(), packets.len() as u64) };
+    let at_once = if is_old() { 1 } else { packets.len() };
+    for (part, at) in packets.chunks(at_once).zip((first..).step_by(at_once)) {
+        CURSOR.with_borrow_mut(|cursor| *cursor = Some((address, handlers, at)));
+        // SAFETY: the packets are whole.
+        unsafe { write_packets(part.as_ptr().cast(), part.len() as u64) };
+    }
     CURSOR.with_borrow_mut(|cursor| *cursor = None);
+}
+
+/// Whether handlers get one packet at a time and may write once, as up to ROCm 6.
+fn is_old() -> bool {
+    settings::text("FAKE_HSA_OLD_QUEUES").is_some()
 }
 
 /// Hands packets to the next handler, and after the last to the thread of the queue.
@@ -195,8 +203,18 @@ unsafe extern "C" fn write_packets(packets: *const c_void, count: u64) {
         CURSOR.with_borrow_mut(|cursor| *cursor = Some((address, handlers - 1, first)));
         // SAFETY: the handler was registered for this queue; the packets are the caller's.
         unsafe { handler(packets, count, first, data as *mut c_void, write_packets) };
+        if is_old() {
+            return;
+        }
         CURSOR.with_borrow_mut(|cursor| *cursor = Some((address, handlers, first)));
         return;
+    }
+    if is_old() && handlers == 0 {
+        // Nothing is behind the last handler; a second write of a handler would have no place to go.
+        CURSOR.with_borrow_mut(|cursor| *cursor = Some((address, usize::MAX, first)));
+    } else if handlers == usize::MAX {
+        eprintln!("fake hsa: a handler wrote twice");
+        std::process::abort();
     }
     for index in 0..count as usize {
         // SAFETY: the caller gives as many packets as it says.
