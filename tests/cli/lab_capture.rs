@@ -284,6 +284,8 @@ fn programs_that_crash_hang_or_do_not_shut_down() {
     let run = stage.run(&["--kernel", "add", "--time-limit", "2"], &[], &hangs);
     assert_eq!(run.code, 5, "{}", run.stderr);
     assert!(run.stderr.contains("took longer than 2 s"), "{}", run.stderr);
+    // What an interrupted capture left is removed, and what is the program's is not.
+    assert_eq!(stage.names(), ["add.0", "events.jsonl"]);
 }
 
 #[test]
@@ -336,7 +338,8 @@ fn bad_command_lines() {
 fn a_plan_runs_nothing() {
     let run = run_with_library(&["--plan", "--kernel", "a b", "--", "env", "HSA_TOOLS_LIB=x.so", "./none", "--flag"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("WAVESIEVE_CAPTURE_KERNEL=a b\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("WAVESIEVE_CAPTURE_KERNEL='a b'\n"), "{}", run.stdout);
+    assert!(run.stdout.starts_with("HSA_TOOLS_LIB='x.so /"), "{}", run.stdout);
     assert!(run.stdout.ends_with("./none --flag\n"), "{}", run.stdout);
 }
 

@@ -40,6 +40,8 @@ impl CaptureRequest {
         ];
         values.extend(self.threads.map(|threads| ("THREADS", threads.to_string())));
         let named = values.into_iter().map(|(name, value)| (format!("{VARIABLE_PREFIX}{name}"), value));
-        std::iter::once(("HSA_TOOLS_LIB".to_owned(), tools)).chain(named).collect()
+        // The runtime is silent about a library that it cannot load unless it is asked.
+        let own = [("HSA_TOOLS_LIB", tools), ("HSA_TOOLS_REPORT_LOAD_FAILURE", "1".to_owned())];
+        own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(named).collect()
     }
 }

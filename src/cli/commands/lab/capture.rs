@@ -7,11 +7,13 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::{print, print_note};
 use crate::interactive::face::Interruptions;
 use crate::interactive::programs::{Application, End, Limits, run as run_program};
+use crate::lab::captures::MEMORY;
 use crate::lab::capturing::{CaptureRequest, LIBRARY_VARIABLE, Report, find_library};
 use crate::lab::recording::Indices;
 
@@ -157,7 +159,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
         // Nothing of ours is in it.
         let _ = std::fs::remove_dir(&output);
     }
-    let (program, failure) = described(&ended.end, &arguments.program, arguments.time_limit);
+    let (program, failure) = described(&ended.end, &application.words, arguments.time_limit);
     let text = match arguments.format {
         Format::Text => report.text(&arguments.output),
         Format::Json => {
@@ -217,10 +219,11 @@ fn check_free(output: &Path, named: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{} is not an empty folder; name another with --output", named.display())))
 }
 
-/// A program that was ended leaves folders of captures that are not whole; their names begin with a dot.
+/// A program that was ended leaves folders of captures that are not whole: hidden ones, with memory in them.
 fn remove_unfinished(output: &Path) {
     for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if is_hidden && entry.path().join(MEMORY).is_dir() {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -254,7 +257,7 @@ fn planned(
     let place = library.as_deref().unwrap_or(Path::new(crate::lab::capturing::LIBRARY));
     let mut text = String::new();
     for (name, value) in request.variables(place, others) {
-        let _ = writeln!(text, "{name}={value}");
+        let _ = writeln!(text, "{name}={}", quoted(&value));
     }
     let shown = Application { environment: without_tools(&application.environment), ..application.clone() };
     let _ = writeln!(text, "{}", shown.line());
