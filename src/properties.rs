@@ -7,6 +7,13 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
+<<<<<<< .merge_file_ivxlrd
+#[cfg(any(feature = "cli", feature = "capture"))]
+pub use crate::lab::captures::properties::capture_files;
+=======
+pub use crate::source::kernels::properties::source_kernels;
+pub use crate::source::objects::properties::{code_object, mangled_names};
+>>>>>>> .merge_file_EMML1P
 pub use crate::source::scan::properties::source_scan;
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
@@ -16,7 +23,10 @@ pub type Property = fn(&[u8]);
 /// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
 pub const ALL: &[(&str, Property)] = &[
     ("att_listing", att_listing),
+    #[cfg(any(feature = "cli", feature = "capture"))]
+    ("capture_files", capture_files),
     ("categories", categories),
+    ("code_object", code_object),
     ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),
     ("fields", fields),
@@ -27,8 +37,10 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_scan", json_scan),
     ("json_template", json_template),
     ("kernel_names", kernel_names),
+    ("mangled_names", mangled_names),
     ("metrics", metrics),
     ("settings", settings),
+    ("source_kernels", source_kernels),
     ("source_scan", source_scan),
     ("sqlite_pages", sqlite_pages),
     ("window", window),

@@ -40,6 +40,8 @@ mod hardware;
 mod html_pages;
 mod idling;
 mod lab_capture;
+mod lab_replay;
+mod lab_code;
 mod launches;
 mod library;
 mod manners;

@@ -1,9 +1,12 @@
 //! Writing the bytes of regions, in parallel.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
 
 use super::blob::{Blob, CHUNK_BYTES, Chunk, Encoding};
 use super::error::CaptureError;
@@ -57,86 +60,131 @@ enum Reason {
     Memory(String),
 }
 
-/// A chunk that was copied.
-struct Copied {
-    bytes: Vec<u8>,
-    packed: Vec<u8>,
-    /// Bytes of `bytes` that are of the region.
-    length: usize,
-    chunk: Chunk,
+/// What workers share: chunks are taken in order, and compressed ones written in order.
+struct Shared {
+    /// The next chunk to take.
+    next: AtomicU64,
+    is_over: AtomicBool,
+    written: Mutex<Written>,
+    turn: Condvar,
+}
+
+#[derive(Default)]
+struct Written {
+    /// Chunks in order, of which the next is not there yet.
+    chunks: Vec<Chunk>,
+    /// Those that came earlier than their turn.
+    early: BTreeMap<u64, Chunk>,
+    /// Bytes of the file.
+    bytes: u64,
+    failure: Option<Reason>,
 }
 
 fn write_chunks(file: &File, size: u64, options: BlobOptions, copy: &CopyOut<'_>) -> Result<Vec<Chunk>, Reason> {
+    let count = size.div_ceil(CHUNK_BYTES);
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
+        written: Mutex::default(),
+        turn: Condvar::new(),
+    };
     let zeros = vec![0; usize::try_from(CHUNK_BYTES).unwrap_or_default()];
-    let threads = options.threads.clamp(1, usize::try_from(size.div_ceil(CHUNK_BYTES)).unwrap_or(1).max(1));
-    let mut rooms: Vec<Copied> = (0..threads)
-        .map(|_| Copied { bytes: Vec::new(), packed: Vec::new(), length: 0, chunk: Chunk(0, Hash(0)) })
-        .collect();
-    let mut chunks = Vec::new();
-    let mut at = 0;
-    let mut offset = 0;
-    while offset < size {
-        let mut begins = Vec::new();
-        for _ in 0..threads {
-            if offset < size {
-                begins.push(offset);
-                offset += CHUNK_BYTES;
+    let work = || {
+        let mut bytes = Vec::new();
+        while !shared.is_over.load(Ordering::Relaxed) {
+            let number = shared.next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            let begin = number * CHUNK_BYTES;
+            bytes.resize(usize::try_from(CHUNK_BYTES.min(size - begin)).unwrap_or_default(), 0);
+            let done = copy(begin, &mut bytes).map_err(Reason::Memory).and_then(|()| {
+                let is_zero = zeros.get(..bytes.len()) == Some(bytes.as_slice());
+                keep_chunk(file, &shared, number, &bytes, is_zero, options.encoding)
+            });
+            if let Err(reason) = done {
+                shared.fail(reason);
             }
         }
-        let step = |room: &mut Copied, begin: u64| copy_chunk(room, begin, size, file, options.encoding, &zeros, copy);
-        if let ([room], [begin]) = (rooms.as_mut_slice(), begins.as_slice()) {
-            step(room, *begin)?;
-        } else {
-            std::thread::scope(|scope| {
-                let workers: Vec<_> = (rooms.iter_mut().zip(&begins))
-                    .map(|(room, begin)| scope.spawn(move || step(room, *begin)))
-                    .collect();
-                let ends = workers.into_iter().map(|worker| {
-                    worker.join().unwrap_or_else(|_| Err(Reason::Memory("copying it panicked".to_owned())))
-                });
-                ends.collect::<Vec<_>>().into_iter().collect::<Result<Vec<()>, Reason>>()
-            })?;
+    };
+    let threads = u64::try_from(options.threads).unwrap_or(u64::MAX).clamp(1, count.max(1));
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
         }
-        for (room, _) in rooms.iter().zip(&begins) {
-            if options.encoding == Encoding::Zstd {
-                file.write_all_at(&room.packed, at).map_err(Reason::Io)?;
-                at += room.packed.len() as u64;
-            }
-            chunks.push(room.chunk);
-        }
+        work();
+    });
+    let written = shared.written.into_inner().unwrap_or_default();
+    if let Some(reason) = written.failure {
+        return Err(reason);
+    }
+    if u64::try_from(written.chunks.len()) != Ok(count) {
+        return Err(Reason::Memory("copying it did not end".to_owned()));
     }
     if options.encoding == Encoding::Plain {
         file.set_len(size).map_err(Reason::Io)?;
     }
-    Ok(chunks)
+    Ok(written.chunks)
 }
 
-fn copy_chunk(
-    room: &mut Copied,
-    begin: u64,
-    size: u64,
+/// Writes a chunk and notes it.
+fn keep_chunk(
     file: &File,
+    shared: &Shared,
+    number: u64,
+    bytes: &[u8],
+    is_zero: bool,
     encoding: Encoding,
-    zeros: &[u8],
-    copy: &CopyOut<'_>,
 ) -> Result<(), Reason> {
-    room.length = usize::try_from(CHUNK_BYTES.min(size - begin)).unwrap_or_default();
-    room.bytes.resize(room.length, 0);
-    room.packed.clear();
-    copy(begin, &mut room.bytes).map_err(Reason::Memory)?;
-    let hash = Hash::from_bytes(&room.bytes);
-    if zeros.get(..room.length) == Some(room.bytes.as_slice()) {
-        room.chunk = Chunk(0, hash);
+    let hash = Hash::from_bytes(bytes);
+    if encoding == Encoding::Plain {
+        if !is_zero {
+            file.write_all_at(bytes, number * CHUNK_BYTES).map_err(Reason::Io)?;
+        }
+        shared.note(number, Chunk(if is_zero { 0 } else { bytes.len() as u64 }, hash));
         return Ok(());
     }
-    match encoding {
-        Encoding::Plain => file.write_all_at(&room.bytes, begin).map_err(Reason::Io)?,
-        Encoding::Zstd => room.packed = zstd::bulk::compress(&room.bytes, LEVEL).map_err(Reason::Io)?,
-    }
-    let stored = match encoding {
-        Encoding::Plain => room.length,
-        Encoding::Zstd => room.packed.len(),
-    };
-    room.chunk = Chunk(stored as u64, hash);
+    let packed = if is_zero { Vec::new() } else { zstd::bulk::compress(bytes, LEVEL).map_err(Reason::Io)? };
+    let Some(at) = shared.wait_for_turn(number, packed.len() as u64) else { return Ok(()) };
+    file.write_all_at(&packed, at).map_err(Reason::Io)?;
+    shared.note(number, Chunk(packed.len() as u64, hash));
     Ok(())
+}
+
+impl Shared {
+    /// Notes a chunk that is written.
+    fn note(&self, number: u64, chunk: Chunk) {
+        if let Ok(mut written) = self.written.lock() {
+            written.early.insert(number, chunk);
+            while let Some(chunk) =
+                u64::try_from(written.chunks.len()).ok().and_then(|next| written.early.remove(&next))
+            {
+                written.chunks.push(chunk);
+            }
+        }
+        self.turn.notify_all();
+    }
+
+    /// Where the bytes of a chunk go, when all before it have theirs; nothing if another failed.
+    fn wait_for_turn(&self, number: u64, bytes: u64) -> Option<u64> {
+        let mut written = self.written.lock().ok()?;
+        while u64::try_from(written.chunks.len()) != Ok(number) {
+            if self.is_over.load(Ordering::Relaxed) {
+                return None;
+            }
+            written = self.turn.wait(written).ok()?;
+        }
+        let at = written.bytes;
+        written.bytes += bytes;
+        Some(at)
+    }
+
+    /// Ends the work of all.
+    fn fail(&self, reason: Reason) {
+        if let Ok(mut written) = self.written.lock() {
+            self.is_over.store(true, Ordering::Relaxed);
+            written.failure.get_or_insert(reason);
+        }
+        self.turn.notify_all();
+    }
 }
