@@ -7,13 +7,10 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
-<<<<<<< .merge_file_ivxlrd
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
-=======
 pub use crate::source::kernels::properties::source_kernels;
 pub use crate::source::objects::properties::{code_object, mangled_names};
->>>>>>> .merge_file_EMML1P
 pub use crate::source::scan::properties::source_scan;
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
