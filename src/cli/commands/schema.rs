@@ -44,6 +44,8 @@ pub(crate) enum Topic {
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
+    /// What `lab capture -f json` prints, as JSON Schema
+    Capture,
     /// What `lab replay -f json` writes, as JSON Schema
     Replay,
     /// The skill for agents, and their settings for `wavesieve mcp`
@@ -55,6 +57,7 @@ const COMPARE: &str = include_str!("../../../share/schemas/compare.json");
 const INFO: &str = include_str!("../../../share/schemas/info.json");
 const CHECK: &str = include_str!("../../../share/schemas/check.json");
 const TABLE: &str = include_str!("../../../share/schemas/table.json");
+const CAPTURE: &str = include_str!("../../../share/schemas/capture.json");
 const REPLAY: &str = include_str!("../../../share/schemas/replay.json");
 const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
 
@@ -66,7 +69,7 @@ const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, replay or dataset for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, capture, replay or dataset for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
@@ -102,6 +105,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::Info => json_schema("info", INFO),
         Topic::Check => json_schema("check", CHECK),
         Topic::Table => json_schema("table", TABLE),
+        Topic::Capture => json_schema("capture", CAPTURE),
         Topic::Replay => json_schema("replay", REPLAY),
         Topic::Dataset => json_schema("dataset", DATASET),
         Topic::Skill => skill_pages::pages(command, registry)?,
