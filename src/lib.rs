@@ -69,8 +69,12 @@ mod ask;
 #[cfg(feature = "cli")]
 mod interactive;
 
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "capture"))]
 mod lab;
+
+#[cfg(any(feature = "cli", feature = "capture"))]
+#[doc(hidden)]
+pub mod lab_internal;
 
 #[cfg(feature = "cli")]
 mod llm;

@@ -7,6 +7,8 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
+#[cfg(any(feature = "cli", feature = "capture"))]
+pub use crate::lab::captures::properties::capture_files;
 pub use crate::source::kernels::properties::source_kernels;
 pub use crate::source::objects::properties::{code_object, mangled_names};
 pub use crate::source::scan::properties::source_scan;
@@ -18,6 +20,8 @@ pub type Property = fn(&[u8]);
 /// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
 pub const ALL: &[(&str, Property)] = &[
     ("att_listing", att_listing),
+    #[cfg(any(feature = "cli", feature = "capture"))]
+    ("capture_files", capture_files),
     ("categories", categories),
     ("code_object", code_object),
     ("compute_rows", compute_rows),

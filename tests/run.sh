@@ -82,10 +82,12 @@ hta() {
   "$place/bin/python" "$@"
 }
 
-format() { cargo fmt --check; }
+format() { cargo fmt --all --check; }
 
 lints() {
   cargo clippy --locked --all-targets -- -D warnings
+  # The library that programs load for `lab capture`, and the runtime that tests put in place of ROCm's.
+  cargo clippy --locked --all-targets -p wavesieve-capture -p fake-hsa -- -D warnings
   # What library users and the fuzz targets build; a gate that is missing would show late.
   for features in core properties; do
     cargo check --locked --quiet --no-default-features --features "$features" --lib
@@ -96,9 +98,11 @@ tests() {
   compilers
   if cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run --locked
+    cargo nextest run --locked -p wavesieve-capture
     cargo test --locked --doc
   else
     cargo test --locked
+    cargo test --locked -p wavesieve-capture
   fi
 }
 

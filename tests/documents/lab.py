@@ -88,7 +88,7 @@ def main():
     parser.add_argument("--binary", required=True)
     options = parser.parse_args()
     binary = Path(options.binary).resolve()
-    schema = json.loads(subprocess.run([binary, "schema", "lab"], capture_output=True, check=True).stdout)
+    schema = json.loads(subprocess.run([binary, "schema", "lab-profile"], capture_output=True, check=True).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     failed = []
     with tempfile.TemporaryDirectory() as directory:

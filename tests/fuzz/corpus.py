@@ -150,6 +150,12 @@ def corpus(few):
     """Pairs of target and bytes."""
     for text in WINDOWS:
         yield "window", text.encode()
+    for path in sorted((ROOT / "fixtures/capture").glob("*.json")):
+        yield "capture_files", path.read_bytes()
+    blob = {"file": "memory/a", "encoding": "zstd", "chunk_bytes": 4096, "chunks": [[9, "00000000000000ff"], [0, "0123456789abcdef"]]}
+    regions = [{"base": 8192, "size": 5000, "blob": blob}, {"base": 4096, "size": 8, "error": "no access"}, {"base": 13200, "size": 1}]
+    yield "capture_files", json.dumps({"regions": regions}).encode()
+    yield "capture_files", b'{"regions": [{"base": 4096, "size": 8, "handle": 0, "access": 0},\n]}'
     for text in FIELDS:
         yield "fields", text.encode()
     for text in SETTINGS:

@@ -44,10 +44,16 @@ pub(crate) enum Topic {
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
-    /// What `lab autotune -f json` writes, as JSON Schema
-    Autotune,
     /// The documents of `lab profile`, as JSON Schema
-    Lab,
+    LabProfile,
+    /// What `lab autotune -f json` writes, as JSON Schema
+    LabAutotune,
+    /// What `lab optimize -f json` writes, as JSON Schema
+    LabOptimize,
+    /// What `lab capture -f json` writes, as JSON Schema
+    LabCapture,
+    /// What `lab replay -f json` writes, as JSON Schema
+    LabReplay,
     /// The skill for agents, and their settings for `wavesieve mcp`
     Skill,
 }
@@ -57,9 +63,12 @@ const COMPARE: &str = include_str!("../../../share/schemas/compare.json");
 const INFO: &str = include_str!("../../../share/schemas/info.json");
 const CHECK: &str = include_str!("../../../share/schemas/check.json");
 const TABLE: &str = include_str!("../../../share/schemas/table.json");
+const LAB_CAPTURE: &str = include_str!("../../../share/schemas/lab_capture.json");
+const LAB_REPLAY: &str = include_str!("../../../share/schemas/lab_replay.json");
 const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
-const AUTOTUNE: &str = include_str!("../../../share/schemas/autotune.json");
-const LAB: &str = include_str!("../../../share/schemas/lab.json");
+const LAB_AUTOTUNE: &str = include_str!("../../../share/schemas/lab_autotune.json");
+const LAB_PROFILE: &str = include_str!("../../../share/schemas/lab_profile.json");
+const LAB_OPTIMIZE: &str = include_str!("../../../share/schemas/lab_optimize.json");
 
 /// Print reference docs and JSON Schemas
 #[derive(Args, Clone, Debug)]
@@ -69,7 +78,7 @@ const LAB: &str = include_str!("../../../share/schemas/lab.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, autotune or lab for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture or lab-replay for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
@@ -105,9 +114,12 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::Info => json_schema("info", INFO),
         Topic::Check => json_schema("check", CHECK),
         Topic::Table => json_schema("table", TABLE),
+        Topic::LabCapture => json_schema("lab-capture", LAB_CAPTURE),
+        Topic::LabReplay => json_schema("lab-replay", LAB_REPLAY),
         Topic::Dataset => json_schema("dataset", DATASET),
-        Topic::Autotune => json_schema("autotune", AUTOTUNE),
-        Topic::Lab => json_schema("lab", LAB),
+        Topic::LabAutotune => json_schema("lab-autotune", LAB_AUTOTUNE),
+        Topic::LabProfile => json_schema("lab-profile", LAB_PROFILE),
+        Topic::LabOptimize => json_schema("lab-optimize", LAB_OPTIMIZE),
         Topic::Skill => skill_pages::pages(command, registry)?,
     };
     deliver(arguments, &described)

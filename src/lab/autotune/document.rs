@@ -1,4 +1,4 @@
-//! The result as a document. Its schema is `share/schemas/autotune.json`.
+//! The result as a document. Its schema is `share/schemas/lab_autotune.json`.
 
 use std::collections::BTreeMap;
 

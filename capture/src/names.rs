@@ -1,0 +1,48 @@
+//! Names of folders.
+
+/// A short name for a kernel: of `void blas::copy<float>(float*)` it is `blas_copy`.
+pub(crate) fn short_name(shown: &str) -> String {
+    let mut depth = 0_u32;
+    let mut plain = String::new();
+    for letter in shown.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '(' | '[' if depth == 0 && !plain.is_empty() && !plain.ends_with("::") => break,
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    let last = plain.split_whitespace().next_back().unwrap_or("kernel");
+    let mut name = String::new();
+    for letter in last.chars().take(60) {
+        if letter.is_ascii_alphanumeric() {
+            name.push(letter);
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    let name = name.trim_matches('_');
+    if name.is_empty() { "kernel".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn names_are_short_and_fit_a_path() {
+        for (shown, name) in [
+            ("add", "add"),
+            ("void copy<float>(float*, float const*, int)", "copy"),
+            ("blas::saxpy(float*, float const*, float, int)", "blas_saxpy"),
+            ("void (anonymous namespace)::go<int>(int)", "namespace_go"),
+            ("_Z4copyIfEvPT_PKS0_i", "Z4copyIfEvPT_PKS0_i"),
+            ("../../x", "x"),
+            ("", "kernel"),
+            ("<>", "kernel"),
+        ] {
+            assert_eq!(short_name(shown), name, "{shown}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How the bytes of a region are kept.
+
+use serde::{Deserialize, Serialize};
+
+use super::hash::Hash;
+
+/// Bytes of a piece that is read, hashed and compressed by itself: they stay in the cache of a processor.
+pub const CHUNK_BYTES: u64 = 1 << 20;
+/// The pieces that are taken for true.
+const LEAST_CHUNK: u64 = 4096;
+const MOST_CHUNK: u64 = 1 << 30;
+
+/// Whether bytes are compressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// Each at its place, as rocm-perf-lab and kerncap have it. Chunks of zeros may be holes in the file.
+    #[default]
+    Plain,
+    /// Chunks one after the other, a frame of zstd each; chunks of zeros have none.
+    Zstd,
+}
+
+/// The file of a region.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blob {
+    /// Relative to the capture.
+    pub file: String,
+    pub encoding: Encoding,
+    /// Bytes of each chunk but the last.
+    pub chunk_bytes: u64,
+    pub chunks: Vec<Chunk>,
+}
+
+/// A piece: its bytes in the file (0: all zeros, and nothing has to be read), and the hash of what is in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk(pub u64, pub Hash);
+
+impl Blob {
+    /// What cannot be true of it for a region of a size.
+    pub(super) fn impossibility(&self, size: u64) -> Option<String> {
+        let named = |what: &str| Some(format!("the blob `{}` {what}", self.file));
+        if !(LEAST_CHUNK..=MOST_CHUNK).contains(&self.chunk_bytes) {
+            return named(&format!("has chunks of {} bytes", self.chunk_bytes));
+        }
+        if u64::try_from(self.chunks.len()) != Ok(size.div_ceil(self.chunk_bytes)) {
+            return named(&format!("has {} chunks for {size} bytes", self.chunks.len()));
+        }
+        let most = match self.encoding {
+            Encoding::Plain => self.chunk_bytes,
+            Encoding::Zstd => self.chunk_bytes * 2,
+        };
+        if self.chunks.iter().any(|chunk| chunk.0 > most) {
+            return named("has a chunk that is larger than its bytes");
+        }
+        None
+    }
+
+    /// Bytes of the whole file.
+    pub(super) fn file_bytes(&self, size: u64) -> u64 {
+        match self.encoding {
+            Encoding::Plain => size,
+            Encoding::Zstd => self.chunks.iter().map(|chunk| chunk.0).sum(),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! A whole capture.
+
+use std::path::{Path, PathBuf};
+
+use super::dispatch::Dispatch;
+use super::error::CaptureError;
+use super::files::{inside, read_file, read_json};
+use super::hash::Hash;
+use super::metadata::{FORMAT, FORMAT_VERSION, Metadata, StoredFile};
+use super::names::{DISPATCH, HSACO, KERNARG, METADATA, REGIONS, VARIABLES};
+use super::read::StoredBlob;
+use super::regions::{Region, Regions};
+use super::variables::{Variable, Variables};
+
+/// The largest code object that is read.
+const MOST_HSACO: u64 = 4 << 30;
+/// The largest arguments that are read.
+const MOST_KERNARG: u64 = 1 << 20;
+
+/// What wrote a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Wavesieve,
+    RocmPerfLab,
+    Kerncap,
+}
+
+impl Origin {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wavesieve => "wavesieve",
+            Self::RocmPerfLab => "rocm-perf-lab",
+            Self::Kerncap => "kerncap",
+        }
+    }
+}
+
+/// A dispatch with all that is needed to run it again.
+#[derive(Debug, Clone)]
+pub struct Capture {
+    pub directory: PathBuf,
+    pub origin: Origin,
+    pub metadata: Metadata,
+    pub dispatch: Dispatch,
+    pub kernarg: Vec<u8>,
+    /// In the order of addresses; none overlap.
+    pub regions: Regions,
+    pub variables: Vec<Variable>,
+}
+
+impl Capture {
+    /// Reads all but the code object and the bytes of regions and variables, and checks that it can be true.
+    pub fn read(directory: &Path) -> Result<Self, CaptureError> {
+        if !directory.is_dir() {
+            return Err(CaptureError::NoDirectory { path: directory.to_owned() });
+        }
+        let dispatch_path = directory.join(DISPATCH);
+        let dispatch: Dispatch = read_json(&dispatch_path)?;
+        if let Some(reason) = dispatch.impossibility() {
+            return Err(CaptureError::Impossible { path: dispatch_path, reason });
+        }
+        let metadata: Option<Metadata> = optional(read_json(&directory.join(METADATA)))?;
+        let variables: Option<Variables> = optional(read_json(&directory.join(VARIABLES)))?;
+        let origin = match &metadata {
+            Some(metadata) if metadata.format == FORMAT => Origin::Wavesieve,
+            None if variables.is_none() => Origin::RocmPerfLab,
+            _ => Origin::Kerncap,
+        };
+        let metadata = metadata.unwrap_or_default();
+        if metadata.format_version > FORMAT_VERSION && origin == Origin::Wavesieve {
+            return Err(CaptureError::NewerVersion {
+                path: directory.join(METADATA),
+                version: metadata.format_version,
+                known: FORMAT_VERSION,
+            });
+        }
+        let kernarg_path = directory.join(KERNARG);
+        let kernarg = read_file(&kernarg_path, MOST_KERNARG)?;
+        check_stored(&kernarg_path, &kernarg, metadata.kernarg.as_ref())?;
+        if (kernarg.len() as u64) < dispatch.kernarg_size {
+            let (found, recorded) = (kernarg.len() as u64, dispatch.kernarg_size);
+            return Err(CaptureError::WrongLength { path: kernarg_path, found, recorded });
+        }
+        let regions = Self::read_regions(directory)?;
+        let variables = variables.map(|variables| variables.variables).unwrap_or_default();
+        Ok(Self { directory: directory.to_owned(), origin, metadata, dispatch, kernarg, regions, variables })
+    }
+
+    /// Reads the regions of a capture, or of memory that was saved after a dispatch.
+    pub fn read_regions(directory: &Path) -> Result<Regions, CaptureError> {
+        if !directory.is_dir() {
+            return Err(CaptureError::NoDirectory { path: directory.to_owned() });
+        }
+        let path = directory.join(REGIONS);
+        let mut regions: Regions = read_json(&path)?;
+        regions.sort();
+        match regions.impossibility() {
+            Some(reason) => Err(CaptureError::Impossible { path, reason }),
+            None => Ok(regions),
+        }
+    }
+
+    /// Reads the code object, and compares its hash.
+    pub fn read_hsaco(&self) -> Result<Vec<u8>, CaptureError> {
+        let path = self.hsaco();
+        let bytes = read_file(&path, MOST_HSACO)?;
+        check_stored(&path, &bytes, self.metadata.hsaco.as_ref())?;
+        if bytes.is_empty() {
+            return Err(CaptureError::Impossible { path, reason: "the code object has no bytes".to_owned() });
+        }
+        Ok(bytes)
+    }
+
+    /// Where the code object is.
+    pub fn hsaco(&self) -> PathBuf {
+        self.directory.join(HSACO)
+    }
+
+    /// Finds the bytes of a region.
+    pub fn open_region(&self, region: &Region) -> Result<StoredBlob, CaptureError> {
+        StoredBlob::open(&self.directory, region)
+    }
+
+    /// Reads the bytes of a variable, and compares their length and hash.
+    pub fn read_variable(&self, variable: &Variable) -> Result<Vec<u8>, CaptureError> {
+        let path = inside(&self.directory, &variable.blob).ok_or_else(|| CaptureError::Impossible {
+            path: self.directory.join(VARIABLES),
+            reason: format!("the file `{}` is outside of the capture", variable.blob),
+        })?;
+        let bytes = read_file(&path, MOST_HSACO)?;
+        if bytes.len() as u64 != variable.size {
+            return Err(CaptureError::WrongLength { path, found: bytes.len() as u64, recorded: variable.size });
+        }
+        if variable.xxh3.is_some_and(|hash| hash != Hash::from_bytes(&bytes)) {
+            return Err(CaptureError::WrongHash { path, offset: 0 });
+        }
+        Ok(bytes)
+    }
+}
+
+/// A file that may be missing.
+fn optional<T>(read: Result<T, CaptureError>) -> Result<Option<T>, CaptureError> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(CaptureError::NoFile { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn check_stored(path: &Path, bytes: &[u8], stored: Option<&StoredFile>) -> Result<(), CaptureError> {
+    let Some(stored) = stored else { return Ok(()) };
+    if stored.bytes != bytes.len() as u64 {
+        let (found, recorded) = (bytes.len() as u64, stored.bytes);
+        return Err(CaptureError::WrongLength { path: path.to_owned(), found, recorded });
+    }
+    if stored.xxh3 != Hash::from_bytes(bytes) {
+        return Err(CaptureError::WrongHash { path: path.to_owned(), offset: 0 });
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! `lab capture`: a program runs with the library that records, and what it recorded is reported.
+
+mod library;
+mod report;
+mod request;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use library::{LIBRARY, LIBRARY_VARIABLE, find_library};
+pub(crate) use report::Report;
+pub(crate) use request::CaptureRequest;

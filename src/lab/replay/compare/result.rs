@@ -1,0 +1,48 @@
+//! What a comparison found.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::tolerance::Tolerance;
+
+/// All regions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Comparison {
+    /// What memory was compared with.
+    pub expected: PathBuf,
+    /// Whether nothing differs by more than it may.
+    pub equal: bool,
+    /// In the order of addresses.
+    pub regions: Vec<RegionComparison>,
+    /// Regions that only one side has, or that differ in size, as sentences.
+    pub not_compared: Vec<String>,
+}
+
+/// A region.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RegionComparison {
+    pub base: u64,
+    pub size: u64,
+    /// How elements were compared; nothing means byte for byte.
+    pub tolerance: Option<Tolerance>,
+    /// Elements, or bytes, that differ in any way.
+    pub different: u64,
+    /// Those of them that differ by more than they may.
+    pub mismatched: u64,
+    /// The largest difference of elements, where it is a number.
+    pub max_absolute: Option<f64>,
+    /// The same by what was expected.
+    pub max_relative: Option<f64>,
+    /// The first.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// An element, or word, that is not what it should be. Values are texts, since JSON has no NaN.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mismatch {
+    /// From the base of the region.
+    pub offset: u64,
+    pub expected: String,
+    pub found: String,
+}

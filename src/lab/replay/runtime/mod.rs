@@ -1,0 +1,15 @@
+//! The HSA runtime, as far as a replay needs it. All that is unsafe of a replay is in this folder.
+
+mod agents;
+mod code;
+mod error;
+mod library;
+mod memory;
+mod queue;
+
+pub(super) use agents::Gpu;
+pub(super) use code::Code;
+pub(super) use error::RuntimeError;
+pub(super) use library::Hsa;
+pub(super) use memory::{HeldAddresses, Memory, Reserved};
+pub(super) use queue::{Launch, Queue};
