@@ -1,17 +1,18 @@
 //! One kernel at a time: measured, tuned, changed and checked, captured and replayed.
 
-pub(crate) mod autotune;
-pub(crate) mod code;
-pub(crate) mod measuring;
-pub(crate) mod optimize;
-pub(crate) mod profiling;
-pub(crate) mod proposers;
 pub mod captures;
-#[cfg(feature = "cli")]
-pub(crate) mod capturing;
-#[cfg(feature = "cli")]
-pub(crate) mod code;
 pub mod hsa;
 pub mod recording;
-#[cfg(feature = "cli")]
-pub(crate) mod replay;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "cli")] {
+        pub(crate) mod autotune;
+        pub(crate) mod capturing;
+        pub(crate) mod code;
+        pub(crate) mod measuring;
+        pub(crate) mod optimize;
+        pub(crate) mod profiling;
+        pub(crate) mod proposers;
+        pub(crate) mod replay;
+    }
+}

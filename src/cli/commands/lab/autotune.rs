@@ -61,7 +61,7 @@ impl PrintedUnit {
 enum ResultFormat {
     /// The best, how certain it is, and a table
     Text,
-    /// All of it, as `share/schemas/autotune.json` describes
+    /// All of it, as `share/schemas/lab_autotune.json` describes
     Json,
     /// The table
     Csv,
