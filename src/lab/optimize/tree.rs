@@ -42,6 +42,7 @@ impl Listing {
     }
 
     /// All files.
+    #[cfg(test)]
     pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.keys()
     }

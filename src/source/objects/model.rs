@@ -79,6 +79,7 @@ impl KernelArgument {
     }
 
     /// Whether it is the address of memory.
+    #[cfg(test)]
     pub(crate) fn is_pointer(&self) -> bool {
         matches!(self.kind.as_str(), "global_buffer" | "dynamic_shared_pointer")
     }
