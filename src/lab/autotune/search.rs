@@ -110,10 +110,10 @@ impl<'a> Search<'a> {
 
     /// The next step.
     pub(crate) fn step(&mut self, history: &History) -> Step {
-        if self.is_exploring {
-            if let Some(next) = self.next_sample(history).or_else(|| self.next_promising(history)) {
-                return Step::Run(next);
-            }
+        if self.is_exploring
+            && let Some(next) = self.next_sample(history).or_else(|| self.next_promising(history))
+        {
+            return Step::Run(next);
         }
         match halving(history, self.scale(history), self.settings.repeats) {
             Verdict::Undecided(configuration) => Step::Run(configuration),

@@ -264,12 +264,22 @@ fn search_on(
         longest: None,
     };
     let budget = arguments.budget.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
+    let mut best: Option<f64> = None;
     let mut on_run = |history: &History, configuration: usize, outcome: &Outcome| {
         let values: Vec<String> = space.values(configuration).map(|(name, value)| format!("{name}={value}")).collect();
-        let (count, values) = (history.order().len(), values.join(" "));
+        let line = format!("{} of {}: {}", history.order().len(), space.len(), values.join(" "));
         match outcome {
-            Outcome::Value(value) => detail(global, format_args!("{count} of {}: {values}: {value}", space.len())),
-            Outcome::Failed(reason) => detail(global, format_args!("{count} of {}: {values}: {reason}", space.len())),
+            Outcome::Value(value) => {
+                let is_better = |best| if arguments.maximize { *value > best } else { *value < best };
+                detail(global, format_args!("{line}: {value}"));
+                if best.is_none_or(is_better) {
+                    best = Some(*value);
+                    if !global.quiet && !global.verbose {
+                        print_note(format_args!("best so far, {line}: {value:.4}"));
+                    }
+                }
+            }
+            Outcome::Failed(reason) => detail(global, format_args!("{line}: {reason}")),
         }
     };
     let mut measure = |configuration| program.measure(configuration, &*is_interrupted);

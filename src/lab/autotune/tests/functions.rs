@@ -40,7 +40,6 @@ pub(crate) type Function = fn(&dyn Fn(&str) -> f64, &dyn Fn(&str) -> String) -> 
 pub(crate) struct Case {
     pub name: &'static str,
     pub space: Space,
-    pub function: Function,
     /// Deviation of a run, as a share.
     pub noise: f64,
     /// What configurations take without noise.
@@ -58,7 +57,7 @@ impl Case {
                 function(&number, &text)
             })
             .collect();
-        Self { name, space, function, noise, truth }
+        Self { name, space, noise, truth }
     }
 
     pub(crate) fn optimum(&self) -> f64 {
