@@ -83,7 +83,7 @@ fn parse(text: &str) -> Result<Vec<Kernel>> {
                     .map(|number| number.parse())
                     .collect::<Result<_, _>>()
                     .with_context(|| line.to_owned())?;
-                if let [vgpr, accum_vgpr, sgpr, lds_bytes, threads] = numbers[..] {
+                if let [vgpr, accum_vgpr, sgpr, lds_bytes, threads] = *numbers.as_slice() {
                     resources.insert((*name).to_owned(), Resources { vgpr, accum_vgpr, sgpr, lds_bytes, threads });
                 }
             }

@@ -229,3 +229,16 @@ pub(super) fn verdict(all: &[Ranked]) -> Verdict {
     let primary = if reasoning.is_empty() { "none" } else { "unknown" };
     Verdict { primary: primary.to_owned(), reasoning }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read() {
+        let file: File = toml::from_str(OTHERS).unwrap();
+        let measures: Vec<Measure> = file.bottleneck.iter().map(|one| one.measure).collect();
+        assert_eq!(measures, [Measure::Launching, Measure::Waiting]);
+        assert!(file.bottleneck.iter().all(|one| one.at_least > 0.0 && one.at_least < 100.0));
+    }
+}
