@@ -252,7 +252,7 @@ fn what_is_unverified_is_not_promoted() {
     assert_eq!(run.code, 4, "{}{}", run.stdout, run.stderr);
     let attempts = place.attempts();
     assert!(verdicts(&attempts[0]).contains(&"correct unverified".to_owned()), "{attempts:?}");
-    assert!(run.stdout.contains("something is unverified") && !place.path("lab/optimized.patch").exists());
+    assert!(run.stdout.contains("not accepted, unverified: ") && !place.path("lab/optimized.patch").exists());
     let run = place.optimize(&["--transform", "unroll", "--accept-unverified"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     // A check is enough.
@@ -293,6 +293,9 @@ fn what_is_wrong_before_any_candidate() {
         (&["--output-file", "../out.f32"], 2, "not a file below"),
         (&["--kernel", "other"], 2, "no kernel other in the source; it has smooth"),
         (&["--transform", "magic"], 2, "not known"),
+        (&["--transform", "none"], 2, "needs a model"),
+        (&["--attempts", "0"], 2, "0"),
+        (&["--object", "/etc/passwd"], 2, "is not below"),
         (&["--tolerance", "x"], 2, "ABS,REL"),
         (&["--object", "none.hsaco"], 1, "no code object in none.hsaco"),
         (&["--min-gain", "200"], 2, "percent"),
@@ -320,7 +323,7 @@ fn commands_that_write_into_the_sources_are_found() {
     place.script("build.sh", &leaving);
     let run = place.optimize(&["--transform", "unroll"]);
     assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
-    assert!(run.stderr.contains("changed left_behind in the sources, not in their copy"), "{}", run.stderr);
+    assert!(run.stderr.contains("left_behind changed in the sources while `./build.sh` ran"), "{}", run.stderr);
 }
 
 /// Results that differ from run to run prove nothing.

@@ -128,6 +128,32 @@ impl Checks {
         Ok(result(Verdict::Pass, passed.join(", "), json!({ "tolerance": self.tolerance })))
     }
 
+    /// Removes what the last run wrote.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub(super) fn clear(&self, commands: &Commands<'_>, copy: &Path) -> Result<(), OptimizeError> {
+        let directory = commands.directory(copy);
+        self.outputs.iter().try_for_each(|file| file.remove(&directory, copy))
+    }
+
+    /// How what a run left differs from what is expected.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn differs(
+        &self,
+        commands: &Commands<'_>,
+        copy: &Path,
+        expected: &Expected,
+    ) -> Result<Option<String>, OptimizeError> {
+        let found = self.contents(&commands.directory(copy))?;
+        Ok(match found {
+            Err(reason) => Some(format!("the program {reason}")),
+            Ok(found) => self.difference(expected, &Expected(found)).map(|(text, _)| text),
+        })
+    }
+
     /// Runs the program and reads what it wrote; why there is nothing.
     fn written(
         &self,
@@ -135,17 +161,22 @@ impl Checks {
         application: &Application,
         copy: &Path,
     ) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
-        let directory = commands.directory(copy);
-        for file in &self.outputs {
-            file.remove(&directory)?;
-        }
+        self.clear(commands, copy)?;
         let ran = commands.run(application, copy)?;
         if let Some(problem) = &ran.problem {
             return Ok(Err(format!("{problem}{}", last_lines(&ran))));
         }
+        self.contents(&commands.directory(copy))
+    }
+
+    /// What the last run wrote; why there is nothing.
+    fn contents(&self, directory: &Path) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
         let mut contents = Vec::new();
         for file in &self.outputs {
-            match file.read(&directory)? {
+            match file.read(directory)? {
+                Some(bytes) if bytes.is_empty() => {
+                    return Ok(Err(format!("writes nothing into {}, which proves nothing", file.path.display())));
+                }
                 Some(bytes) => contents.push(bytes),
                 None => return Ok(Err(format!("does not write {}", file.path.display()))),
             }

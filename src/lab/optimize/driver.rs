@@ -8,12 +8,13 @@ use anyhow::Context as _;
 use super::attempt::Attempt;
 use super::commands::{Commands, Ran};
 use super::correctness::{Checks, Expected, last_lines};
+use super::declarations::included_from_outside;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict, is_accepted};
 use super::interface::{self, Compiled, compiled};
 use super::promotion::{change, promote};
 use super::resources::{self, Limits};
-use super::speed::Race;
+use super::speed::{Race, Results};
 use super::target::Target;
 use super::tree::{Listing, copy};
 use crate::interactive::edits::Edit;
@@ -123,7 +124,6 @@ pub(crate) fn optimize<'a>(
     let mut driver = Driver::new(options, commands, make_model, observer)?;
     driver.transforms()?;
     driver.ask_model()?;
-    driver.promote()?;
     Ok(driver.outcome)
 }
 
@@ -137,7 +137,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Self, OptimizeError> {
         let place = &commands.place;
         let path = place.root.join(&place.file);
-        let original = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let original = read_source(&path)?;
         let target = Target::find(&original, options.kernel.as_deref())?;
         if let Some(profiled) = options.profiled.as_ref().filter(|profiled| !target.is(profiled)) {
             let text = format!("the profile is of {profiled}, not of {}; profile that kernel", target.kernel.name);
@@ -197,6 +197,7 @@ impl<'a> Driver<'a> {
             is_kernel,
             runs: self.options.runs,
             min_gain_pct: self.options.min_gain_pct,
+            results: self,
         }
     }
 
@@ -228,7 +229,7 @@ impl<'a> Driver<'a> {
     fn ask_model(&mut self) -> Result<(), OptimizeError> {
         let Some(model) = self.model.take() else { return Ok(()) };
         let (mut problem, mut repair): (Option<String>, u32) = (None, 0);
-        while !self.is_enough() {
+        while problem.is_some() || !self.is_enough() {
             self.observer.begins("asking the model");
             let question = Question {
                 root: &self.base.copy,
@@ -288,6 +289,16 @@ impl<'a> Driver<'a> {
             reply: proposal.reply,
             ..Attempt::default()
         };
+        if let Some(line) = proposal.edit.files.iter().find_map(|file| {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            included_from_outside(&text(&file.before), &text(&file.after))
+        }) {
+            let reason = format!("it includes what is not a file of the sources: {line}");
+            self.observer.note(&reason);
+            attempt.refused = Some(reason.clone());
+            self.record(attempt)?;
+            return Ok(Some(reason));
+        }
         let version = self.judge(&mut attempt, &proposal.edit)?;
         attempt.is_accepted = is_accepted(&attempt.gates, self.options.accepts_unverified);
         let correctable = attempt.gates.last().filter(|result| {
@@ -299,6 +310,8 @@ impl<'a> Driver<'a> {
             && self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted)
         {
             self.base = version;
+            // At once: what comes later may fail.
+            self.promote()?;
         }
         Ok(failure)
     }
@@ -328,7 +341,15 @@ impl<'a> Driver<'a> {
             Some(target) => compiled(&folder, options.object.as_deref(), &before, target).unwrap_or_default(),
             None => Vec::new(),
         };
-        if !self.pass(attempt, interface::gate(&self.base.target, target.as_ref(), &self.base.compiled, &compiled)) {
+        if !self.pass(
+            attempt,
+            interface::gate(
+                (&self.base.target, &self.base.text),
+                (target.as_ref(), &text),
+                &self.base.compiled,
+                &compiled,
+            ),
+        ) {
             return Ok(None);
         }
         let Some(target) = target else { return Ok(None) };
@@ -348,8 +369,8 @@ impl<'a> Driver<'a> {
         let traces = options.directory.join("traces").join(format!("attempt-{}", attempt.attempt));
         let times = match race.times(&self.base.copy, &folder, &traces)? {
             Ok(times) => times,
-            Err(reason) => {
-                self.pass(attempt, GateResult::new(Gate::Faster, Verdict::Fail, reason, serde_json::Value::Null));
+            Err(result) => {
+                self.pass(attempt, result);
                 return Ok(None);
             }
         };
@@ -414,11 +435,9 @@ impl<'a> Driver<'a> {
 
     /// Writes the patch of the best candidate.
     fn promote(&mut self) -> Result<(), OptimizeError> {
-        if self.base.number == 0 {
-            return Ok(());
-        }
         let diff = self.edit_between(&self.original, &self.base.text).diff();
         let path = promote(&diff, &self.commands.place.root, &self.options.directory)?;
+        self.observer.note(&format!("attempt {} is promoted: {}", self.base.number, path.display()));
         self.outcome.promoted = Some((self.base.number, path));
         Ok(())
     }
@@ -433,9 +452,34 @@ impl<'a> Driver<'a> {
     }
 }
 
+/// The text of a source.
+///
+/// # Errors
+/// When it cannot be read, or is no UTF-8.
+pub(crate) fn read_source(path: &Path) -> Result<String, OptimizeError> {
+    fs::read_to_string(path).map_err(|error| {
+        let advice = if error.kind() == std::io::ErrorKind::InvalidData {
+            "; convert it to UTF-8, such as with iconv"
+        } else {
+            ""
+        };
+        OptimizeError::Usage(format!("{}: {error}{advice}", path.display()))
+    })
+}
+
 /// The file with the compiled kernel.
 fn object_of(copy: &Path, compiled: &[Compiled]) -> Option<PathBuf> {
-    compiled.first().map(|one| copy.join(&one.file))
+    compiled.iter().find(|one| one.is_target).map(|one| copy.join(&one.file))
+}
+
+impl Results for Driver<'_> {
+    fn clear(&self, copy: &Path) -> Result<(), OptimizeError> {
+        self.options.checks.clear(self.commands, copy)
+    }
+
+    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError> {
+        self.options.checks.differs(self.commands, copy, &self.expected)
+    }
 }
 
 fn of_build(built: &Ran) -> GateResult {

@@ -96,7 +96,9 @@ impl Differences {
 }
 
 fn is_near(expected: f64, found: f64, tolerance: Tolerance) -> bool {
-    (expected - found).abs() <= tolerance.absolute + tolerance.relative * expected.abs()
+    // Between infinities any difference is infinite, and so is what a relative tolerance allows.
+    let are_finite = expected.is_finite() && found.is_finite();
+    are_finite && (expected - found).abs() <= tolerance.absolute + tolerance.relative * expected.abs()
 }
 
 fn of_elements(
@@ -139,8 +141,10 @@ fn of_texts(expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences 
     for place in 0..expected.len().max(found.len()) {
         let word = |words: &[String]| words.get(place).cloned().unwrap_or_else(|| "nothing".to_owned());
         let (one, other) = (word(&expected), word(&found));
+        let are_integers = one.parse::<i128>().is_ok() && other.parse::<i128>().is_ok();
         let values = one.parse::<f64>().ok().zip(other.parse::<f64>().ok());
-        let is_equal = one == other || values.is_some_and(|(one, other)| is_near(one, other, tolerance));
+        let is_equal =
+            one == other || !are_integers && values.is_some_and(|(one, other)| is_near(one, other, tolerance));
         differences.add(is_equal, values, || (one, other));
     }
     differences
@@ -186,6 +190,11 @@ mod tests {
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[f32::NAN]), usual).different, 0);
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[1.0]), usual).different, 1);
         assert_eq!(f32.differences(&bytes(&[1.0]), &bytes(&[f32::INFINITY]), usual).different, 1);
+        for value in [f32::INFINITY, f32::NEG_INFINITY] {
+            assert_eq!(f32.differences(&bytes(&[value]), &bytes(&[-42.0]), usual).different, 1);
+            assert_eq!(f32.differences(&bytes(&[value]), &bytes(&[-value]), usual).different, 1);
+            assert_eq!(f32.differences(&bytes(&[value]), &bytes(&[value]), usual).different, 0);
+        }
         // Less and more than expected.
         assert_eq!(f32.differences(&bytes(&[1.0, 2.0]), &bytes(&[1.0]), usual).different, 1);
         let more = f32.differences(&bytes(&[1.0]), &bytes(&[1.0, 2.0]), usual);
@@ -213,6 +222,8 @@ mod tests {
         assert_eq!(text.differences(b"sum = 1.000000, ok", b"sum=1.0000001 , ok", usual).different, 0);
         let found = text.differences(b"sum 1.0 ok", b"sum 1.1 failed", usual);
         assert_eq!((found.elements, found.different), (3, 2));
+        // Integers are exact: a checksum is no measurement.
+        assert_eq!(text.differences(b"3735920000 inf", b"3735928560 1e9", usual).different, 2);
         assert_eq!(text.differences(b"", b"", usual), Differences::default());
     }
 }

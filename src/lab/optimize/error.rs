@@ -20,7 +20,7 @@ pub(crate) enum OptimizeError {
     Baseline(String),
     /// A command wrote where the sources are.
     #[error(
-        "{command} changed {} in the sources, not in their copy; use relative paths in the command and in what it calls, or {{dir}} for the folder of the copy",
+        "{} changed in the sources while {command} ran; leave them alone meanwhile, and if the command did it, use relative paths in it, or {{dir}} for the folder of the copy",
         path.display()
     )]
     WroteOriginal { command: String, path: PathBuf },

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::declarations::changed_meaning;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use super::target::{Target, full_name};
@@ -22,6 +23,8 @@ pub(super) struct Compiled {
     /// What it was compiled for.
     pub target: String,
     pub code: KernelCode,
+    /// Whether it is the kernel that is changed, not another one of its file.
+    pub is_target: bool,
 }
 
 /// The kernel in what the build wrote: in the file that is named, or in all that are new.
@@ -34,13 +37,22 @@ pub(super) fn compiled(
     before: &Listing,
     target: &Target,
 ) -> Result<Vec<Compiled>, OptimizeError> {
-    let files = match object {
-        Some(object) => vec![object.to_owned()],
-        None => {
-            let after = Listing::of(copy, Path::new("-"))?;
-            after.changed_since(before)
-        }
-    };
+    let after = Listing::of(copy, Path::new("-"))?;
+    let written = after.changed_since(before);
+    let found = in_files(copy, object.map_or(written, |object| vec![object.to_owned()]), object, target)?;
+    if object.is_some() || found.iter().any(|one| one.is_target) {
+        return Ok(found);
+    }
+    // The build had nothing to do: what is there was built before.
+    in_files(copy, after.files().cloned().collect(), None, target)
+}
+
+fn in_files(
+    copy: &Path,
+    files: Vec<PathBuf>,
+    object: Option<&Path>,
+    target: &Target,
+) -> Result<Vec<Compiled>, OptimizeError> {
     let mut found = Vec::new();
     for file in files {
         let path = copy.join(&file);
@@ -54,16 +66,22 @@ pub(super) fn compiled(
             Err(_) => continue,
         };
         for object in objects {
-            let of_target =
-                object.kernels.into_iter().filter(|code| target.is(&code.name) || target.is(&code.demangled));
-            found.extend(of_target.map(|code| Compiled { file: file.clone(), target: object.target.clone(), code }));
+            found.extend(object.kernels.into_iter().map(|code| {
+                let is_target = target.is(&code.name) || target.is(&code.demangled);
+                Compiled { file: file.clone(), target: object.target.clone(), code, is_target }
+            }));
         }
     }
     Ok(found)
 }
 
 /// Compares a candidate's kernel with that of its base.
-pub(super) fn gate(old: &Target, new: Option<&Target>, before: &[Compiled], after: &[Compiled]) -> GateResult {
+pub(super) fn gate(
+    (old, old_text): (&Target, &str),
+    (new, new_text): (Option<&Target>, &str),
+    before: &[Compiled],
+    after: &[Compiled],
+) -> GateResult {
     let result = |verdict, reason: String, facts| GateResult::new(Gate::Interface, verdict, reason, facts);
     let Some(new) = new else {
         let reason = format!("the source has no kernel {} any more", full_name(&old.kernel));
@@ -83,7 +101,11 @@ pub(super) fn gate(old: &Target, new: Option<&Target>, before: &[Compiled], afte
         let reason = format!("the source has no kernel {} as it was", full_name(gone));
         return result(Verdict::Fail, reason, Value::Null);
     }
-    if before.is_empty() {
+    if let Some(word) = changed_meaning(old_text, old, new_text) {
+        let reason = format!("the source defines {word} in another way, which signatures use");
+        return result(Verdict::Fail, reason, json!({ "defined": word }));
+    }
+    if !before.iter().any(|one| one.is_target) {
         let reason =
             "the signature is the same, and no code object shows the compiled arguments; name one with --object";
         return result(Verdict::Unverified, reason.to_owned(), Value::Null);
@@ -101,11 +123,12 @@ pub(super) fn gate(old: &Target, new: Option<&Target>, before: &[Compiled], afte
             return result(Verdict::Fail, reason, json!({ "object": place, "arguments": difference }));
         }
     }
-    let symbols: Vec<&str> = before.iter().map(|one| one.code.symbol.as_str()).collect();
+    let targets = || before.iter().filter(|one| one.is_target);
+    let symbols: Vec<&str> = targets().map(|one| one.code.symbol.as_str()).collect();
     let reason = "signature and compiled arguments are the same".to_owned();
     result(
         Verdict::Pass,
         reason,
-        json!({ "symbols": symbols, "kernarg_bytes": before.first().map(|one| one.code.kernarg_bytes) }),
+        json!({ "symbols": symbols, "kernarg_bytes": targets().next().map(|one| one.code.kernarg_bytes) }),
     )
 }

@@ -4,6 +4,7 @@
 mod attempt;
 mod commands;
 mod correctness;
+mod declarations;
 mod driver;
 mod elements;
 mod error;
@@ -21,7 +22,7 @@ mod tree;
 pub(crate) use attempt::Attempt;
 pub(crate) use commands::Commands;
 pub(crate) use correctness::Checks;
-pub(crate) use driver::{Observer, Options, Outcome, optimize};
+pub(crate) use driver::{Observer, Options, Outcome, optimize, read_source};
 pub(crate) use elements::Tolerance;
 pub(crate) use error::OptimizeError;
 pub(crate) use gates::{GateResult, Verdict};

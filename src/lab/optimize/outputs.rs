@@ -46,8 +46,17 @@ impl OutputFile {
     }
 
     /// Removes it, so that an old one is not taken for a new one.
-    pub(super) fn remove(&self, directory: &Path) -> Result<(), OptimizeError> {
+    ///
+    /// # Errors
+    /// When a link leads out of the copy, or it cannot be removed.
+    pub(super) fn remove(&self, directory: &Path, copy: &Path) -> Result<(), OptimizeError> {
         let path = directory.join(&self.path);
+        let folder = super::place::resolved(path.parent().unwrap_or(directory));
+        if !folder.starts_with(super::place::resolved(copy)) {
+            let text =
+                format!("{} lies behind a link to {}; name a file of the copy", self.path.display(), folder.display());
+            return Err(OptimizeError::Usage(text));
+        }
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(anyhow::Error::from(error).context(format!("cannot remove {}", path.display())).into())

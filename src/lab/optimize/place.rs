@@ -44,19 +44,53 @@ impl Place {
         Ok(Self { file: below.to_owned(), directory, root })
     }
 
-    /// A word of a command for a copy: `{dir}` and paths below the root lead into it.
+    /// A file below the root, as it is named from where commands run or by its whole path.
+    ///
+    /// # Errors
+    /// When it lies elsewhere.
+    pub(crate) fn below(&self, path: &Path) -> Result<PathBuf, OptimizeError> {
+        let whole = resolved(&self.root.join(&self.directory).join(path));
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        match whole.strip_prefix(&self.root) {
+            Ok(below) if below.components().all(is_plain) => Ok(below.to_owned()),
+            _ => Err(OptimizeError::Usage(format!("{} is not below {}", path.display(), self.root.display()))),
+        }
+    }
+
+    /// A word of a command for a copy: `{dir}` and paths below the root lead into it, also behind `-I`, `name=` and between colons.
     pub(crate) fn mapped(&self, word: &str, copy: &Path) -> String {
         let word = word.replace(FOLDER, &copy.to_string_lossy());
-        let (option, path) = match word.split_once('=') {
-            Some((option, path)) if path.starts_with('/') => (Some(option), path),
-            _ => (None, word.as_str()),
-        };
-        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-        let below = Path::new(path).strip_prefix(&self.root).ok().filter(|below| below.components().all(is_plain));
-        let Some(below) = below.filter(|_| path.starts_with('/')) else { return word };
-        let mapped = copy.join(below).to_string_lossy().into_owned();
-        option.map_or(mapped.clone(), |option| format!("{option}={mapped}"))
+        let parts = word.split_inclusive([':', ',', '=']);
+        parts.map(|part| self.mapped_part(part, copy)).collect()
     }
+
+    fn mapped_part(&self, part: &str, copy: &Path) -> String {
+        let path = part.trim_end_matches([':', ',', '=']);
+        let end = part.strip_prefix(path).unwrap_or_default();
+        // An option of one letter, such as -I.
+        let start = path.find('/').filter(|at| *at == 2 && path.starts_with('-')).unwrap_or(0);
+        let (option, path) = path.split_at_checked(start).unwrap_or_default();
+        if !path.starts_with('/') {
+            return part.to_owned();
+        }
+        match resolved(Path::new(path)).strip_prefix(&self.root) {
+            Ok(below) if below.as_os_str().is_empty() => format!("{option}{}{end}", copy.display()),
+            Ok(below) if below.components().all(|part| matches!(part, Component::Normal(_))) => {
+                format!("{option}{}{end}", copy.join(below).display())
+            }
+            _ => part.to_owned(),
+        }
+    }
+}
+
+/// A path without links, as far as it exists.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (folder.canonicalize(), path.strip_prefix(folder)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    path.to_owned()
 }
 
 #[cfg(test)]
@@ -69,7 +103,9 @@ mod tests {
         let mapped = |word: &str| place.mapped(word, Path::new("/lab/c1"));
         for (word, expected) in [
             ("/home/u/proj/app", "/lab/c1/app"),
-            ("/home/u/proj", "/lab/c1/"),
+            ("/home/u/proj", "/lab/c1"),
+            ("-I/home/u/proj/include", "-I/lab/c1/include"),
+            ("/usr/lib:/home/u/proj/lib", "/usr/lib:/lab/c1/lib"),
             ("--out=/home/u/proj/o.bin", "--out=/lab/c1/o.bin"),
             ("{dir}/app", "/lab/c1/app"),
             ("-DX={dir}", "-DX=/lab/c1"),
@@ -80,5 +116,13 @@ mod tests {
         ] {
             assert_eq!(mapped(word), expected, "{word}");
         }
+        // A link to the sources is the sources.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("code")).unwrap();
+        std::os::unix::fs::symlink("code", folder.path().join("link")).unwrap();
+        let root = folder.path().join("code").canonicalize().unwrap();
+        let place = Place { root, file: "k.hip".into(), directory: PathBuf::new() };
+        let word = folder.path().join("link/check.sh").to_string_lossy().into_owned();
+        assert_eq!(place.mapped(&word, Path::new("/lab/c1")), "/lab/c1/check.sh");
     }
 }

@@ -31,18 +31,14 @@ pub(super) fn promote(diff: &str, root: &Path, directory: &Path) -> Result<PathB
     let temporary = directory.join(format!("{NAME}.tmp"));
     fs::write(&temporary, diff).with_context(|| format!("cannot write {}", temporary.display()))?;
     fs::rename(&temporary, &path).with_context(|| format!("cannot write {}", path.display()))?;
-    if root.join(".git").exists() {
-        let git = Command::new("git")
-            .args(["-C", &root.to_string_lossy(), "apply", "--check"])
-            .arg(path.canonicalize().unwrap_or_else(|_| path.clone()))
-            .stdin(Stdio::null())
-            .output();
-        // Without git, the user's program that applies it decides.
-        if let Ok(output) = git
-            && !output.status.success()
-        {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            bail!("git does not apply {}: {said}; did the sources change meanwhile?", path.display());
+    let git = |words: &[&str]| Command::new("git").arg("-C").arg(root).args(words).stdin(Stdio::null()).output().ok();
+    // Without git or a repository, the user's program that applies it decides.
+    if git(&["rev-parse", "--is-inside-work-tree"]).is_some_and(|output| output.status.success()) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let checked = git(&["-c", "apply.whitespace=nowarn", "apply", "--check", &real.to_string_lossy()]);
+        if let Some(output) = checked.filter(|output| !output.status.success()) {
+            let reported = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            bail!("git does not apply {}: {reported}; did the sources change meanwhile?", path.display());
         }
     }
     Ok(path)

@@ -28,13 +28,13 @@ pub(crate) struct Limits {
 /// Compares compiled kernels, for the workgroups that the program launches.
 pub(super) fn gate(before: &[Compiled], after: &[Compiled], limits: &Limits, work_items: Option<u32>) -> GateResult {
     let result = |verdict, reason: String, facts| GateResult::new(Gate::Resources, verdict, reason, facts);
-    if before.is_empty() {
+    if !before.iter().any(|one| one.is_target) {
         let reason = "no code object shows what it needs; name one with --object".to_owned();
         return result(Verdict::Unverified, reason, Value::Null);
     }
     let mut figures = Vec::new();
     let mut problems = Vec::new();
-    for old in before {
+    for old in before.iter().filter(|one| one.is_target) {
         let same =
             |one: &&Compiled| one.file == old.file && one.target == old.target && one.code.symbol == old.code.symbol;
         let Some(new) = after.iter().find(same) else { continue };
@@ -81,7 +81,8 @@ fn exceeded(old: &KernelCode, new: &KernelCode, limits: &Limits) -> Vec<String> 
 
 /// Registers before and after, for a line.
 fn shown(before: &[Compiled], after: &[Compiled]) -> String {
-    let (Some(old), Some(new)) = (before.first(), after.first()) else { return String::new() };
+    let target = |all: &'_ [Compiled]| all.iter().find(|one| one.is_target).cloned();
+    let (Some(old), Some(new)) = (target(before), target(after)) else { return String::new() };
     let of = |code: &KernelCode| {
         format!(
             "{} VGPR, {} SGPR, {} spills, {} B LDS",
@@ -110,7 +111,7 @@ mod tests {
             max_work_items: 256,
             ..KernelCode::default()
         };
-        vec![Compiled { file: "app".into(), target: "gfx942".to_owned(), code }]
+        vec![Compiled { file: "app".into(), target: "gfx942".to_owned(), code, is_target: true }]
     }
 
     #[test]

@@ -24,6 +24,16 @@ pub(super) struct Race<'a> {
     pub is_kernel: &'a dyn Fn(&str) -> bool,
     pub runs: u32,
     pub min_gain_pct: f64,
+    /// Makes results of the candidate ready to be written, and afterwards finds out how they differ.
+    pub results: &'a dyn Results,
+}
+
+/// What the measured runs of a candidate write.
+pub(super) trait Results {
+    /// Before a run.
+    fn clear(&self, copy: &Path) -> Result<(), OptimizeError>;
+    /// After it; nothing if all is as expected.
+    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError>;
 }
 
 /// What both took.
@@ -31,6 +41,8 @@ pub(super) struct Times {
     /// Time of one dispatch of the kernel in each run, in ns: as it was, and as it is now.
     pub base_ns: Vec<f64>,
     pub new_ns: Vec<f64>,
+    /// Dispatches of the kernel in a run.
+    dispatches: [Vec<f64>; 2],
     comparison: Comparison,
 }
 
@@ -54,19 +66,36 @@ impl Race<'_> {
     /// Runs both in turn, the first of each pair alternating: what drifts meets both.
     ///
     /// # Errors
-    /// When a run fails, with whether it was the candidate's.
-    pub(super) fn times(&self, base: &Path, new: &Path, traces: &Path) -> Result<Result<Times, String>, OptimizeError> {
+    /// When a run of the base fails. What is wrong with the candidate is a result.
+    pub(super) fn times(
+        &self,
+        base: &Path,
+        new: &Path,
+        traces: &Path,
+    ) -> Result<Result<Times, GateResult>, OptimizeError> {
         let (mut base_runs, mut new_runs) = (Vec::new(), Vec::new());
         for pair in 0..self.runs {
             let new_first = pair % 2 == 1;
             for is_new in [new_first, !new_first] {
                 let (copy, name) = if is_new { (new, "candidate") } else { (base, "base") };
                 let directory = traces.join(format!("{name}-{}", pair + 1));
+                if is_new {
+                    self.results.clear(copy)?;
+                }
                 match (self.run(copy, &directory), is_new) {
-                    (Ok(run), true) => new_runs.push(run),
+                    (Ok(run), true) => {
+                        if let Some(text) = self.results.differs(copy)? {
+                            let reason = format!("in measured run {}: {text}", pair + 1);
+                            return Ok(Err(GateResult::new(Gate::Correct, Verdict::Fail, reason, Value::Null)));
+                        }
+                        new_runs.push(run);
+                    }
                     (Ok(run), false) => base_runs.push(run),
                     (Err(OptimizeError::Interrupted), _) => return Err(OptimizeError::Interrupted),
-                    (Err(error), true) => return Ok(Err(format!("its run failed: {error}"))),
+                    (Err(error), true) => {
+                        let reason = format!("its run failed: {error}");
+                        return Ok(Err(GateResult::new(Gate::Faster, Verdict::Fail, reason, Value::Null)));
+                    }
                     (Err(error), false) => return Err(error),
                 }
             }
@@ -75,10 +104,12 @@ impl Race<'_> {
             runs.iter().filter_map(|(times, _)| per_dispatch_ns(times, self.is_kernel)).collect()
         };
         let (base_ns, new_ns) = (per_dispatch(&base_runs), per_dispatch(&new_runs));
+        let dispatches = [&base_runs, &new_runs]
+            .map(|runs| runs.iter().map(|(times, _)| dispatches(times, self.is_kernel)).collect::<Vec<f64>>());
         let side =
             |runs: Vec<(RunTimes, Digest)>| Side::of_distinct(runs.into_iter().map(|(_, digest)| digest).collect()).0;
         let comparison = compare(&side(base_runs), &side(new_runs), &CompareOptions::default());
-        Ok(Ok(Times { base_ns, new_ns, comparison }))
+        Ok(Ok(Times { base_ns, new_ns, dispatches, comparison }))
     }
 
     /// Whether the kernel is surely faster, and by enough.
@@ -92,6 +123,16 @@ impl Race<'_> {
             let reason = "the kernel is not in the traces of both".to_owned();
             return result(Verdict::Fail, reason, Value::Null);
         };
+        let [launched, launches] = times.dispatches.clone().map(|mut counts| median_of_floats(&mut counts));
+        if launched != launches {
+            let count = |value: Option<f64>| value.unwrap_or_default();
+            let reason = format!(
+                "the kernel is launched {} times in place of {}, so that times of a dispatch do not compare",
+                count(launches),
+                count(launched)
+            );
+            return result(Verdict::Fail, reason, Value::Null);
+        }
         let gain_pct = if base > 0.0 { 100.0 * (1.0 - new / base) } else { 0.0 };
         let facts = json!({
             "base_median_ns": base, "candidate_median_ns": new, "gain_pct": gain_pct, "min_gain_pct": self.min_gain_pct,
@@ -120,9 +161,11 @@ impl Race<'_> {
 
     /// Whether no other kernel, and not the whole, is slower.
     pub(super) fn others(&self, times: &Times) -> GateResult {
-        let is_other = |name: Option<&str>| name.is_some_and(|name| !(self.is_kernel)(name));
-        let rows = times.comparison.kernels.iter().filter(|row| is_other(row.new_name.as_deref()));
-        let slower: Vec<String> = rows
+        // Other instances of the same template count as others.
+        let slower: Vec<String> = times
+            .comparison
+            .kernels
+            .iter()
             .filter(|row| row.verdict == "slower")
             .map(|row| format!("{} ({:+.1}%)", row.family, 100.0 * (row.ratio.unwrap_or(1.0) - 1.0)))
             .collect();
@@ -139,6 +182,11 @@ impl Race<'_> {
         };
         GateResult::new(Gate::Others, verdict, reason, facts)
     }
+}
+
+/// Dispatches of the kernel in a run.
+fn dispatches(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> f64 {
+    times.kernels.iter().filter(|kernel| is_kernel(&kernel.name)).map(|kernel| kernel.dispatches as f64).sum()
 }
 
 /// Mean time of a dispatch of the kernel.

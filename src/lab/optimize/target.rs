@@ -33,13 +33,17 @@ impl Target {
                 let text = format!("no kernel {} in the source; it has {}", name.unwrap_or_default(), known());
                 Err(OptimizeError::Usage(text))
             }
-            (_, None) => {
+            ([first, rest @ ..], None) if rest.iter().any(|kernel| full_name(kernel) != full_name(first)) => {
                 Err(OptimizeError::Usage(format!("the source has several kernels; choose with --kernel: {}", known())))
             }
-            (several, Some(name)) => {
+            (several, name) => {
                 let lines: Vec<String> = several.iter().map(|kernel| kernel.line.to_string()).collect();
                 let text = format!(
-                    "{name} is defined at lines {}; give the definition that matters a file of its own",
+                    "{} is defined at lines {}; give the definition that matters a file of its own",
+                    name.map_or_else(
+                        || several.first().map(|kernel| full_name(kernel)).unwrap_or_default(),
+                        str::to_owned
+                    ),
                     lines.join(", ")
                 );
                 Err(OptimizeError::Usage(text))

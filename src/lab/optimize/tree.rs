@@ -42,7 +42,6 @@ impl Listing {
     }
 
     /// All files.
-    #[cfg(test)]
     pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.keys()
     }
@@ -52,16 +51,20 @@ impl Listing {
 ///
 /// # Errors
 /// When it is too large, or cannot be read or written.
-pub(super) fn copy(root: &Path, to: &Path, without: &Path) -> Result<()> {
+pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<()> {
     let mut bytes = 0;
     for entry in entries(root, without) {
         let entry = entry.with_context(|| format!("cannot list {}", root.display()))?;
-        let (from, to) = (entry.path(), to.join(below(root, entry.path())));
+        let (from, to) = (entry.path(), copy.join(below(root, entry.path())));
         let context = || format!("cannot copy {} to {}", from.display(), to.display());
         if entry.file_type().is_dir() {
             fs::create_dir_all(&to).with_context(context)?;
         } else if entry.file_type().is_symlink() {
-            link(&fs::read_link(from).with_context(context)?, &to).with_context(context)?;
+            let target = fs::read_link(from).with_context(context)?;
+            // A link to a file of the sources leads to that of the copy.
+            let inside = if target.is_absolute() { super::place::resolved(&target) } else { PathBuf::new() };
+            let target = inside.strip_prefix(root).map(|below| copy.join(below)).unwrap_or(target);
+            link(&target, &to).with_context(context)?;
         } else if entry.file_type().is_file() {
             let metadata = entry.metadata().with_context(context)?;
             bytes += metadata.len();
@@ -73,6 +76,7 @@ pub(super) fn copy(root: &Path, to: &Path, without: &Path) -> Result<()> {
                 );
             }
             fs::copy(from, &to).with_context(context)?;
+            make_writable(&to).with_context(context)?;
             if let Ok(time) = metadata.modified() {
                 let file = fs::OpenOptions::new().append(true).open(&to);
                 // A copy that may not be written keeps its own time.
@@ -93,6 +97,19 @@ fn entries(root: &Path, without: &Path) -> impl Iterator<Item = walkdir::Result<
 
 fn below(root: &Path, path: &Path) -> PathBuf {
     path.strip_prefix(root).unwrap_or(path).to_owned()
+}
+
+/// Lets the owner write a file that was copied with its permissions.
+#[cfg(unix)]
+fn make_writable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = path.metadata()?.permissions().mode();
+    if mode & 0o200 == 0 { fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o200)) } else { Ok(()) }
+}
+
+#[cfg(not(unix))]
+fn make_writable(_path: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

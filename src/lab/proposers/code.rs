@@ -14,17 +14,8 @@ pub(super) struct Code<'a> {
     tokens: Vec<Token>,
 }
 
-/// How names begin that order the memory of work-items.
-const ORDERING: [&str; 8] = [
-    "__sync",
-    "__barrier",
-    "atomic",
-    "__atomic",
-    "__hip_atomic",
-    "__threadfence",
-    "__builtin_amdgcn_s_barrier",
-    "__builtin_amdgcn_fence",
-];
+/// What is in names that order the memory of work-items, in small letters.
+const ORDERING: [&str; 4] = ["sync", "barrier", "atomic", "fence"];
 
 impl<'a> Code<'a> {
     /// Of a range.
@@ -85,10 +76,24 @@ impl<'a> Code<'a> {
 
     /// The first name in a range of tokens that orders memory, or is one of these.
     pub(super) fn forbidden(&self, places: Range<usize>, words: &[&str]) -> Option<&'a str> {
-        places
-            .filter(|place| self.is_word(*place))
-            .map(|place| self.at(place))
-            .find(|word| ORDERING.iter().any(|start| word.starts_with(start)) || words.contains(word))
+        let is_forbidden = |word: &&str| {
+            let small = word.to_lowercase();
+            ORDERING.iter().any(|part| small.contains(part)) || words.contains(word)
+        };
+        places.filter(|place| self.is_word(*place)).map(|place| self.at(place)).find(is_forbidden)
+    }
+
+    /// Whether a token stands in parentheses.
+    pub(super) fn is_in_parentheses(&self, place: usize) -> bool {
+        let mut depth = 0_i64;
+        for before in 0..place {
+            match self.at(before) {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+        }
+        depth > 0
     }
 
     /// Whether the text before a token on its line is blank.

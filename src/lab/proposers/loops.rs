@@ -28,18 +28,32 @@ fn loop_at(code: &Code<'_>, keyword: usize) -> Option<Loop> {
     }
     let close = code.closing(keyword + 1)?;
     let first = close + 1;
-    let end = if code.at(first) == "{" { code.closing(first)? + 1 } else { statement_end(code, first)? };
+    let end = statement_end(code, first)?;
     Some(Loop { keyword, head: keyword + 2..close, body: first..end })
 }
 
-/// The place behind the semicolon that ends a statement without braces of its own.
+/// The place behind a statement.
 fn statement_end(code: &Code<'_>, first: usize) -> Option<usize> {
+    match code.at(first) {
+        "{" => Some(code.closing(first)? + 1),
+        "if" | "for" | "while" | "switch" if code.is_word(first) => {
+            let open = (first + 1..code.len()).find(|place| code.at(*place) == "(")?;
+            let end = statement_end(code, code.closing(open)? + 1)?;
+            if code.at(first) == "if" && code.at(end) == "else" { statement_end(code, end + 1) } else { Some(end) }
+        }
+        "do" if code.is_word(first) => simple_end(code, statement_end(code, first + 1)?),
+        _ => simple_end(code, first),
+    }
+}
+
+/// The place behind the next semicolon that is in no brackets.
+fn simple_end(code: &Code<'_>, first: usize) -> Option<usize> {
     let mut place = first;
     while place < code.len() {
         match code.at(place) {
             ";" => return Some(place + 1),
-            "{" => return Some(code.closing(place)? + 1),
-            "(" | "[" => place = code.closing(place)?,
+            "(" | "[" | "{" => place = code.closing(place)?,
+            ")" | "]" | "}" => return None,
             _ => {}
         }
         place += 1;

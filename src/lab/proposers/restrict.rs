@@ -19,8 +19,8 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Re
         return Err(Refusal::new("all pointers are __restrict__"));
     }
     let body = Code::new(text, &kernel.body)?;
-    if let Some(word) = body.forbidden(0..body.len(), &["volatile"]) {
-        return Err(Refusal::new(format!("the kernel has {word}: other work-items may read what it writes")));
+    if let Some(word) = body.forbidden(0..body.len(), &["asm", "__asm__", "volatile"]) {
+        return Err(Refusal::new(format!("the kernel has {word}, so that others may read or write the same memory")));
     }
     // A pointer that is set or compared may lead where another does.
     for place in 0..body.len() {

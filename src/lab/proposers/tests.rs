@@ -42,7 +42,7 @@ fn unrolling_repeats_the_innermost_loop() {
     let nested = with_loop("for (int k = 0; k < 4; ++k) total += in[i + k];");
     assert!(tried(Transform::Unroll, &nested).unwrap().contains("        #pragma unroll 4\n        for (int k"));
     let inline = PLAIN.replace("float total = 0;\n    for", "float total = 0; for");
-    assert!(tried(Transform::Unroll, &inline).unwrap().contains("float total = 0; \n#pragma unroll 4\nfor"));
+    assert!(tried(Transform::Unroll, &inline).unwrap().contains("float total = 0;\n    #pragma unroll 4\n    for"));
     // Loops in comments and strings, and those of another kernel, are none.
     let elsewhere = "__global__ void f(int* p) { /* for (;;) {} */ p[0] = 1; }\nvoid g() { for (;;) {} }\n";
     assert_eq!(tried(Transform::Unroll, elsewhere).unwrap_err(), "the kernel has no loop");
@@ -64,6 +64,9 @@ fn loops_with_barriers_atomics_and_breaks_are_left() {
         "atomicAdd(out, in[i]);",
         "__hip_atomic_fetch_add(out, 1, 0, 0);",
         "__threadfence();",
+        "unsafeAtomicAdd(out, in[i]);",
+        "g.sync();",
+        "__builtin_amdgcn_wave_barrier();",
         "if (i > 3) break;",
         "return;",
         "goto end;",
@@ -72,6 +75,22 @@ fn loops_with_barriers_atomics_and_breaks_are_left() {
         let refusal = tried(Transform::Unroll, &with_loop(word)).unwrap_err();
         assert!(refusal.starts_with("the loop has "), "{word}: {refusal}");
     }
+    // So is what stands behind an else, and in a loop without braces.
+    let behind_else = PLAIN.replace(
+        "i += blockDim.x) {\n        total += in[i];\n    }",
+        "i += 1) if (i) { total += in[i]; } else { __syncthreads(); }",
+    );
+    assert_eq!(tried(Transform::Unroll, &behind_else).unwrap_err(), "the loop has __syncthreads");
+    // Pragmas that are there, however they are written.
+    for (pragma, refusal) in [
+        ("#  pragma unroll 4", "the loop is unrolled by 4 already"),
+        ("#pragma clang loop unroll(disable)\n    // slow", "the loop has a pragma of its own"),
+    ] {
+        let text = PLAIN.replace("    for", &format!("    {pragma}\n    for"));
+        assert!(tried(Transform::Unroll, &text).unwrap_err().starts_with(refusal), "{pragma}");
+    }
+    let in_macro = PLAIN.replace("for (int i", "TWICE(for (int i").replace("    out[", "    ) out[");
+    assert!(tried(Transform::Unroll, &in_macro).unwrap_err().contains("in parentheses"));
     // The words in comments are none.
     assert!(tried(Transform::Unroll, &with_loop("total += in[i]; // no __syncthreads, no break")).is_ok());
 }
@@ -127,6 +146,10 @@ fn neighbors_of_aligned_arrays_are_loaded_at_once() {
         ("__shared__ float s[256];", "4 * i"),
         ("__shared__ __align__(8) float s[256];", "4 * i"),
         ("volatile __shared__ __align__(16) float s[256];", "4 * i"),
+        ("alignas(16) double s[256];", "4 * i"),
+        ("const float* s = (const float*)__builtin_assume_aligned(out, 16); ++s;", "4 * i"),
+        ("const float* s = (const float*)__builtin_assume_aligned(out, 16); move(&s);", "4 * i"),
+        ("const float* s = (const float*)__builtin_assume_aligned(out, 16); move(s);", "4 * i"),
         ("__shared__ __align__(16) float s[256];", "4 * i + 1"),
         ("__shared__ __align__(16) float s[256];", "4 * i++"),
         ("const float* s = (const float*)__builtin_assume_aligned(out, 16); s = out + 1;", "4 * i"),

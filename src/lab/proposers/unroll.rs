@@ -1,5 +1,7 @@
 //! `#pragma unroll N` before the innermost loop.
 
+use std::ops::Range;
+
 use super::code::{Code, edited};
 use super::facts::KernelFacts;
 use super::loops::innermost;
@@ -24,24 +26,35 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> R
             refusal = Refusal::new(format!("the loop has {word}"));
             continue;
         }
+        if code.is_in_parentheses(one.keyword) {
+            refusal = Refusal::new("the loop stands in parentheses, perhaps of a macro");
+            continue;
+        }
         let pragma = format!("#pragma unroll {factor}");
         let start = code.range(one.keyword).start;
-        let (line, indent) = line_before(text, start);
-        let change = if line.trim_start().starts_with("#pragma") {
-            if line.trim() == pragma {
-                refusal = Refusal::new(format!("the loop is unrolled by {factor} already"));
-                continue;
+        let indent = indent_of(text, start);
+        let change = match directive_before(text, start) {
+            Some(range) => {
+                let line = text.get(range.clone()).unwrap_or_default();
+                let words: Vec<&str> = line.trim_start_matches(['#', ' ', '\t']).split_whitespace().collect();
+                match words.as_slice() {
+                    ["pragma", "unroll", number] if *number == factor.to_string() => {
+                        refusal = Refusal::new(format!("the loop is unrolled by {factor} already"));
+                        continue;
+                    }
+                    ["pragma", "unroll", ..] => (range, pragma),
+                    ["pragma", ..] => {
+                        refusal = Refusal::new(format!("the loop has a pragma of its own: {line}"));
+                        continue;
+                    }
+                    _ => (start..start, format!("{pragma}\n{indent}")),
+                }
             }
-            if !line.trim_start().starts_with("#pragma unroll") {
-                refusal = Refusal::new(format!("the loop has a pragma of its own: {}", line.trim()));
-                continue;
+            None if code.begins_line(one.keyword) => (start..start, format!("{pragma}\n{indent}")),
+            None => {
+                let before = text.get(..start).unwrap_or_default();
+                (before.trim_end_matches([' ', '\t']).len()..start, format!("\n{indent}{pragma}\n{indent}"))
             }
-            let from = start - indent.len() - line.len() - 1;
-            (from..from + line.len(), format!("{}{pragma}", leading_blanks(line)))
-        } else if code.begins_line(one.keyword) {
-            (start..start, format!("{pragma}\n{indent}"))
-        } else {
-            (start..start, format!("\n{pragma}\n"))
         };
         let text = edited(text, vec![change])?;
         let reason = format!("unrolls a loop by {factor}, so that more loads are on their way at once");
@@ -50,16 +63,34 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> R
     Err(refusal)
 }
 
-/// The line before that of a place, and the blanks before the place; none if something else stands before it on its line.
-fn line_before(text: &str, place: usize) -> (&str, &str) {
+/// The blanks that the line of a place begins with.
+fn indent_of(text: &str, place: usize) -> &str {
     let before = text.get(..place).unwrap_or_default();
-    let Some((rest, indent)) = before.rsplit_once('\n') else { return ("", "") };
-    if !indent.trim().is_empty() {
-        return ("", "");
-    }
-    (rest.rsplit('\n').next().unwrap_or_default(), indent)
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.strip_suffix(line.trim_start()).unwrap_or_default()
 }
 
-fn leading_blanks(line: &str) -> &str {
-    line.strip_suffix(line.trim_start()).unwrap_or_default()
+/// The directive before the line of a place, without its indentation; comments and empty lines may stand between. None if
+/// something else stands there, or before the place on its line.
+fn directive_before(text: &str, place: usize) -> Option<Range<usize>> {
+    let before = text.get(..place)?;
+    let (mut rest, line) = before.rsplit_once('\n')?;
+    if !line.trim().is_empty() {
+        return None;
+    }
+    loop {
+        let start = rest.rfind('\n').map_or(0, |at| at + 1);
+        let line = rest.get(start..)?;
+        let trimmed = line.trim();
+        if trimmed.starts_with('#') {
+            let indent = line.len() - line.trim_start().len();
+            return Some(start + indent..start + line.trim_end().len());
+        }
+        let is_skipped =
+            trimmed.is_empty() || trimmed.starts_with("//") || trimmed.starts_with("/*") || trimmed.ends_with("*/");
+        if !is_skipped || start == 0 {
+            return None;
+        }
+        rest = rest.get(..start - 1)?;
+    }
 }

@@ -40,7 +40,7 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Re
         if !is_group || !is_gapless {
             continue;
         }
-        if !is_aligned(&code, first.array) {
+        if !is_aligned(&code, first.array, first.kind) {
             refusal =
                 Refusal::new(format!("nothing states that {} begins at a multiple of {BYTES} bytes", first.array));
             continue;
@@ -70,30 +70,34 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Re
     Err(refusal)
 }
 
-/// Whether the body declares an array with its alignment, or takes it from `__builtin_assume_aligned`, and never sets it again.
-fn is_aligned(code: &Code<'_>, array: &str) -> bool {
+/// Whether the body declares an array of this type with its alignment, or takes a pointer from `__builtin_assume_aligned`, and the
+/// pointer never moves.
+fn is_aligned(code: &Code<'_>, array: &str, kind: &str) -> bool {
     let places: Vec<usize> = (0..code.len()).filter(|place| code.at(*place) == array).collect();
-    let declared = places.iter().copied().filter(|place| {
-        let statement = (0..*place).rev().take_while(|before| !matches!(code.at(*before), ";" | "{" | "}"));
-        let first = statement.last().unwrap_or(*place);
-        let before: Vec<&str> = (first..*place).map(|one| code.at(one)).collect();
-        let states = |word: &str| before.windows(4).any(|part| part == [word, "(", BYTES, ")"]);
-        let is_array = code.at(*place + 1) == "[" && !before.contains(&"volatile");
-        let is_assumed = code.at(*place + 1) == "="
-            && (*place..code.len()).take_while(|one| code.at(*one) != ";").any(|one| {
-                code.at(one) == "__builtin_assume_aligned"
-                    && code
-                        .closing(one + 1)
-                        .is_some_and(|close| code.at(close - 1) == BYTES && code.at(close - 2) == ",")
-            });
-        is_assumed || is_array && (states("__align__") || states("alignas") || states("aligned"))
-    });
-    let set = places.iter().filter(|place| {
-        let next = code.at(**place + 1);
-        next == "=" || matches!(next, "+" | "-") && matches!(code.at(**place + 2), "=" | "+" | "-")
-    });
-    let is_assumed = places.first().is_some_and(|place| code.at(place + 1) == "=");
-    declared.count() == 1 && set.count() == usize::from(is_assumed)
+    let Some((declared, used)) = places.split_first() else { return false };
+    let statement = (0..*declared).rev().take_while(|before| !matches!(code.at(*before), ";" | "{" | "}"));
+    let before: Vec<&str> = (statement.last().unwrap_or(*declared)..*declared).map(|one| code.at(one)).collect();
+    let types = ["float", "int", "unsigned", "double", "char", "short", "long", "half", "bool", "auto"];
+    let of_type: Vec<&&str> = before.iter().filter(|word| types.contains(*word)).collect();
+    if of_type != [&kind] || before.contains(&"volatile") || before.contains(&"&") {
+        return false;
+    }
+    let states = |word: &str| before.windows(4).any(|part| part == [word, "(", BYTES, ")"]);
+    let is_array = code.at(declared + 1) == "[" && before.last() == Some(&kind);
+    let is_assumed = code.at(declared + 1) == "="
+        && before.last() == Some(&"*")
+        && (*declared..code.len()).take_while(|one| code.at(*one) != ";").any(|one| {
+            code.at(one) == "__builtin_assume_aligned"
+                && code.closing(one + 1).is_some_and(|close| code.at(close - 1) == BYTES && code.at(close - 2) == ",")
+        });
+    // Whatever is done with a pointer but reading through it may move it, and another name may be of another scope.
+    let is_read = |place: &usize| {
+        code.at(place + 1) == "["
+            && !matches!(code.at(place.saturating_sub(1)), "&" | "+" | "-" | "." | "->" | ">" | ")")
+            && !(code.is_word(place.saturating_sub(1)) && code.at(place.saturating_sub(1)) != "return")
+    };
+    let is_fixed = used.iter().all(is_read);
+    is_fixed && (is_assumed || is_array && (states("__align__") || states("alignas") || states("aligned")))
 }
 
 fn load_at<'a>(code: &Code<'a>, place: usize) -> Option<Load<'a>> {

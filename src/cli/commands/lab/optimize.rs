@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
 use serde_json::json;
 
+use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
@@ -14,7 +16,7 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::Application;
 use crate::lab::optimize::{
     Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Replays, Target, Tolerance, Verdict, optimize,
+    Replays, Target, Tolerance, Verdict, optimize, read_source,
 };
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 
@@ -33,7 +35,9 @@ const MIN_GAIN_PCT: f64 = 2.0;
 
 Candidates come from transforms of the source, and from a model with --llm. Commands run without a shell in the copy; paths below the sources, and {dir}, lead into it.
 
-Exit codes: 0 a patch was written, 4 nothing was accepted.
+A patch is written as soon as something is accepted, also if a later attempt ends in an error.
+
+Exit codes: 0 a patch was written; 1 the program as it is does not build, run or pass its checks, or the work was interrupted; 2 wrong usage; 4 nothing was accepted.
 
 Examples:
   wavesieve lab optimize fixtures/source/hip/first.hip --dry-run --build make --workgroup 256 -- ./app
@@ -147,7 +151,7 @@ struct CandidateArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workgroup: Option<u32>,
     /// Candidates at most, without repairs
-    #[arg(long, value_name = "N", default_value_t = ATTEMPTS)]
+    #[arg(long, value_name = "N", default_value_t = ATTEMPTS, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: u32,
     /// How often a model may write again what does not build or fit
     #[arg(long, value_name = "N", default_value_t = REPAIRS)]
@@ -191,15 +195,21 @@ pub(super) fn run(
         let text = format!("{} exists; remove it, or name another with --output", arguments.output.display());
         return Err(Failure::Usage(text));
     }
-    std::fs::create_dir_all(&arguments.output).map_err(anyhow::Error::from)?;
-    options.directory = arguments.output.canonicalize().map_err(anyhow::Error::from)?;
+    let context = || format!("cannot make {}; name another place with --output", arguments.output.display());
+    std::fs::create_dir_all(&arguments.output).with_context(context)?;
+    options.directory = arguments.output.canonicalize().with_context(context)?;
+    options.object = arguments.gates.object.as_deref().map(|path| place.below(path)).transpose()?;
+    if options.transforms.is_empty() && narrator.is_none() {
+        let text = "--transform none needs a model, or nothing is tried; name one with --llm";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     let interruptions = Interruptions::of_program();
     let is_interrupted = interruptions.check();
     let commands =
         Commands { place: place.clone(), time_limit_s: arguments.gates.time_limit, is_interrupted: &is_interrupted };
     let reporter = Reporter { is_quiet: global.quiet };
     let outcome = optimize(&options, &commands, &model, &reporter)?;
-    print(&outcome, arguments.format)?;
+    print(&outcome, &place, arguments.format)?;
     Ok(if outcome.promoted.is_some() || outcome.shown.is_some() { DONE } else { EXCEEDED })
 }
 
@@ -248,7 +258,7 @@ impl OptimizeArguments {
                 scratch_bytes: gates.max_scratch,
                 occupancy_pct: gates.min_occupancy,
             },
-            object: gates.object.clone(),
+            object: None,
             runs: gates.runs,
             min_gain_pct: gates.min_gain,
             attempts: candidates.attempts,
@@ -285,8 +295,7 @@ fn transforms(words: &[String]) -> Result<Vec<Transform>, Failure> {
 /// Prints what would be tried or sent first.
 fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
     let path = place.root.join(&place.file);
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    let text = read_source(&path)?;
     let target = Target::find(&text, options.kernel.as_deref())?;
     if let Some(model) = model {
         let question = Question {
@@ -344,7 +353,7 @@ impl Observer for Reporter {
     }
 }
 
-fn print(outcome: &Outcome, format: SummaryFormat) -> Result<(), Failure> {
+fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), Failure> {
     if let Some(shown) = &outcome.shown {
         return Ok(messages::print(shown.clone())?);
     }
@@ -362,16 +371,19 @@ fn print(outcome: &Outcome, format: SummaryFormat) -> Result<(), Failure> {
             });
             serde_json::to_string_pretty(&value).map_err(anyhow::Error::from)? + "\n"
         }
-        SummaryFormat::Text => summary(outcome),
+        SummaryFormat::Text => summary(outcome, place),
     };
     Ok(messages::print(text)?)
 }
 
-fn summary(outcome: &Outcome) -> String {
+fn summary(outcome: &Outcome, place: &Place) -> String {
     let mut lines: Vec<String> = outcome.attempts.iter().map(line).collect();
     lines.extend(outcome.refusals.iter().map(|(name, reason)| format!("   {name} does not fit: {reason}")));
     lines.push(match &outcome.promoted {
-        Some((attempt, path)) => format!("attempt {attempt} is promoted: git apply {}", path.display()),
+        Some((attempt, path)) => {
+            let words = ["git", "-C", &place.root.to_string_lossy(), "apply", &path.to_string_lossy()].map(quoted);
+            format!("attempt {attempt} is promoted: {}", words.join(" "))
+        }
         None => "nothing was accepted".to_owned(),
     });
     lines.join("\n") + "\n"
@@ -387,7 +399,12 @@ fn line(attempt: &Attempt) -> String {
         (_, _, Some(last)) if last.verdict == Verdict::Fail => {
             last.reason.lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
         }
-        _ => "not accepted: something is unverified".to_owned(),
+        _ => {
+            let open = attempt.gates.iter().filter(|result| result.verdict == Verdict::Unverified);
+            let reasons: Vec<String> =
+                open.map(|result| format!("{}: {}", result.gate.word(), result.reason)).collect();
+            format!("not accepted, unverified: {}", reasons.join("; "))
+        }
     };
     format!("{:>2} {:<14} {}\n   {end}", attempt.attempt, attempt.proposer, verdicts.join(", "))
 }
