@@ -9,6 +9,10 @@ fn names(text: &str) -> Vec<String> {
     kernels(text).iter().map(|kernel| [kernel.scopes.join("::"), kernel.name.clone()].join("::")).collect()
 }
 
+fn part<'a>(text: &'a str, range: &std::ops::Range<usize>) -> &'a str {
+    text.get(range.clone()).unwrap()
+}
+
 /// The types of parameters in one spelling.
 fn kinds(parameters: &str) -> Vec<String> {
     one(&format!("__global__ void k({parameters}) {{}}")).parameters.into_iter().map(|one| one.kind).collect()
@@ -19,9 +23,9 @@ fn a_plain_kernel() {
     let text = "int x;\n/* __global__ void no() {} */\n__global__ void add(const float *a, float *b, int n) {\n  b[0] = a[n];\n}  // add\n";
     let kernel = one(text);
     assert_eq!((kernel.name.as_str(), kernel.line, kernel.is_c, kernel.is_torn), ("add", 3, false, false));
-    assert_eq!(&text[kernel.signature.clone()], "__global__ void add(const float *a, float *b, int n)");
-    assert_eq!(&text[kernel.body.clone()], "{\n  b[0] = a[n];\n}");
-    assert_eq!(&text[kernel.whole.clone()], &text[kernel.signature.start..kernel.body.end]);
+    assert_eq!(part(text, &kernel.signature), "__global__ void add(const float *a, float *b, int n)");
+    assert_eq!(part(text, &kernel.body), "{\n  b[0] = a[n];\n}");
+    assert_eq!(part(text, &kernel.whole), part(text, &(kernel.signature.start..kernel.body.end)));
     assert_eq!(kernel.qualifiers, ["__global__", "void"]);
     let names: Vec<_> = kernel.parameters.iter().map(|one| one.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["a", "b", "n"]);
@@ -86,7 +90,7 @@ template <class T> __global__ void j(T t) requires std::integral<T> { }
     let template = |at: usize| found[at].template.clone().unwrap();
     assert_eq!(template(0).parameters, ["typename T", "int N=4", "class U=std::map<T, std::array<int, (N>2)>>"]);
     assert_eq!(template(0).arguments, None);
-    assert!(text[found[0].whole.clone()].starts_with("template <typename T, int N"));
+    assert!(part(text, &found[0].whole).starts_with("template <typename T, int N"));
     let kinds = |at: usize| found[at].parameters.iter().map(|one| one.kind.clone()).collect::<Vec<_>>();
     assert_eq!(kinds(0), ["$0*", "$2", "std::array<$0, $1>"]);
     assert_eq!((template(1).parameters.len(), template(1).arguments.as_deref()), (0, Some("float, 4")));
@@ -158,10 +162,10 @@ DEFINE(m);
     let found = kernels(text);
     let names: Vec<&str> = found.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["f", "g", "h", "i", "l"]);
-    assert_eq!(&text[found[0].whole.clone()], "KERNEL void f(int *p) { }");
+    assert_eq!(part(text, &found[0].whole), "KERNEL void f(int *p) { }");
     assert_eq!(found[1].qualifiers, ["static", "__global__", "__attribute__((hot))", "void"]);
     assert_eq!(found[2].launch_bounds.as_deref(), Some("256, (4+1)"));
-    assert_eq!((&text[found[3].whole.clone()], found[3].is_c), ("DEFINE(i) { a[0] = n; }", true));
+    assert_eq!((part(text, &found[3].whole), found[3].is_c), ("DEFINE(i) { a[0] = n; }", true));
     assert_eq!(found[3].parameters.len(), 2);
     assert_eq!(found[4].launch_bounds.as_deref(), Some("64, 2"));
     // Macros that name themselves and each other.
@@ -195,7 +199,7 @@ __global__ void next() { }
 "####;
     let found = kernels(text);
     assert_eq!(names_of(text), ["k", "next"]);
-    assert!(text[found[0].body.clone()].ends_with("n = 3;\n  }\n}"));
+    assert!(part(text, &found[0].body).ends_with("n = 3;\n  }\n}"));
     assert!(!found[0].is_torn);
     assert_eq!(found[0].parameters[1].default.as_deref(), Some("\"){\""));
 }
@@ -252,7 +256,7 @@ static __global__ void o(int *a) { }
         ]
     );
     assert_eq!(found[5].launch_bounds.as_deref(), Some("N, 2"));
-    assert!(text[found[5].whole.clone()].starts_with("template <int N>"));
+    assert!(part(text, &found[5].whole).starts_with("template <int N>"));
     assert_eq!(found[0].body.end, found[1].body.end);
 }
 
@@ -262,9 +266,9 @@ fn ranges_are_those_of_the_text() {
         "\u{feff}// ü\r\n__global__ void \\\r\nk(int a, \\  \n int b)\r\n{ /* ü */ }\r\n__global__ void l() { }\r";
     let found = kernels(text);
     assert_eq!(names_of(text), ["k", "l"]);
-    assert_eq!(&text[found[0].whole.clone()], "__global__ void \\\r\nk(int a, \\  \n int b)\r\n{ /* ü */ }");
-    assert_eq!(&text[found[0].body.clone()], "{ /* ü */ }");
-    assert_eq!(&text[found[1].whole.clone()], "__global__ void l() { }");
+    assert_eq!(part(text, &found[0].whole), "__global__ void \\\r\nk(int a, \\  \n int b)\r\n{ /* ü */ }");
+    assert_eq!(part(text, &found[0].body), "{ /* ü */ }");
+    assert_eq!(part(text, &found[1].whole), "__global__ void l() { }");
     assert_eq!((found[0].line, found[1].line), (3, 6));
 }
 
@@ -447,7 +451,7 @@ fn macros_of_headers() {
     let [axpy, next] = &found[..] else { panic!("{found:?}") };
     assert_eq!((axpy.name.as_str(), axpy.line, axpy.launch_bounds.as_deref()), ("axpy_kernel", 4, Some("(N)")));
     assert!(
-        text[axpy.whole.clone()].starts_with("template <int N") && text[axpy.whole.clone()].ends_with("y[0] = x[n]; }")
+        part(text, &axpy.whole).starts_with("template <int N") && part(text, &axpy.whole).ends_with("y[0] = x[n]; }")
     );
-    assert_eq!((&text[next.whole.clone()], next.line), ("__global__ void next() { }", 6));
+    assert_eq!((part(text, &next.whole), next.line), ("__global__ void next() { }", 6));
 }

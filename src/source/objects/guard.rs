@@ -5,6 +5,9 @@ use serde::Serialize;
 use super::model::KernelCode;
 use crate::analysis::hardware::occupancy::{Occupancy, Resources, limits};
 
+/// How a figure follows from a kernel; none if it is not known.
+type Figure = fn(&KernelCode) -> Option<f64>;
+
 /// A figure of a kernel before and after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Fact {
@@ -61,7 +64,7 @@ pub(crate) fn static_facts(
     work_items: u32,
     dynamic_lds_bytes: u64,
 ) -> Vec<Fact> {
-    let figures: [(&'static str, fn(&KernelCode) -> Option<f64>); 8] = [
+    let figures: [(&'static str, Figure); 8] = [
         ("vgpr", |kernel| Some(f64::from(kernel.vgpr))),
         ("accum_vgpr", |kernel| Some(f64::from(kernel.accum_vgpr))),
         ("sgpr", |kernel| Some(f64::from(kernel.sgpr))),

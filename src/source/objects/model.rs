@@ -77,12 +77,6 @@ impl KernelArgument {
     pub(crate) fn is_hidden(&self) -> bool {
         self.kind.starts_with("hidden_")
     }
-
-    /// Whether it is the address of memory.
-    #[cfg(test)]
-    pub(crate) fn is_pointer(&self) -> bool {
-        matches!(self.kind.as_str(), "global_buffer" | "dynamic_shared_pointer")
-    }
 }
 
 impl KernelCode {

@@ -199,7 +199,10 @@ fn the_fixture() {
     );
     let [scale, doubles, shuffle, heavy, empty] = <[KernelCode; 5]>::try_from(object.kernels).unwrap();
     let own = |kernel: &KernelCode| -> Vec<(u64, u64, bool)> {
-        kernel.own_arguments().map(|argument| (argument.offset, argument.bytes, argument.is_pointer())).collect()
+        kernel
+            .own_arguments()
+            .map(|argument| (argument.offset, argument.bytes, argument.address_space.is_some()))
+            .collect()
     };
     assert_eq!(own(&scale), [(0, 8, true), (8, 8, true), (16, 8, false), (24, 4, false)]);
     assert_eq!(own(&shuffle), [(0, 8, true), (8, 2, false), (10, 1, false), (16, 8, false)]);
