@@ -4,11 +4,11 @@
 pub(crate) fn short_name(shown: &str) -> String {
     let mut depth = 0_u32;
     let mut plain = String::new();
-    for letter in shown.chars() {
+    for letter in shown.replace("(anonymous namespace)", "anonymous").chars() {
         match letter {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
-            '(' | '[' if depth == 0 && !plain.is_empty() && !plain.ends_with("::") => break,
+            '(' | '[' if depth == 0 && !plain.is_empty() => break,
             _ if depth == 0 => plain.push(letter),
             _ => {}
         }
@@ -36,7 +36,7 @@ mod tests {
             ("add", "add"),
             ("void copy<float>(float*, float const*, int)", "copy"),
             ("blas::saxpy(float*, float const*, float, int)", "blas_saxpy"),
-            ("void (anonymous namespace)::go<int>(int)", "namespace_go"),
+            ("void (anonymous namespace)::go<int>(int)", "anonymous_go"),
             ("_Z4copyIfEvPT_PKS0_i", "Z4copyIfEvPT_PKS0_i"),
             ("../../x", "x"),
             ("", "kernel"),
