@@ -9,6 +9,8 @@ pub use crate::input::properties::{
 };
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
+pub use crate::source::kernels::properties::source_kernels;
+pub use crate::source::objects::properties::{code_object, mangled_names};
 pub use crate::source::scan::properties::source_scan;
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
@@ -21,6 +23,7 @@ pub const ALL: &[(&str, Property)] = &[
     #[cfg(any(feature = "cli", feature = "capture"))]
     ("capture_files", capture_files),
     ("categories", categories),
+    ("code_object", code_object),
     ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),
     ("fields", fields),
@@ -31,8 +34,10 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_scan", json_scan),
     ("json_template", json_template),
     ("kernel_names", kernel_names),
+    ("mangled_names", mangled_names),
     ("metrics", metrics),
     ("settings", settings),
+    ("source_kernels", source_kernels),
     ("source_scan", source_scan),
     ("sqlite_pages", sqlite_pages),
     ("window", window),

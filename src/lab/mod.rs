@@ -3,6 +3,8 @@
 pub mod captures;
 #[cfg(feature = "cli")]
 pub(crate) mod capturing;
+#[cfg(feature = "cli")]
+pub(crate) mod code;
 pub mod hsa;
 pub mod recording;
 #[cfg(feature = "cli")]

@@ -40,6 +40,7 @@ mod hardware;
 mod html_pages;
 mod idling;
 mod lab_capture;
+mod lab_code;
 mod lab_replay;
 mod launches;
 mod library;

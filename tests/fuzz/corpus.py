@@ -12,6 +12,8 @@ import pathlib
 import sqlite3
 import tempfile
 
+from code_objects import code_objects
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEY = "rocprofiler-sdk-tool"
 
@@ -39,6 +41,16 @@ RULES = (
     '[[rule]]\ncategory = "communication"\ntokens = ["nccl", "rccl"]\nprefixes = ["mscclpp"]\n'
     '\n[[rule]]\ncategory = "mine"\nregex = ["^my_.*[0-9]+$"]\nnot = ["test"]\nbefore = "communication"\n'
 )
+KERNELS = [
+    '#define KERNEL(n) extern "C" __global__ __launch_bounds__(n)\nKERNEL(256) void k(const float *__restrict__ a, int n = 3) '
+    "{ if (n) { a[0]; } }\n",
+    "namespace a::b { template <class T, int N = (3 > 2)> requires C<T> && (N > 1) static __global__ void k(T *a, T (&b)[N]) "
+    "noexcept { } template <> __global__ void k<int, 4>(int *, int (&)[4]) { } }\n",
+    "#ifdef D\n__global__ void k(double *a) {\n#else\n__global__ void k(float a[4][8], void (*f)(int)) {\n#endif\n"
+    "char c = '}'; auto r = R\"x(} )\" )x\"; /* } */ }\n",
+    "struct S final : public B<int> { __attribute__((global)) void [[x]] k(long unsigned const n, Ts... ts) {}\r\n};\r\n",
+    "#define DEFINE(name) __global__ void \\\n name(int a)\nDEFINE(k) { \\\n}\n#define A B B\n#define B A\nA __global__ void l() {}\n",
+]
 HEADS = [
     b"", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", b"\0" * 8 + b"DUCK" + b"\0" * 8, b"PAR1\x15\x04",
     b"SQLite for", b'{"traceEvents": []}', b"\xef\xbb\xbf" + b'{"' + KEY.encode() + b'": [',
@@ -164,6 +176,16 @@ def corpus(few):
     for text in COMPUTE.values():
         yield "compute_rows", text.encode()
         yield "head", text.encode()
+    for code_object in code_objects():
+        yield "code_object", code_object
+    for text in KERNELS:
+        yield "source_kernels", text.encode()
+    names_file = ROOT / "fixtures/code_object/names.txt"
+    mangled = [line.split("\t")[0] for line in names_file.read_text().splitlines() if not line.startswith("#")]
+    for name in mangled[:: 3 if few else 1]:
+        yield "mangled_names", name.encode()
+    if not few:
+        yield "source_kernels", (ROOT / "fixtures/code_object/kernels.hip").read_bytes()
     queries = sorted(ROOT.glob("queries/*/*.sql"))
     for path in sorted((ROOT / "fixtures/source").rglob("*.*")):
         if not few or path.stat().st_size < 1200:

@@ -25,8 +25,8 @@ pub(crate) struct SourceKernel {
     pub body: Range<usize>,
     /// Line of the name, from 1.
     pub line: u32,
-    /// Whether alternatives of the preprocessor share its body or its signature with another definition, so that it cannot be
-    /// replaced alone.
+    /// Whether alternatives of the preprocessor stand in its parameters, or its body is shared with another definition, so that
+    /// it cannot be replaced alone.
     pub is_torn: bool,
 }
 
@@ -35,6 +35,10 @@ pub(crate) struct SourceKernel {
 pub(crate) struct Template {
     /// The parameters as they are written, in their order: `typename T`, `int N = 4`.
     pub parameters: Vec<String>,
+    /// The parameters in one spelling without their names.
+    pub kinds: Vec<String>,
+    /// What stands after `requires`.
+    pub constraint: Option<String>,
     /// The arguments of a specialization, such as `float, 4`.
     pub arguments: Option<String>,
 }

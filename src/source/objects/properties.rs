@@ -1,5 +1,6 @@
 //! What the reader of code objects promises of any bytes.
 
+use super::demangle::demangled;
 use super::guard::{launch_refusal, occupancy, static_facts};
 use super::interface::{interface_difference, kernarg_difference};
 use super::reader::code_objects;
@@ -27,5 +28,14 @@ pub fn code_object(bytes: &[u8]) {
         for (one, next) in object.kernels.iter().zip(object.kernels.iter().skip(1)) {
             assert_eq!(interface_difference(one, next).is_none(), interface_difference(next, one).is_none());
         }
+    }
+}
+
+/// Demangling ends with a text that is not much longer than the limit of what is made for one name, or with none.
+pub fn mangled_names(bytes: &[u8]) {
+    let name = String::from_utf8_lossy(bytes);
+    if let Some(plain) = demangled(&name) {
+        assert!(name.starts_with("_Z") && !plain.is_empty());
+        assert_eq!(demangled(&name), Some(plain));
     }
 }

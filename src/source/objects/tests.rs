@@ -88,8 +88,11 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Figures of a kernel by their keys; offset, size and kind of each argument.
+type Printed = (BTreeMap<String, String>, Vec<[String; 3]>);
+
 /// The scalar lines of the notes of each kernel as `llvm-readelf` prints them, and the offsets, sizes and kinds of arguments.
-fn printed(notes: &str) -> BTreeMap<String, (BTreeMap<String, String>, Vec<[String; 3]>)> {
+fn printed(notes: &str) -> BTreeMap<String, Printed> {
     let mut kernels = BTreeMap::new();
     let body = notes.split("amdhsa.target").next().unwrap().split("amdhsa.kernels:").nth(1).unwrap();
     for kernel in body.split("\n  - ").skip(1) {

@@ -1,11 +1,11 @@
 //! What source code reveals about a program's GPU work before there is a trace.
 
 mod advice;
-mod c_conditions;
+pub(crate) mod c_conditions;
 mod c_kernels;
-mod c_lexer;
+pub(crate) mod c_lexer;
 mod c_scan;
-mod c_structure;
+pub(crate) mod c_structure;
 mod commands;
 mod file_matches;
 mod files;
@@ -17,8 +17,8 @@ mod python_lexer;
 mod python_scan;
 mod python_structure;
 mod summary;
-mod text;
-mod tokens;
+pub(crate) mod text;
+pub(crate) mod tokens;
 mod tree;
 
 pub(crate) use advice::{Priority, Recommendation};

@@ -9,6 +9,8 @@ pub(crate) struct Text<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// Places in `bytes` at which a line of the file ended that was joined with the next, ascending.
     pub joins: Vec<u32>,
+    /// Where each of these next lines begins in the text before lines were joined.
+    continuations: Vec<u32>,
 }
 
 impl<'a> Text<'a> {
@@ -30,14 +32,14 @@ impl<'a> Text<'a> {
             _ => file.into(),
         };
         let bytes = if memchr::memchr(b'\r', &bytes).is_some() { unified(&bytes).into() } else { bytes };
-        Self { bytes, joins: Vec::new() }
+        Self { bytes, joins: Vec::new(), continuations: Vec::new() }
     }
 
     /// Joins lines that end with a backslash with the next, as compilers of C do before anything else.
     pub(crate) fn joined(self) -> Self {
         let bytes = &self.bytes;
         let mut kept: Vec<u8> = Vec::new();
-        let mut joins = Vec::new();
+        let (mut joins, mut continuations) = (Vec::new(), Vec::new());
         let (mut from, mut start) = (0, 0);
         for end in memchr::memchr_iter(b'\n', bytes) {
             // Compilers overlook blanks after the backslash.
@@ -48,13 +50,22 @@ impl<'a> Text<'a> {
             // Lines that are not joined are taken over together with the next that is.
             kept.extend_from_slice(bytes.get(from..before + joined.len()).unwrap_or_default());
             joins.push(u32::try_from(kept.len()).unwrap_or(u32::MAX));
+            continuations.push(u32::try_from(end + 1).unwrap_or(u32::MAX));
             from = end + 1;
         }
         if joins.is_empty() {
             return self;
         }
         kept.extend_from_slice(bytes.get(from..).unwrap_or_default());
-        Self { bytes: kept.into(), joins }
+        Self { bytes: kept.into(), joins, continuations }
+    }
+
+    /// Where a byte stood before lines were joined.
+    pub(crate) fn unjoined(&self, at: usize) -> usize {
+        let before = self.joins.partition_point(|join| (*join as usize) <= at);
+        let last =
+            before.checked_sub(1).and_then(|last| Some((*self.joins.get(last)?, *self.continuations.get(last)?)));
+        last.map_or(at, |(join, continuation)| at - join as usize + continuation as usize)
     }
 }
 
@@ -81,6 +92,9 @@ mod tests {
         let text = Text::new(b"\xef\xbb\xbfa\r\nb\\ \r\nc\rd\\\n\\\ne").joined();
         assert_eq!(text.bytes.as_ref(), b"a\nbc\nde");
         assert_eq!(text.joins, [3, 6, 6]);
+        let joined = Text::new(b"ab\\\ncd\\ \n\\\ne").joined();
+        assert_eq!(joined.bytes.as_ref(), b"abcde");
+        assert_eq!([0, 1, 2, 3, 4].map(|at| joined.unjoined(at)), [0, 1, 4, 5, 11]);
         let wide: Vec<u8> =
             [0xff, 0xfe].into_iter().chain("k<<<1\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
         assert_eq!(Text::new(&wide).bytes.as_ref(), b"k<<<1\n");

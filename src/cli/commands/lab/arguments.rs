@@ -4,10 +4,11 @@ use clap::{Args, Command, Subcommand};
 
 use super::autotune::AutotuneArguments;
 use super::capture::CaptureArguments;
+use super::code::CodeArguments;
 use super::optimize::OptimizeArguments;
 use super::profile::ProfileArguments;
 use super::replay::ReplayArguments;
-use super::{autotune, capture, optimize, profile, replay};
+use super::{autotune, capture, code, optimize, profile, replay};
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::engine::Registry;
@@ -31,6 +32,8 @@ enum Action {
     Capture(CaptureArguments),
     /// Run captured dispatches again, with their code or another
     Replay(ReplayArguments),
+    /// List the kernels of code objects: resources, occupancy, arguments
+    Code(CodeArguments),
 }
 
 /// Runs the verb.
@@ -49,5 +52,6 @@ pub(crate) fn run(
         Action::Optimize(arguments) => optimize::run(arguments, registry, command, global),
         Action::Capture(arguments) => capture::run(arguments, global),
         Action::Replay(arguments) => replay::run(arguments, global),
+        Action::Code(arguments) => code::run(arguments, global),
     }
 }

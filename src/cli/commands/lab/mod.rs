@@ -1,8 +1,9 @@
-//! `lab profile|autotune|optimize|capture|replay`: one kernel at a time.
+//! `lab profile|autotune|optimize|capture|replay|code`: one kernel at a time.
 
 mod arguments;
 mod autotune;
 mod capture;
+mod code;
 mod optimize;
 mod profile;
 mod replay;

@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
 
     /// As many bytes as a number before them tells.
     pub(super) fn counted(&mut self) -> Option<&'a str> {
-        let length = self.number()?;
+        let length = self.number().filter(|length| *length > 0)?;
         let text = self.rest().get(..length)?;
         self.at += length;
         std::str::from_utf8(text).ok()

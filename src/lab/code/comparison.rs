@@ -1,0 +1,74 @@
+//! Kernels of one file beside those of another.
+
+use serde::Serialize;
+
+use super::listing::Wanted;
+use crate::source::objects::{CodeObject, Fact, interface_difference, kernarg_difference, static_facts};
+
+/// What changed from one file to another.
+#[derive(Debug, Serialize)]
+pub(crate) struct Comparison {
+    /// The file that came before.
+    pub against: String,
+    pub kernels: Vec<ComparedKernel>,
+    /// Kernels of the other file that have no counterpart of the same target.
+    pub missing: Vec<MissingKernel>,
+}
+
+/// A kernel that only the older file has for its target.
+#[derive(Debug, Serialize)]
+pub(crate) struct MissingKernel {
+    pub target: String,
+    pub name: String,
+    pub demangled: String,
+}
+
+/// A kernel that is in both.
+#[derive(Debug, Serialize)]
+pub(crate) struct ComparedKernel {
+    pub target: String,
+    pub name: String,
+    pub demangled: String,
+    /// The first difference that programs which launch it would notice.
+    pub interface_difference: Option<String>,
+    /// The first reason why recorded arguments of the one do not serve the other.
+    pub kernarg_difference: Option<String>,
+    pub facts: Vec<Fact>,
+}
+
+impl Comparison {
+    /// Whether a program that was built for the one runs with the other.
+    pub(crate) fn has_same_interfaces(&self) -> bool {
+        self.missing.is_empty() && self.kernels.iter().all(|kernel| kernel.interface_difference.is_none())
+    }
+}
+
+/// Compares kernels of the same symbol and target, in the order of the older file.
+pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], wanted: &Wanted) -> Comparison {
+    let mut comparison = Comparison { against, kernels: Vec::new(), missing: Vec::new() };
+    for object in old {
+        for before in object.kernels.iter().filter(|kernel| wanted.has(kernel)) {
+            let counterparts = new.iter().filter(|other| other.target == object.target);
+            let mut counterparts = counterparts.flat_map(|other| &other.kernels);
+            let Some(after) = counterparts.find(|kernel| kernel.symbol == before.symbol) else {
+                comparison.missing.push(MissingKernel {
+                    target: object.target.clone(),
+                    name: before.name.clone(),
+                    demangled: before.demangled.clone(),
+                });
+                continue;
+            };
+            let facts =
+                static_facts(&object.target, before, after, wanted.work_items(before), wanted.dynamic_lds_bytes);
+            comparison.kernels.push(ComparedKernel {
+                target: object.target.clone(),
+                name: before.name.clone(),
+                demangled: before.demangled.clone(),
+                interface_difference: interface_difference(before, after),
+                kernarg_difference: kernarg_difference(before, after),
+                facts,
+            });
+        }
+    }
+    comparison
+}
