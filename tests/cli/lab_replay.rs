@@ -78,7 +78,7 @@ fn what_a_capture_holds() {
     insta::assert_snapshot!(text.stdout);
     let json = run(&["lab", "replay", FIXTURE, "--inspect", "-f", "json"]);
     let mut document: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(document["replays"][0]["kernel"].as_object_mut().unwrap().remove("arguments").is_some(), true);
+    assert!(document["replays"][0]["kernel"].as_object_mut().unwrap().remove("arguments").is_some());
     insta::assert_snapshot!(serde_json::to_string_pretty(&document).unwrap());
     let missing = run(&["lab", "replay", "fixtures/two_nodes", FIXTURE, "--inspect"]);
     assert_eq!(missing.code, 1);
@@ -140,7 +140,8 @@ fn addresses_are_checked() {
     let taken = ["--env", "FAKE_HSA_TAKEN=600000009000", "--attempts", "2"];
     for options in [&["--check-addresses"][..], &[]] {
         let (code, outcome) = replay_json(fixture, &[options, &taken].concat());
-        let states: Vec<&Value> = outcome["addresses"].as_array().unwrap().iter().map(|row| &row["state"]).collect();
+        let rows = outcome["addresses"].as_array().unwrap();
+        let states: Vec<&str> = rows.iter().map(|row| row["state"].as_str().unwrap()).collect();
         assert_eq!((code, states), (2, vec!["exact", "relocated", "exact"]));
         assert_eq!(outcome["notes"], json!(["an address was taken in 2 of 2 attempts"]));
         assert!(outcome.get("kernel").is_none());
