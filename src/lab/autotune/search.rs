@@ -64,6 +64,16 @@ impl Model {
     }
 }
 
+/// What is chosen by until the model is fitted anew.
+struct Generation {
+    /// How many configurations the model knows.
+    samples: usize,
+    model: Option<Model>,
+    /// How good it expects the others to be, the best first.
+    ranking: Vec<(f64, usize)>,
+}
+
+/// A search, which remembers nothing but what it would compute again.
 pub(crate) struct Search<'a> {
     space: &'a Space,
     settings: Settings,
@@ -73,8 +83,7 @@ pub(crate) struct Search<'a> {
     /// How many of the seeds are samples in any case.
     first: usize,
     is_exploring: bool,
-    /// The model of the first so many configurations, and how good it expects the others to be, the best first.
-    generation: Option<(usize, Option<Model>, Vec<(f64, usize)>)>,
+    generation: Option<Generation>,
 }
 
 impl<'a> Search<'a> {
@@ -147,13 +156,13 @@ impl<'a> Search<'a> {
 
     fn next_promising(&mut self, history: &History) -> Option<usize> {
         let evaluated = history.order().len();
-        let generation = self.boundary(evaluated);
-        if self.generation.as_ref().is_none_or(|(known, ..)| *known != generation) {
-            let model = self.fitted(history, generation);
+        let samples = self.boundary(evaluated);
+        if self.generation.as_ref().is_none_or(|known| known.samples != samples) {
+            let model = self.fitted(history, samples);
             let ranking = self.ranking(history, model.as_ref());
-            self.generation = Some((generation, model, ranking));
+            self.generation = Some(Generation { samples, model, ranking });
         }
-        let (_, model, ranking) = self.generation.as_ref()?;
+        let Generation { model, ranking, .. } = self.generation.as_ref()?;
         let is_trusted = model.as_ref().is_some_and(Model::is_trusted);
         if evaluated >= self.limit(is_trusted) {
             return None;

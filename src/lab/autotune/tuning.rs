@@ -70,6 +70,7 @@ pub(crate) fn tune(
         let start = Instant::now();
         match measure(configuration) {
             Measurement::Outcome(outcome) => {
+                let outcome = written(outcome);
                 if let Some(state) = state.as_deref_mut() {
                     state.add(space, configuration, &outcome, start.elapsed().as_secs_f64())?;
                 }
@@ -79,5 +80,13 @@ pub(crate) fn tune(
             Measurement::Interrupted => return Ok(Stopped::Interrupted),
             Measurement::Impossible(reason) => return Ok(Stopped::Impossible(reason)),
         }
+    }
+}
+
+/// The outcome as the file of results gives it back: a reader of JSON is not exact to the last bit of longer numbers.
+fn written(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Value(value) => Outcome::Value(format!("{value:.11e}").parse().unwrap_or(value)),
+        failed @ Outcome::Failed(_) => failed,
     }
 }

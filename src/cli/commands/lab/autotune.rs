@@ -74,9 +74,9 @@ Samples that are spread over the space come first; a regression of them chooses 
 Exits with 3 if no configuration works, and with 5 if Ctrl-C ended the search; the result is that of the runs before.
 
 Examples:
-  wavesieve lab autotune --parameter tile=16,32,64,128 --parameter stages=1,2,3 --plan -- ./gemm --tile={tile} {stages}
+  wavesieve lab autotune --parameter tile=16,32,64 --plan -- ./gemm --tile={tile}
   wavesieve lab autotune --parameter seconds=0.01,0.03 -- sleep {seconds}
-  wavesieve lab autotune --parameter n=2,3,5 --measure printed --pattern '^[0-9]+' -- echo {n}"
+  wavesieve lab autotune --parameter n=2,5 --measure printed --pattern '[0-9]+' -- echo {n}"
 )]
 pub(super) struct AutotuneArguments {
     /// Space of parameters: a JSON or TOML file

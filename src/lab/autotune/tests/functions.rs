@@ -160,7 +160,6 @@ fn tiled(number: &dyn Fn(&str) -> f64, _: &dyn Fn(&str) -> String) -> f64 {
 /// What a search came to.
 pub(crate) struct Found {
     pub configurations: usize,
-    pub runs: usize,
     pub best: Option<usize>,
     pub history: History,
 }
@@ -174,8 +173,7 @@ pub(crate) fn search(case: &Case, settings: Settings) -> Found {
         match search.step(&history) {
             Step::Run(configuration) => history.add(configuration, &case.run(configuration, &mut random)),
             Step::Done(verdict) => {
-                let (configurations, runs) = (history.order().len(), history.runs());
-                return Found { configurations, runs, best: verdict.best(), history };
+                return Found { configurations: history.order().len(), best: verdict.best(), history };
             }
         }
     }
