@@ -355,7 +355,7 @@ impl Observer for Reporter {
 
 fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), Failure> {
     if let Some(shown) = &outcome.shown {
-        return Ok(messages::print(shown.clone())?);
+        return messages::print(shown.clone());
     }
     let text = match format {
         SummaryFormat::Json => {
@@ -373,7 +373,7 @@ fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), 
         }
         SummaryFormat::Text => summary(outcome, place),
     };
-    Ok(messages::print(text)?)
+    messages::print(text)
 }
 
 fn summary(outcome: &Outcome, place: &Place) -> String {
