@@ -25,7 +25,8 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 /// Verbs that write folders or nothing but texts, and those of loops, which have tests of their own.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 14] = [
+    "lab",
     "convert",
     "trim",
     "merge",

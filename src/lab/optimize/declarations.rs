@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::target::Target;
 
-/// What defines names, with the name as a part.
-const DEFINING: [&str; 3] = ["#define", "typedef", "using"];
-
 /// The first name in the signatures of the kernels that stands for something else in the changed text.
 pub(super) fn changed_meaning(old_text: &str, old: &Target, new_text: &str) -> Option<String> {
     let (before, after) = (definitions(old_text), definitions(new_text));
@@ -49,12 +46,16 @@ fn definitions(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines().map(str::trim) {
         let line_words: Vec<&str> = words(line).collect();
-        let squeezed = line.replace("# ", "#");
-        let is_defining = DEFINING.iter().any(|start| squeezed.starts_with(start));
-        if !is_defining && !line_words.contains(&"typedef") && !squeezed.starts_with("#undef") {
+        let is_directive = line.starts_with('#');
+        let is_defining = match line_words.first() {
+            Some(&("define" | "undef")) => is_directive,
+            Some(&"using") => true,
+            _ => !is_directive && line_words.contains(&"typedef"),
+        };
+        if !is_defining {
             continue;
         }
-        let name = if squeezed.starts_with('#') || squeezed.starts_with("using") {
+        let name = if is_directive || line_words.first() == Some(&"using") {
             line_words.iter().find(|word| !matches!(**word, "define" | "undef" | "using" | "typename" | "namespace"))
         } else {
             line_words.last()

@@ -15,6 +15,11 @@ use crate::engine::Registry;
 
 /// Measure a kernel, tune its parameters, change it and check it, capture and replay it
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  wavesieve lab code fixtures/code_object/kernels.hsaco
+  wavesieve lab profile --plan --counters --arch gfx942 -- ./simulate
+  wavesieve lab optimize fixtures/source/hip/first.hip --dry-run --build make --workgroup 256 -- ./app
+  wavesieve lab replay fixtures/capture --inspect")]
 pub(crate) struct LabArguments {
     #[command(subcommand)]
     action: Action,

@@ -28,7 +28,9 @@ pub(crate) struct Tolerances {
 impl Tolerance {
     /// Whether a value may stand in the place of another. No NaN may, unless its bits are the same, which is found before.
     pub(super) fn allows(&self, expected: Number, found: Number) -> bool {
-        expected.distance(found) <= self.absolute + self.relative * expected.as_float().abs()
+        // What is relative to infinity is infinite.
+        let distance = expected.distance(found);
+        distance.is_finite() && distance <= self.absolute + self.relative * expected.as_float().abs()
     }
 }
 
