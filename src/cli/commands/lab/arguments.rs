@@ -18,7 +18,6 @@ use crate::engine::Registry;
 #[command(after_help = "Examples:
   wavesieve lab code fixtures/code_object/kernels.hsaco
   wavesieve lab profile --plan --counters --arch gfx942 -- ./simulate
-  wavesieve lab optimize fixtures/source/hip/first.hip --dry-run --build make --workgroup 256 -- ./app
   wavesieve lab replay fixtures/capture --inspect")]
 pub(crate) struct LabArguments {
     #[command(subcommand)]
