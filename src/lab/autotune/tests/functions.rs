@@ -127,6 +127,7 @@ pub(crate) fn case(name: &'static str) -> Case {
     let all = || tiles(DEPTHS, &[]);
     match name {
         "smooth" => Case::new(all(), smooth, 0.0),
+        "small" => Case::new(tiles(&[32], &[]), smooth, 0.0),
         "noise" => Case::new(all(), smooth, 0.03),
         "much noise" => Case::new(all(), smooth, 0.1),
         "categories" => Case::new(tiles(&[32, 64], CATEGORIES), categories, 0.01),

@@ -66,7 +66,7 @@ fn what_failed_is_not_tried_again() {
 
 #[test]
 fn the_same_results_lead_to_the_same_steps() {
-    let case = case("smooth");
+    let case = case("small");
     let whole = search(&case, settings(5));
     // Another search, which begins anew at every step.
     let mut history = History::new(case.space.len());
