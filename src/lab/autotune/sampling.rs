@@ -6,6 +6,8 @@ use super::space::Space;
 
 /// Random configurations of which the best placed becomes a sample.
 const CANDIDATES: usize = 48;
+/// Samples, the last ones, from which a new one is to be far.
+const LOOKED_AT: usize = 256;
 
 /// Configurations in an order in which each is far from those before it, and has values that were rare in them. The same seed
 /// gives the same samples.
@@ -24,7 +26,8 @@ pub(crate) fn spread(space: &Space, count: usize, seed: u64) -> Vec<usize> {
         }
         let score = |configuration: &usize| {
             let levels = space.levels(*configuration);
-            let near = samples.iter().map(|sample| distances.between(levels, space.levels(*sample)));
+            let near =
+                samples.iter().rev().take(LOOKED_AT).map(|sample| distances.between(levels, space.levels(*sample)));
             let near = near.fold(f64::INFINITY, f64::min).min(1e3);
             let crowd = used.iter().zip(levels).map(|(used, level)| {
                 let most = used.iter().sum::<usize>().max(1) as f64;

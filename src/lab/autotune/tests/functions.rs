@@ -9,9 +9,9 @@ use crate::lab::autotune::space::Space;
 use crate::lab::autotune::value::Value;
 
 /// The spaces of these functions: tiles, warps and stages as upstream has them.
-pub(crate) fn tiles(more: &[(&str, &[&str])]) -> Space {
+pub(crate) fn tiles(depths: &[i64], more: &[(&str, &[&str])]) -> Space {
     let numbers: [(&str, &[i64]); 5] = [
-        ("BLOCK_K", &[16, 32, 64, 128]),
+        ("BLOCK_K", depths),
         ("BLOCK_M", &[16, 32, 64, 128, 256]),
         ("BLOCK_N", &[16, 32, 64, 128, 256]),
         ("num_stages", &[1, 2, 3, 4, 5]),
@@ -36,9 +36,8 @@ pub(crate) fn tiles(more: &[(&str, &[&str])]) -> Space {
 /// What a configuration takes, in ms; none where it fails.
 pub(crate) type Function = fn(&dyn Fn(&str) -> f64, &dyn Fn(&str) -> String) -> Option<f64>;
 
-/// A function with its name, space and noise.
+/// A function with its space and noise.
 pub(crate) struct Case {
-    pub name: &'static str,
     pub space: Space,
     /// Deviation of a run, as a share.
     pub noise: f64,
@@ -47,7 +46,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn new(name: &'static str, space: Space, function: Function, noise: f64) -> Self {
+    fn new(space: Space, function: Function, noise: f64) -> Self {
         let truth = (0..space.len())
             .map(|configuration| {
                 let values: BTreeMap<String, Value> =
@@ -57,7 +56,7 @@ impl Case {
                 function(&number, &text)
             })
             .collect();
-        Self { name, space, noise, truth }
+        Self { space, noise, truth }
     }
 
     pub(crate) fn optimum(&self) -> f64 {
@@ -79,7 +78,11 @@ fn log2(value: f64) -> f64 {
     libm::log2(value)
 }
 
-pub(crate) fn cases() -> Vec<Case> {
+const DEPTHS: &[i64] = &[16, 32, 64, 128];
+const CATEGORIES: &[(&str, &[&str])] =
+    &[("layout", &["row", "column"]), ("way", &["direct", "split", "stream", "naive"])];
+
+pub(crate) fn case(name: &'static str) -> Case {
     // A bowl over logarithms, steeper on one side, with its lowest place off the grid of some parameters.
     let smooth: Function = |number, _| {
         let m = log2(number("BLOCK_M")) - 6.2;
@@ -121,20 +124,18 @@ pub(crate) fn cases() -> Vec<Case> {
         let bytes = 2.0 * number("BLOCK_K") * (number("BLOCK_M") + number("BLOCK_N")) * number("num_stages");
         if bytes > 65_536.0 { None } else { Some(tiled(number, text)) }
     };
-    vec![
-        Case::new("smooth", tiles(&[]), smooth, 0.0),
-        Case::new("noise", tiles(&[]), smooth, 0.03),
-        Case::new("much noise", tiles(&[]), smooth, 0.1),
-        Case::new(
-            "categories",
-            tiles(&[("layout", &["row", "column"]), ("way", &["direct", "split", "stream", "naive"])]),
-            categories,
-            0.01,
-        ),
-        Case::new("interactions", tiles(&[]), interactions, 0.01),
-        Case::new("cliff", tiles(&[]), cliff, 0.01),
-        Case::new("tiles", tiles(&[]), |number, text| Some(tiled(number, text)), 0.01),
-    ]
+    let all = || tiles(DEPTHS, &[]);
+    match name {
+        "smooth" => Case::new(all(), smooth, 0.0),
+        "small" => Case::new(tiles(&[32], &[]), smooth, 0.0),
+        "noise" => Case::new(all(), smooth, 0.03),
+        "much noise" => Case::new(all(), smooth, 0.1),
+        "categories" => Case::new(tiles(&[32, 64], CATEGORIES), categories, 0.01),
+        "interactions" => Case::new(all(), interactions, 0.01),
+        "cliff" => Case::new(all(), cliff, 0.01),
+        "tiles" => Case::new(all(), |number, text| Some(tiled(number, text)), 0.01),
+        other => panic!("there is no function {other}"),
+    }
 }
 
 /// A multiplication of matrices in tiles, in steps as on a device: whole waves of blocks, wavefronts that fit, memory that is

@@ -1,4 +1,4 @@
-use super::functions::{Case, cases, search, settings};
+use super::functions::{Case, case, search, settings, tiles};
 use super::upstream::upstream;
 use crate::lab::autotune::halving::{Verdict, halving};
 use crate::lab::autotune::regression::{Regression, cross_validated};
@@ -7,10 +7,6 @@ use crate::lab::autotune::score::Scale;
 use crate::lab::autotune::search::{Search, Step};
 use crate::lab::autotune::{History, Outcome};
 
-fn case(name: &str) -> Case {
-    cases().into_iter().find(|case| case.name == name).unwrap()
-}
-
 /// Of so many searches, how many found a configuration within a share of the best, and the most configurations that ran.
 fn found(case: &Case, seeds: u64, within: f64) -> (u64, f64) {
     let limit = case.optimum() * (1.0 + within);
@@ -18,7 +14,7 @@ fn found(case: &Case, seeds: u64, within: f64) -> (u64, f64) {
     let mut good = 0;
     for seed in 0..seeds {
         let mut settings = settings(seed);
-        settings.evaluations = Some(case.space.len() / 5);
+        settings.evaluations = Some(case.space.len() / 10);
         let result = search(case, settings);
         most = most.max(result.configurations as f64 / case.space.len() as f64);
         good += u64::from(result.best.and_then(|best| case.truth[best]).is_some_and(|time| time <= limit));
@@ -27,19 +23,19 @@ fn found(case: &Case, seeds: u64, within: f64) -> (u64, f64) {
 }
 
 #[test]
-fn the_best_is_found_in_a_fifth_of_the_evaluations() {
+fn the_best_is_found_in_a_tenth_of_the_evaluations() {
     for (name, within, least) in
-        [("smooth", 1e-9, 6), ("noise", 1e-9, 6), ("interactions", 1e-9, 5), ("cliff", 0.02, 5), ("tiles", 0.02, 6)]
+        [("smooth", 1e-9, 3), ("noise", 1e-9, 3), ("interactions", 1e-9, 2), ("cliff", 0.02, 3), ("tiles", 0.02, 3)]
     {
-        let (good, most) = found(&case(name), 6, within);
-        assert!(good >= least && most <= 0.2, "{name}: {good} of 6, with {most} of the space");
+        let (good, most) = found(&case(name), 3, within);
+        assert!(good >= least && most <= 0.1, "{name}: {good} of 3, with {most} of the space");
     }
 }
 
 #[test]
 fn categories_do_not_hide_the_best() {
     let (good, most) = found(&case("categories"), 1, 1e-9);
-    assert!(good == 1 && most <= 0.2);
+    assert!(good == 1 && most <= 0.1);
 }
 
 /// Upstream's regression fits ten samples of anything exactly, leaves configurations out by it, and misses the best.
@@ -70,7 +66,7 @@ fn what_failed_is_not_tried_again() {
 
 #[test]
 fn the_same_results_lead_to_the_same_steps() {
-    let case = case("smooth");
+    let case = case("small");
     let whole = search(&case, settings(5));
     // Another search, which begins anew at every step.
     let mut history = History::new(case.space.len());
@@ -93,8 +89,7 @@ fn samples_are_spread() {
             assert!((5..=20).contains(&times), "{} {level}: {times}", parameter.name);
         }
     }
-    let all = spread(&case.space, 5000, 1);
-    assert_eq!(all.len(), case.space.len());
+    assert_eq!(spread(&tiles(&[32], &[]), 5000, 1).len(), 625);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::functions::{cases, settings};
+use super::functions::{settings, tiles};
 use crate::lab::autotune::search::{Search, Step};
 use crate::lab::autotune::{AutotuneError, Outcome, Space, State, Subject};
 
@@ -54,7 +54,7 @@ fn results_of_another_search_are_refused() {
     let space = small();
     finish(&path, &space);
     let whole = fs::read(&path).unwrap();
-    let other = cases().remove(0).space;
+    let other = tiles(&[32], &[]);
     let refused =
         |subject: &Subject, space: &Space| State::open(&path, subject, space).map(drop).unwrap_err().to_string();
     assert!(refused(&subject(&other), &other).contains("another space of parameters"));
