@@ -13,7 +13,7 @@ pub(super) fn refusal(target: &str, sets: &[String]) -> Option<String> {
             let name = feature.trim_end_matches(['+', '-']);
             offered.iter().any(|offered| offered.trim_end_matches(['+', '-']) == name && offered != feature)
         };
-        processor == wanted && !features.iter().any(|feature| is_other(feature))
+        processor == wanted && !features.iter().any(is_other)
     };
     let shown: Vec<String> = sets.iter().map(|set| short(set).to_owned()).collect();
     (!sets.iter().any(fits)).then(|| format!("it is code for {}, and the GPU runs {}", short(target), shown.join(", ")))
