@@ -59,8 +59,8 @@ fn answers_do_not_depend_on_the_cache() {
     let mut fixtures: Vec<PathBuf> = fixtures.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
     fixtures.sort();
     for fixture in fixtures {
-        // Source code is no trace, and a dataset is read as it is.
-        if ["source", "layout_1"].iter().any(|name| fixture.file_name() == Some(name.as_ref())) {
+        // Source code, code objects and captures are no traces, and a dataset is read as it is.
+        if ["source", "layout_1", "capture", "code_object"].iter().any(|name| fixture.file_name() == Some(name.as_ref())) {
             continue;
         }
         let cache = directory.path().join(fixture.file_name().unwrap());

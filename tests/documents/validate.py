@@ -72,13 +72,13 @@ def of_json_outputs(binary, schemas, source):
     if comparison:
         outputs.append(("compare", json.loads(comparison)))
     held = printed("lab", "replay", str(HERE.parents[1] / "fixtures/capture"), "--inspect", "-f", "json")
-    outputs.append(("replay", json.loads(held)))
+    outputs.append(("lab-replay", json.loads(held)))
     with tempfile.TemporaryDirectory() as directory:
         printed("convert", *source, "-o", f"{directory}/dataset")
         outputs.append(("dataset", json.loads((Path(directory) / "dataset/manifest.json").read_text())))
     for name, output in outputs:
         yield from (f"{name}: {problem}" for problem in problems(strict(schemas[name]), output))
-        if name not in ("table", "dataset", "replay"):
+        if name not in ("table", "dataset", "lab-replay"):
             yield from (f"{name} with a key more: {problem}" for problem in problems(schemas[name], extended(output)))
     # What no program writes must be refused, or the schemas check nothing.
     for name, output, key in (("info", info, "rank"), ("check", check, "severity"), ("dataset", outputs[-1][1], "format")):
@@ -160,7 +160,7 @@ def main():
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
     schemas = {}
-    for topic in ("info", "check", "table", "dataset", "compare", "replay"):
+    for topic in ("info", "check", "table", "dataset", "compare", "lab-replay"):
         text = subprocess.run([options.binary, "schema", topic], capture_output=True, check=True).stdout
         schemas[topic] = json.loads(text)
         jsonschema.Draft202012Validator.check_schema(schemas[topic])
