@@ -15,6 +15,9 @@ pub struct Run {
     pub stderr: String,
 }
 
+/// Fixtures that are no traces.
+pub const NO_TRACES: [&str; 3] = ["capture", "code_object", "source"];
+
 /// The binary in the project's root with a fixed environment, and neither settings nor sessions of the user.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavesieve"));
