@@ -20,6 +20,8 @@ fi
 make_program() {
   # Only the last link is told of the old glibc: objects do not depend on its version.
   cargo rustc --locked --profile "$profile" --bin wavesieve -- -C linker=wavesieve-cc
+  # The library that programs load for `lab capture`. A package of its own, so that it is built without polars.
+  cargo rustc --locked --profile "$profile" -p wavesieve-capture --lib -- -C linker=wavesieve-cc
 }
 
 clean_wavesieve() {
@@ -32,8 +34,9 @@ make_tree() {
   local package="$target/package"
   local share="$package/share"
   rm -rf "$package"
-  mkdir -p "$package/bin" "$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,doc/wavesieve/docs}
+  mkdir -p "$package"/{bin,lib/wavesieve} "$share"/{man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d,doc/wavesieve/docs}
   install -m 755 "$target/wavesieve" "$package/bin/wavesieve"
+  install -m 644 "$target/libwavesieve_capture.so" "$package/lib/wavesieve/libwavesieve_capture.so"
   clean_wavesieve man --output "$share/man/man1"
   gzip -9n "$share"/man/man1/*.1
   clean_wavesieve completions bash > "$share/bash-completion/completions/wavesieve"
@@ -65,7 +68,7 @@ make_rpm() {
 
 make_wheel() {
   (cd python && maturin build --profile "$profile" --compatibility "manylinux_${oldest_glibc/./_}" --compression-level 1 --out "$output" -- -C linker=wavesieve-cc)
-  python3 tests/release/pack_wheel.py "$output"/wavesieve-"$version"-*.whl
+  python3 tests/release/pack_wheel.py "$output"/wavesieve-"$version"-*.whl "$target/libwavesieve_capture.so"
 }
 
 make_sdist() { (cd python && SOURCE_DATE_EPOCH="$epoch" maturin sdist --out "$output"); }

@@ -39,6 +39,17 @@ PYTHON
   chmod +x "$work"/programs/*
 }
 
+libraries() {
+  # The library for captures of every package, unpacked
+  local path=lib/wavesieve/libwavesieve_capture.so
+  mkdir -p "$work/libraries"
+  tar -xzOf "$(one "$name.tar.gz")" "$name/$path" > "$work/libraries/archive"
+  dpkg-deb --fsys-tarfile "$(one '*.deb')" | tar -xO "./usr/$path" > "$work/libraries/deb"
+  { rpm2cpio "$(one '*.rpm')" || true; } | (cd "$work" && cpio --quiet -idu "./usr/$path")
+  mv "$work/usr/$path" "$work/libraries/rpm"
+  unzip -p "$(one '*.whl')" "wavesieve-$version.data/data/$path" > "$work/libraries/wheel"
+}
+
 behaves() {
   # behaves COMMAND…: the program reads, answers, catches panics of the engine and reports damage
   local code=0 text
@@ -65,16 +76,25 @@ samples() {
   truncate -s $(($(stat -c %s "$database") / 2)) "$database"
 }
 
+finds_library() {
+  # finds_library COMMAND…: `lab capture` finds the library that it comes with
+  "$@" lab capture --plan --kernel . -- true > "$work/plan" 2>&1 && grep -q /lib/wavesieve/libwavesieve_capture.so "$work/plan" \
+    || fail "$*: lab capture: $(cat "$work/plan")"
+}
 check_sums() { (cd "$output" && sha256sum --quiet -c SHA256SUMS && echo "$(wc -l < SHA256SUMS) files"); }
 
 check_symbols() {
   programs
+  libraries
   local part newest bytes
   cmp "$work/programs/archive" "$work/programs/deb"
   cmp "$work/programs/archive" "$work/programs/rpm"
-  for part in archive wheel; do
-    newest="$(objdump -T "$work/programs/$part" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)"
-    echo "$part: $(stat -c %s "$work/programs/$part") bytes, newest symbols $newest, $(readelf -d "$work/programs/$part" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | xargs)"
+  for part in deb rpm wheel; do
+    cmp "$work/libraries/archive" "$work/libraries/$part"
+  done
+  for part in programs/archive programs/wheel libraries/archive; do
+    newest="$(objdump -T "$work/$part" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)"
+    echo "$part: $(stat -c %s "$work/$part") bytes, newest symbols $newest, $(readelf -d "$work/$part" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | xargs)"
     [ "$(printf '%s\n' "GLIBC_$oldest_glibc" "$newest" | sort -V | tail -n 1)" = "GLIBC_$oldest_glibc" ] || fail "$part needs $newest"
   done
   auditwheel show "$(one '*.whl')" | tee "$work/audit"
@@ -115,6 +135,7 @@ check_deb() {
   samples "$root/tmp"
   traces=/tmp/two_nodes damaged=/tmp/damaged
   behaves inside wavesieve
+  finds_library inside wavesieve
   inside man -P cat wavesieve > "$work/page" && grep -q "SYNOPSIS" "$work/page" || fail "man wavesieve"
   inside man -P cat wavesieve-table-kernel_summary | grep -q "kernel_summary" || fail "man wavesieve-table-kernel_summary"
   inside bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader wavesieve; complete -p wavesieve
@@ -137,7 +158,8 @@ check_rpm() {
   [ "$(printf '%s\n' "GLIBC_$oldest_glibc" "$newest" | sort -V | tail -n 1)" = "GLIBC_$oldest_glibc" ] || fail "the rpm needs $newest"
   rpm -qlp --nosignature "$package" > "$work/list"
   for path in /usr/bin/wavesieve /usr/share/man/man1/wavesieve.1.gz /usr/share/bash-completion/completions/wavesieve \
-    /usr/share/zsh/site-functions/_wavesieve /usr/share/licenses/wavesieve/THIRD-PARTY.txt /usr/share/doc/wavesieve/docs/guide/install.md; do
+    /usr/share/zsh/site-functions/_wavesieve /usr/share/licenses/wavesieve/THIRD-PARTY.txt /usr/share/doc/wavesieve/docs/guide/install.md \
+    /usr/lib/wavesieve/libwavesieve_capture.so; do
     grep -qx "$path" "$work/list" || fail "the rpm lacks $path"
   done
   mkdir "$root" && rpm --root "$root" --initdb
@@ -162,6 +184,7 @@ print(f"wheel: {wavesieve.__version__}, {len(rows)} rows of kernel_summary, a pl
 PYTHON
   )
   "$work/venv/bin/wavesieve" --version
+  finds_library "$work/venv/bin/wavesieve"
 }
 
 check_sdist() {
@@ -170,7 +193,8 @@ check_sdist() {
   (cd "$work/sdist" && maturin build --profile "$profile" --out "$work/from-sdist" -- -C linker=wavesieve-cc)
   python3 - "$(one '*.whl')" "$work"/from-sdist/*.whl <<'PYTHON'
 import sys, zipfile
-first, second = ({n for n in zipfile.ZipFile(path).namelist()} for path in sys.argv[1:])
+# The library for captures is a package of its own, which maturin does not build.
+first, second = ({n for n in zipfile.ZipFile(path).namelist() if "/data/lib/" not in n} for path in sys.argv[1:])
 if first != second:
     sys.exit(f"error: wheels differ: {sorted(first ^ second)}")
 print(f"sdist: a wheel built from it has the same {len(first)} files")

@@ -7,7 +7,10 @@ pub(crate) const LIBRARY: &str = "libwavesieve_capture.so";
 /// The variable that names it.
 pub(crate) const LIBRARY_VARIABLE: &str = "WAVESIEVE_CAPTURE_LIBRARY";
 
-/// Finds the library: the one that is named, or next to the program, or in the `lib` next to its folder.
+/// Where packages put it, from the folder of the program.
+const INSTALLED: &str = "../lib/wavesieve";
+
+/// Finds the library: the one that is named, or next to the program, or where packages put it.
 ///
 /// # Errors
 /// With what to do, where it is not there or cannot be named to the runtime.
@@ -17,12 +20,11 @@ pub(crate) fn find_library(named: Option<&Path>, program: &Path) -> Result<PathB
         Some(path) if path.is_file() => path.to_owned(),
         Some(path) => return Err(format!("{} is no file; name {LIBRARY}", path.display())),
         None => {
-            let places =
-                [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY), folder.join("../lib64").join(LIBRARY)];
+            let places = [folder.join(LIBRARY), folder.join(INSTALLED).join(LIBRARY)];
             places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
                 format!(
-                    "{LIBRARY} is neither in {} nor in ../lib; build it with `cargo build -p wavesieve-capture`, or name it \
-                     with --library or {LIBRARY_VARIABLE}",
+                    "{LIBRARY} is neither in {} nor in {INSTALLED}; build it with `cargo build -p wavesieve-capture`, or \
+                     name it with --library or {LIBRARY_VARIABLE}",
                     folder.display()
                 )
             })?

@@ -54,7 +54,7 @@ pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], 
                 comparison.missing.push(MissingKernel {
                     target: object.target.clone(),
                     name: before.name.clone(),
-                    demangled: before.demangled.clone(),
+                    demangled: before.demangled().into_owned(),
                 });
                 continue;
             };
@@ -63,7 +63,7 @@ pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], 
             comparison.kernels.push(ComparedKernel {
                 target: object.target.clone(),
                 name: before.name.clone(),
-                demangled: before.demangled.clone(),
+                demangled: before.demangled().into_owned(),
                 interface_difference: interface_difference(before, after),
                 kernarg_difference: kernarg_difference(before, after),
                 facts,

@@ -48,6 +48,8 @@ pub(crate) struct ListedObject {
 /// A kernel.
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
+    /// As C++ spells its name; the name itself if it is not mangled.
+    pub demangled: String,
     #[serde(flatten)]
     pub kernel: KernelCode,
     /// None with the reason in `occupancy_unknown`.
@@ -76,8 +78,9 @@ pub(crate) struct Fits {
 impl Wanted {
     /// Whether a kernel is to be listed.
     pub(super) fn has(&self, kernel: &KernelCode) -> bool {
-        let names = [&kernel.name, &kernel.demangled];
-        self.kernels.is_empty() || self.kernels.iter().any(|text| names.iter().any(|name| name.contains(text)))
+        self.kernels.is_empty()
+            || self.kernels.iter().any(|text| kernel.name.contains(text))
+            || self.kernels.iter().any(|text| kernel.demangled().contains(text))
     }
 
     /// Work-items of a workgroup of a kernel.
@@ -111,6 +114,7 @@ fn listed_kernel(target: &str, kernel: KernelCode, wanted: &Wanted, sources: &So
     let work_items = wanted.work_items(&kernel);
     let computed = occupancy(target, &kernel, work_items, wanted.dynamic_lds_bytes);
     Listed {
+        demangled: kernel.demangled().into_owned(),
         occupancy_unknown: computed.as_ref().err().copied(),
         occupancy: computed.ok().map(|fits| Fits {
             work_items,

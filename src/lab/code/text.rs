@@ -59,10 +59,10 @@ fn write_object(text: &mut String, object: &ListedObject) -> Result {
     writeln!(text, "{}  kernel", line(HEADS.to_vec()))?;
     for (row, listed) in rows.iter().zip(&object.kernels) {
         let cells = row.iter().map(String::as_str).collect();
-        writeln!(text, "{}  {}", line(cells), escape_hidden(&listed.kernel.demangled))?;
+        writeln!(text, "{}  {}", line(cells), escape_hidden(&listed.demangled))?;
     }
     for listed in &object.kernels {
-        writeln!(text, "\n{}", escape_hidden(&listed.kernel.demangled))?;
+        writeln!(text, "\n{}", escape_hidden(&listed.demangled))?;
         write_details(text, listed)?;
     }
     Ok(())

@@ -67,7 +67,7 @@ fn in_files(
         };
         for object in objects {
             found.extend(object.kernels.into_iter().map(|code| {
-                let is_target = target.is(&code.name) || target.is(&code.demangled);
+                let is_target = target.is(&code.name) || target.is(&code.demangled());
                 Compiled { file: file.clone(), target: object.target.clone(), code, is_target }
             }));
         }

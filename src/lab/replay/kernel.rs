@@ -85,7 +85,7 @@ pub(super) fn choose(
         return Err(Stop::unsupported(format!("{} cannot run here: {reason}; build it for this GPU", path.display())));
     }
     let new_kernel = kernel_of(&new, &symbol).ok_or_else(|| {
-        let names: Vec<&str> = object.kernels.iter().map(|kernel| kernel.demangled.as_str()).take(5).collect();
+        let names: Vec<_> = object.kernels.iter().map(KernelCode::demangled).take(5).collect();
         failed(format!("there is no kernel {} in it; it has {}", capture.dispatch.shown_name(), names.join(", ")))
     })?;
     match (old_kernel, &old) {

@@ -433,7 +433,7 @@ fn kernels_of_a_code_object() {
     let code = std::fs::read(folder.join("kernels.hsaco")).unwrap();
     let object = crate::source::objects::code_objects(&code).unwrap().remove(0);
     for kernel in &object.kernels {
-        for name in [&kernel.name, &kernel.symbol, &kernel.demangled] {
+        for name in [&kernel.name, &kernel.symbol, kernel.demangled().as_ref()] {
             let [definition] = named(&found, name)[..] else { panic!("{name}") };
             assert_eq!(definition.parameters.len(), kernel.own_arguments().count(), "{name}");
             let bounds = definition.launch_bounds.as_ref().map_or(1024, |bounds| bounds.parse().unwrap());

@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use super::demangle::demangled;
 use super::elf::Elf;
 use super::error::ObjectError;
 use super::machines;
@@ -117,7 +116,6 @@ impl Kernel<'_> {
         KernelCode {
             name: self.name.to_owned(),
             symbol: self.symbol.to_owned(),
-            demangled: demangled(self.name).unwrap_or_else(|| self.name.to_owned()),
             arguments: self.arguments.into_iter().map(Argument::read).collect(),
             kernarg_bytes: self.kernarg_bytes,
             kernarg_alignment: self.kernarg_alignment,

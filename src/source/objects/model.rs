@@ -1,6 +1,10 @@
 //! What a code object states about its kernels.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
+
+use super::demangle::demangled;
 
 /// The code for one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -22,8 +26,6 @@ pub(crate) struct KernelCode {
     pub name: String,
     /// Symbol of its descriptor: the name and `.kd`.
     pub symbol: String,
-    /// As C++ spells it; the name itself if it is not mangled, or in a way that is not known.
-    pub demangled: String,
     /// In the order of the metadata, which is that of their offsets.
     pub arguments: Vec<KernelArgument>,
     pub kernarg_bytes: u64,
@@ -80,6 +82,11 @@ impl KernelArgument {
 }
 
 impl KernelCode {
+    /// As C++ spells it; the name itself if it is not mangled. Made on demand, because large files have thousands.
+    pub(crate) fn demangled(&self) -> Cow<'_, str> {
+        demangled(&self.name).map_or(Cow::Borrowed(&self.name), Cow::Owned)
+    }
+
     /// The arguments that the program gives.
     pub(crate) fn own_arguments(&self) -> impl Iterator<Item = &KernelArgument> {
         self.arguments.iter().filter(|argument| !argument.is_hidden())

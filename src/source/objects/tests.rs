@@ -186,7 +186,7 @@ fn the_fixture() {
     let bytes = fixture();
     let [object] = <[CodeObject; 1]>::try_from(code_objects(&bytes).unwrap()).unwrap();
     assert_eq!((object.target.as_str(), object.metadata_version.as_str()), ("gfx942", "1.2"));
-    let names: Vec<&str> = object.kernels.iter().map(|kernel| kernel.demangled.as_str()).collect();
+    let names: Vec<_> = object.kernels.iter().map(KernelCode::demangled).collect();
     assert_eq!(
         names,
         [

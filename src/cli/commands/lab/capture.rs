@@ -79,7 +79,7 @@ pub(super) struct CaptureArguments {
     /// Seconds that the program may take [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Run")]
     time_limit: Option<u64>,
-    /// Library to load [default: libwavesieve_capture.so next to this program or in ../lib]
+    /// Library to load [default: libwavesieve_capture.so next to this program or in ../lib/wavesieve]
     #[arg(long, value_name = "FILE", env = LIBRARY_VARIABLE, hide_env_values = true, help_heading = "Run")]
     library: Option<PathBuf>,
     /// Print what would run, and run nothing
