@@ -122,6 +122,8 @@ documents() {
     --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source
   python tests/documents/guide_python.py --binary "$binary"
   python tests/documents/lab.py --binary "$binary"
+  cargo build --locked --quiet -p fake-hsa -p wavesieve-capture
+  python tests/documents/lab_outputs.py --binary "$binary"
   python tests/documents/site_check.py
 }
 
