@@ -51,6 +51,25 @@ compilers() {
   for tool in "clang++-19:clang-19" "ld.lld-19:lld-19" "llvm-readelf-19:llvm-19"; do
     need "${tool%%:*} --version" "${tool##*:}" || echo "WARNING: ${tool%%:*} is absent: tests of device code are skipped" >&2
   done
+  device_libraries || echo "WARNING: HIP's headers and device libraries cannot be had: the test of device_code is skipped" >&2
+}
+
+device_libraries() {
+  # Debian 12 has HIP's headers, and only Debian 13 device libraries that clang 19 reads. They are unpacked, not installed.
+  local place="$cache/device-libraries-1" apt bitcode package
+  if [ ! -e "$place/ready" ]; then
+    rm -rf "$place" && mkdir -p "$place"/{lists/partial,archives/partial,root} || return 1
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main" > "$place/sources.list"
+    apt=(-qq -o "Dir::Etc::SourceList=$place/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$place/lists"
+      -o "Dir::Cache=$place" -o APT::Sandbox::User=root)
+    (cd "$place" && apt-get "${apt[@]}" update && apt-get "${apt[@]}" download rocm-device-libs-17 libamdhip64-dev) || return 1
+    for package in "$place"/*.deb; do dpkg -x "$package" "$place/root" || return 1; done
+    bitcode="$(find "$place/root" -type d -name bitcode | head -n 1)"
+    rm -r "$place/lists" "$place"/*.deb
+    [ -n "$bitcode" ] && mkdir "$place/root/usr/amdgcn" && ln -s "$bitcode" "$place/root/usr/amdgcn/bitcode" || return 1
+    touch "$place/ready"
+  fi
+  export WAVESIEVE_HIP="$place/root/usr"
 }
 
 build() {

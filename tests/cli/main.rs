@@ -21,6 +21,7 @@ mod damaged_inputs;
 mod damaged_pages;
 mod databases;
 mod dataset;
+mod device_code;
 mod dialects;
 mod digits;
 mod document_places;
