@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validates what `lab autotune`, `capture`, `replay` and `optimize` print as JSON by the published schemas, with no room for other keys.
+"""Validates what `lab autotune`, `capture`, `replay`, `code` and `optimize` print as JSON by the published schemas, with no room for other keys.
 
 Programs run under the profiler and the HSA runtime of the tests. A program that finds nothing and an empty object are refused.
 """
@@ -63,6 +63,9 @@ def documents(lab):
         capture = output / document["captures"][0]["directory"]
         for more in (["-n", "3"], ["--expect", capture], ["--inspect"], ["--check-addresses"]):
             yield "lab-replay", more, lab.printed("replay", capture, *more, "-f", "json", codes=(0, 4))
+    objects = ROOT / "fixtures/code_object"
+    for more in ([], ["--source", objects / "kernels.hip", "--against", objects / "kernels.hsaco"], ["--work-items", "2048"]):
+        yield "lab-code", more, lab.printed("code", objects / "kernels.hsaco", *more, "-f", "json")
     code = lab.folder / "code"
     code.mkdir()
     (code / "kernel.hip").write_text(KERNEL)

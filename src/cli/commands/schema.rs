@@ -54,6 +54,8 @@ pub(crate) enum Topic {
     LabCapture,
     /// What `lab replay -f json` writes, as JSON Schema
     LabReplay,
+    /// What `lab code -f json` writes, as JSON Schema
+    LabCode,
     /// The skill for agents, and their settings for `wavesieve mcp`
     Skill,
 }
@@ -67,6 +69,7 @@ const LAB_CAPTURE: &str = include_str!("../../../share/schemas/lab_capture.json"
 const LAB_REPLAY: &str = include_str!("../../../share/schemas/lab_replay.json");
 const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
 const LAB_AUTOTUNE: &str = include_str!("../../../share/schemas/lab_autotune.json");
+const LAB_CODE: &str = include_str!("../../../share/schemas/lab_code.json");
 const LAB_PROFILE: &str = include_str!("../../../share/schemas/lab_profile.json");
 const LAB_OPTIMIZE: &str = include_str!("../../../share/schemas/lab_optimize.json");
 
@@ -78,7 +81,7 @@ const LAB_OPTIMIZE: &str = include_str!("../../../share/schemas/lab_optimize.jso
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture or lab-replay for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture, lab-replay or lab-code for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
@@ -118,6 +121,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::LabReplay => json_schema("lab-replay", LAB_REPLAY),
         Topic::Dataset => json_schema("dataset", DATASET),
         Topic::LabAutotune => json_schema("lab-autotune", LAB_AUTOTUNE),
+        Topic::LabCode => json_schema("lab-code", LAB_CODE),
         Topic::LabProfile => json_schema("lab-profile", LAB_PROFILE),
         Topic::LabOptimize => json_schema("lab-optimize", LAB_OPTIMIZE),
         Topic::Skill => skill_pages::pages(command, registry)?,

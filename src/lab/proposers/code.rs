@@ -25,7 +25,7 @@ impl<'a> Code<'a> {
     pub(super) fn new(text: &'a str, range: &Range<usize>) -> Result<Self, Refusal> {
         let part = text.get(range.clone()).ok_or_else(|| Refusal::new("the kernel is not in the text"))?;
         if part.contains('\r') || part.lines().any(|line| line.trim_end().ends_with('\\')) {
-            return Err(Refusal::new("the kernel has joined lines or line ends of Windows"));
+            return Err(Refusal::new("the kernel has joined lines, or line ends of two kinds"));
         }
         let tokens = lex(&Text::new(part.as_bytes())).code;
         Ok(Self { text, start: range.start, tokens })

@@ -196,3 +196,13 @@ fn joined_lines_are_left() {
         assert!(tried(transform, &joined).unwrap_err().contains("joined lines"));
     }
 }
+
+#[test]
+fn line_ends_of_windows_stay() {
+    let windows = |text: &str| text.replace('\n', "\r\n");
+    for transform in [Transform::Unroll, Transform::Restrict, Transform::LaunchBounds] {
+        assert_eq!(tried(transform, &windows(PLAIN)), tried(transform, PLAIN).map(|text| windows(&text)));
+    }
+    let mixed = PLAIN.replacen('\n', "\r\n", 2);
+    assert_eq!(tried(Transform::Unroll, &mixed).unwrap_err(), "the kernel has joined lines, or line ends of two kinds");
+}

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::facts::KernelFacts;
 use super::{launch_bounds, restrict, unroll, vector_loads};
-use crate::source::kernels::SourceKernel;
+use crate::source::kernels::{SourceKernel, kernels};
 
 /// A transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,14 @@ impl Transform {
             let found = facts.bottlenecks.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
             return Err(Refusal::new(format!("nothing asks for it: the kernel is limited by {found}")));
         }
+        if let Some((plain, kernel)) = without_carriage_returns(text, kernel) {
+            let changed = self.change(&plain, &kernel, facts)?;
+            return Ok(Transformed { text: changed.text.replace('\n', "\r\n"), ..changed });
+        }
+        self.change(text, kernel, facts)
+    }
+
+    fn change(self, text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> Result<Transformed, Refusal> {
         match self {
             Self::Unroll => unroll::apply(text, kernel, facts),
             Self::LaunchBounds => launch_bounds::apply(text, kernel, facts),
@@ -87,4 +95,15 @@ impl Transform {
             Self::VectorLoads => vector_loads::apply(text, kernel),
         }
     }
+}
+
+/// A text of which all lines end as on Windows with the ends of others, and the kernel in it.
+fn without_carriage_returns(text: &str, kernel: &SourceKernel) -> Option<(String, SourceKernel)> {
+    let plain = text.replace("\r\n", "\n");
+    if plain.len() == text.len() || plain.contains('\r') || plain.replace('\n', "\r\n") != text {
+        return None;
+    }
+    let is_it = |one: &SourceKernel| one.line == kernel.line && one.name == kernel.name && one.scopes == kernel.scopes;
+    let found = kernels(&plain).into_iter().find(is_it)?;
+    Some((plain, found))
 }

@@ -19,7 +19,7 @@ use crate::source::objects::{CodeObject, ObjectError, read_file};
 enum CodeFormat {
     /// A table of kernels, and their arguments
     Text,
-    /// Everything, for scripts
+    /// For scripts, by the schema `lab-code`
     Json,
 }
 
