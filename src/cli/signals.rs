@@ -7,8 +7,9 @@ use signal_hook::low_level::emulate_default_handler;
 use super::output::messages::print_note;
 use crate::input::interrupt;
 use crate::interactive::face::{Taken, take_interruption};
+use crate::interactive::programs::end_all;
 
-/// Cleans up when SIGHUP, SIGINT or SIGTERM ends the program; then the signal ends it, as its convention is. A signal that the
+/// Ends the programs that run and cleans up when SIGHUP, SIGINT or SIGTERM ends this one; then the signal ends it, as its convention is. A signal that the
 /// program was started to ignore, as under `nohup`, stays so. A loop takes the first Ctrl-C itself.
 pub(crate) fn watch() {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
@@ -19,6 +20,7 @@ pub(crate) fn watch() {
                 if signal == SIGINT && goes_on() {
                     continue;
                 }
+                end_all();
                 interrupt(|| {
                     let _ = emulate_default_handler(signal);
                 });

@@ -3,8 +3,8 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{BufRead as _, BufReader, Read as _, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,6 +13,9 @@ use super::error::LlmError;
 use super::redaction::{KnownName, Redactor, Remembered};
 use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
+
+/// What the first line of a record may have.
+const MOST_FIRST_LINE: u64 = 64 << 20;
 
 /// What the gate is made with.
 #[derive(Clone, Debug, Default)]
@@ -206,6 +209,10 @@ impl Gate {
             options.create(true).append(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            if !is_record(path).map_err(failed)? {
+                let reason = "it holds something else; name another file".to_owned();
+                return Err(LlmError::Audit { path: path.display().to_string(), reason });
+            }
             *audit = Some(options.open(path).map_err(failed)?);
         }
         let headers: serde_json::Map<String, Value> =
@@ -222,4 +229,18 @@ impl Gate {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a file can be appended to: it is new, empty, or begins with a line as is written here.
+fn is_record(path: &Path) -> std::io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) if file.metadata()?.is_file() => file,
+        Ok(_) => return Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    let mut first = Vec::new();
+    BufReader::new(file.take(MOST_FIRST_LINE)).read_until(b'\n', &mut first)?;
+    let first_value: Value = serde_json::from_slice(&first).unwrap_or_default();
+    Ok(first.is_empty() || first_value.get("provider").is_some() && first_value.get("body").is_some())
 }

@@ -76,8 +76,13 @@ impl Lab {
 
     /// The documents of a profile that succeeds.
     pub fn documents(&self, options: &[&str]) -> Value {
+        self.documents_with(options, 0)
+    }
+
+    /// The documents of a profile that ends with a code.
+    pub fn documents_with(&self, options: &[&str], code: i32) -> Value {
         let run = self.run(&[options, &["-f", "json"]].concat());
-        assert_eq!(run.code, 0, "{options:?}: {}", run.stderr);
+        assert_eq!(run.code, code, "{options:?}: {}", run.stderr);
         serde_json::from_str(&run.stdout).unwrap()
     }
 

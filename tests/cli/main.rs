@@ -47,6 +47,7 @@ mod lab_optimize;
 mod lab_profile;
 mod lab_replay;
 mod launches;
+mod left_over;
 mod library;
 mod manners;
 mod mcp;

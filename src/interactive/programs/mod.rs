@@ -19,7 +19,9 @@ mod tables;
 mod tests;
 
 pub(crate) use application::Application;
+pub(crate) use child_environment::withheld_variables;
 pub(crate) use error::ProgramError;
+pub(crate) use process_group::end_all;
 pub(crate) use profiling::Profiling;
 pub(crate) use reasons::why;
 pub(crate) use run::{End, Ended, Limits, run};

@@ -1,7 +1,50 @@
 //! A program in a process group of its own, which ends as a whole.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// The groups of programs that run.
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// What groups have to end after SIGTERM when this process ends.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often is looked whether they have ended.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// A group that ends with this process, as long as this is kept.
+pub(super) struct Running(u32);
+
+impl Running {
+    pub(super) fn new(child: &Child) -> Self {
+        RUNNING.lock().insert(child.id());
+        Self(child.id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.lock().remove(&self.0);
+    }
+}
+
+/// Ends all programs that run, because this process ends: SIGTERM, and SIGKILL to what is left soon after.
+pub(crate) fn end_all() {
+    // Nothing is started or forgotten any more.
+    let running = RUNNING.lock();
+    for group in running.iter() {
+        send_to(*group, Signal::Terminate);
+    }
+    let begin = Instant::now();
+    while running.iter().any(|group| is_group_left(*group)) && begin.elapsed() < PATIENCE {
+        std::thread::sleep(LOOK_EVERY);
+    }
+    for group in running.iter() {
+        send_to(*group, Signal::Kill);
+    }
+}
 
 /// Sent one after the other to what does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +83,14 @@ pub(super) fn start(command: &mut Command) -> io::Result<Child> {
 
 /// Sends a signal to all processes of the group of a program.
 pub(super) fn send(child: &mut Child, signal: Signal) {
+    send_to(child.id(), signal);
+    #[cfg(not(unix))]
+    if signal != Signal::Interrupt {
+        let _ = child.kill();
+    }
+}
+
+fn send_to(group: u32, signal: Signal) {
     #[cfg(unix)]
     {
         let number = match signal {
@@ -47,30 +98,32 @@ pub(super) fn send(child: &mut Child, signal: Signal) {
             Signal::Terminate => libc::SIGTERM,
             Signal::Kill => libc::SIGKILL,
         };
-        if let Ok(group) = i32::try_from(child.id()) {
+        if let Ok(group) = i32::try_from(group) {
             // SAFETY: the call takes numbers. The group is that of the program: its number is not given to another as long as
             // a process is in it, and is not given again before all others were.
             let _ = unsafe { libc::kill(-group, number) };
         }
     }
     #[cfg(not(unix))]
-    if signal != Signal::Interrupt {
-        let _ = child.kill();
-    }
+    let _ = (group, signal);
 }
 
 /// Whether processes of the group of a program are left that still do something.
 pub(super) fn is_left(child: &Child) -> bool {
+    is_group_left(child.id())
+}
+
+fn is_group_left(group: u32) -> bool {
     #[cfg(unix)]
     {
-        let Ok(group) = i32::try_from(child.id()) else { return false };
+        let Ok(group) = i32::try_from(group) else { return false };
         // SAFETY: the call takes numbers, and sends no signal.
         let answer = unsafe { libc::kill(-group, 0) };
         answer == 0 && is_any_alive(group)
     }
     #[cfg(not(unix))]
     {
-        let _ = child;
+        let _ = group;
         false
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::child_environment::child_environment;
 use super::output::{Lines, chunks};
-use super::process_group::{Signal, is_left, send, start};
+use super::process_group::{Running, Signal, is_left, send, start};
 
 /// How often is looked whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -76,6 +76,7 @@ pub(crate) fn run(
         Ok(started) => started,
         Err(end) => return Ended { end, seconds: begin.elapsed().as_secs_f64(), tail: String::new() },
     };
+    let _running = Running::new(&child);
     let mut lines = Lines::new(limits.output_bytes, on_line);
     let mut is_open = true;
     let mut status: Option<ExitStatus> = None;

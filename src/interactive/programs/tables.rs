@@ -73,6 +73,7 @@ pub(super) struct ManyProcesses {
 #[serde(deny_unknown_fields)]
 pub(super) struct Environment {
     pub allowed: Vec<String>,
+    pub unmissed: Vec<String>,
     pub secret: Vec<String>,
 }
 

@@ -47,6 +47,16 @@ pub(crate) enum MeasureError {
         /// The command.
         line: String,
     },
+    /// None of the kernels has a name that is asked for.
+    #[error("no kernel of `{line}` matches `{pattern}`; its kernels are {found}")]
+    NoMatch {
+        /// The command.
+        line: String,
+        /// What names were to match.
+        pattern: String,
+        /// Some of the names that there are.
+        found: String,
+    },
     /// The traces cannot be read, or there is no place for them.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),

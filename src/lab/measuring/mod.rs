@@ -12,5 +12,5 @@ mod tests;
 pub(crate) use certainty::{MOST_RUNS, Stability};
 pub(crate) use error::MeasureError;
 pub(crate) use run_once::{Collected, collect, run_once};
-pub(crate) use run_times::RunTimes;
+pub(crate) use run_times::{RunTimes, read_run_times};
 pub(crate) use several::{Measured, Setting, Stopped, Until, measure};

@@ -76,7 +76,7 @@ impl Measured {
         dominant(&self.runs, is_asked)
     }
 
-    /// Total times of a kernel, by run; a run without it took none.
+    /// Total times of a kernel, by run, of the runs in which it ran.
     pub(crate) fn totals_ns(&self, name: &str) -> Vec<f64> {
         totals_ns(&self.runs, name)
     }
@@ -94,7 +94,7 @@ fn dominant(runs: &[RunTimes], is_asked: impl Fn(&str) -> bool) -> Option<&str> 
 }
 
 fn totals_ns(runs: &[RunTimes], name: &str) -> Vec<f64> {
-    runs.iter().map(|run| run.kernel(name).map_or(0.0, |kernel| kernel.total_ns as f64)).collect()
+    runs.iter().filter_map(|run| run.kernel(name)).map(|kernel| kernel.total_ns as f64).collect()
 }
 
 /// Runs the application until it is known what its dominant kernel takes. Each run has a directory of its own, `run-1` and so on.

@@ -69,6 +69,13 @@ impl Commands<'_> {
         );
         let problem = match &ended.end {
             End::Interrupted => return Err(OptimizeError::Interrupted),
+            End::NotFound => {
+                let place = self.place.root.join(&self.place.directory);
+                Some(format!(
+                    "was not found in {} or on PATH; check its name, or name the folder of the sources with --source-dir",
+                    place.display()
+                ))
+            }
             end => problem_of(end, self.time_limit_s),
         };
         Ok(Ran { command: mapped.line(), problem, seconds: ended.seconds, output: ended.tail })

@@ -28,17 +28,67 @@ pub(super) fn changed_meaning(old_text: &str, old: &Target, new_text: &str) -> O
     None
 }
 
-/// A file that a change includes and that is not below the sources: what is in it could be read from the compiler's output.
+/// What a change adds that could have the compiler read a file that is not below the sources, and print it.
 pub(super) fn included_from_outside(old_text: &str, new_text: &str) -> Option<String> {
+    let (old_text, new_text) = (spliced(old_text), spliced(new_text));
     let is_including = |line: &str| {
         let line: String = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        ["include", "embed", "incbin", "__has_include", "import"].iter().any(|word| line.contains(word))
+        // Names that `##` makes are not seen.
+        ["include", "embed", "incbin", "__has_include", "import", "##", "%:%:"].iter().any(|word| line.contains(word))
     };
     let known: BTreeSet<&str> = old_text.lines().map(str::trim).collect();
     let new = new_text.lines().map(str::trim).filter(|line| is_including(line) && !known.contains(line));
     let leaves =
         |line: &&str| line.contains("..") || line.contains("\"/") || line.contains("</") || !line.contains(['"', '<']);
-    new.filter(leaves).map(str::to_owned).next()
+    new.filter(leaves).map(str::to_owned).next().or_else(|| {
+        let known = assemblies(&old_text);
+        assemblies(&new_text).into_iter().find(|assembly| !known.contains(assembly) && !is_plain_assembly(assembly))
+    })
+}
+
+/// A text without the line ends that a backslash hides.
+fn spliced(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.replace("??/", "\\").lines() {
+        match line.trim_end().strip_suffix('\\') {
+            Some(begin) => joined.push_str(begin),
+            None => {
+                joined.push_str(line);
+                joined.push('\n');
+            }
+        }
+    }
+    joined
+}
+
+/// What follows each word for assembly, up to the end of the statement.
+fn assemblies(text: &str) -> Vec<String> {
+    let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let mut found = Vec::new();
+    for word in ["asm", "__asm", "__asm__"] {
+        for (at, _) in text.match_indices(word) {
+            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + word.len()..).unwrap_or_default());
+            if !before.ends_with(is_word) && !after.starts_with(is_word) {
+                let end = after.find(';').unwrap_or(after.len());
+                found.push(after.get(..end).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the instructions are texts as they are, without directives that read files and without escapes that could hide one.
+fn is_plain_assembly(assembly: &str) -> bool {
+    let Some((_, inner)) = assembly.split_once('(') else { return false };
+    let mut text = String::new();
+    let mut rest = inner.trim_start();
+    while let Some(begin) = rest.strip_prefix('"') {
+        let Some(end) = begin.find('"') else { return false };
+        text.push_str(begin.get(..end).unwrap_or_default());
+        rest = begin.get(end + 1..).unwrap_or_default().trim_start();
+    }
+    let text = text.replace("\\n", " ").replace("\\t", " ");
+    rest.starts_with([':', ')']) && !text.contains(".inc") && !text.contains('\\')
 }
 
 /// The lines that define each name, in their order.
@@ -99,11 +149,21 @@ mod tests {
             "#  include \"../secret\"",
             "#include FILE",
             "asm(\".incbin \\\"/etc/passwd\\\"\");",
+            "#inc\\\nlude \"/etc/passwd\"",
+            "#inc\\ \nlude \"/etc/passwd\"",
+            "#inc??/\nlude \"/etc/passwd\"",
+            "__asm__(\".inc\" \"bin \\\"/etc/passwd\\\"\");",
+            "__asm__ volatile(\".inc\"\n \"lude f\" : : \"v\"(1));",
+            "asm(\".\\x69ncbin f\");",
+            "#define HIDDEN asm",
+            "asm(MACRO(.incbin));",
+            "#define PASTE(a, b) a##b",
         ] {
             assert!(outside(line).is_some(), "{line}");
         }
         assert_eq!(outside("#include \"mine.h\""), None);
         assert_eq!(outside("#include <math.h>"), None);
         assert_eq!(outside("int i = 0;"), None);
+        assert_eq!(outside("asm volatile(\"s_nop 0\\n\" \"s_nop 1\" : \"=v\"(a) : \"v\"(b));"), None);
     }
 }

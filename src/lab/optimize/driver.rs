@@ -148,7 +148,13 @@ impl<'a> Driver<'a> {
         let originals = Listing::of(&place.root, &options.directory)?;
         let folder = options.directory.join(BASE);
         observer.begins("building the program as it is");
-        copy(&place.root, &folder, &options.directory)?;
+        for link in copy(&place.root, &folder, &options.directory)? {
+            let text = format!(
+                "{} leads out of the sources and is not copied: commands that write there change it",
+                link.display()
+            );
+            observer.note(&text);
+        }
         let before = Listing::of(&folder, Path::new("-"))?;
         let built = commands.run(&options.build, &folder)?;
         if let Some(problem) = &built.problem {

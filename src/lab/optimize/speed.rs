@@ -147,14 +147,14 @@ impl Race<'_> {
         let taken = format!("{} in place of {} a dispatch ({interval})", shown(new), shown(base));
         let is_sure = row.ci_high.is_some_and(|high| high < 1.0);
         if is_sure && gain_pct >= self.min_gain_pct {
-            return result(Verdict::Pass, format!("{gain_pct:.1}% faster: {taken}"), facts);
+            return result(Verdict::Pass, format!("{gain_pct:.1}% less time: {taken}"), facts);
         }
         let reason = if row.ci_low.is_some_and(|low| low > 1.0) {
-            format!("{:.1}% slower: {taken}", -gain_pct)
+            format!("{:.1}% more time: {taken}", -gain_pct)
         } else if !is_sure {
             format!("not surely faster: {taken}")
         } else {
-            format!("{gain_pct:.1}% faster is less than --min-gain {}%: {taken}", self.min_gain_pct)
+            format!("{gain_pct:.1}% less time is below --min-gain {}%: {taken}", self.min_gain_pct)
         };
         result(Verdict::Fail, reason, facts)
     }

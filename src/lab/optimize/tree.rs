@@ -47,12 +47,13 @@ impl Listing {
     }
 }
 
-/// Copies a folder, with the times of its files: `make` decides by them.
+/// Copies a folder, with the times of its files: `make` decides by them. Returns links that lead out of it, which stay as they are.
 ///
 /// # Errors
 /// When it is too large, or cannot be read or written.
-pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<()> {
+pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = 0;
+    let mut outside = Vec::new();
     for entry in entries(root, without) {
         let entry = entry.with_context(|| format!("cannot list {}", root.display()))?;
         let (from, to) = (entry.path(), copy.join(below(root, entry.path())));
@@ -61,6 +62,9 @@ pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<()> {
             fs::create_dir_all(&to).with_context(context)?;
         } else if entry.file_type().is_symlink() {
             let target = fs::read_link(from).with_context(context)?;
+            if from.canonicalize().is_ok_and(|real| !real.starts_with(root)) {
+                outside.push(below(root, from));
+            }
             // A link to a file of the sources leads to that of the copy.
             let inside = if target.is_absolute() { super::place::resolved(&target) } else { PathBuf::new() };
             let target = inside.strip_prefix(root).map(|below| copy.join(below)).unwrap_or(target);
@@ -84,7 +88,7 @@ pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(outside)
 }
 
 fn entries(root: &Path, without: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {

@@ -8,8 +8,13 @@ use serde::Serialize;
 
 use super::request::{CounterPass, Plan, ProfileRequest, plan, thread_trace};
 use crate::interactive::programs::Profiling;
-use crate::lab::measuring::{Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure};
+use crate::lab::measuring::{
+    Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure, read_run_times,
+};
 use crate::trace::Trace;
+
+/// Names of kernels that a message lists.
+const SHOWN_NAMES: usize = 5;
 
 /// What became of a counter pass.
 #[derive(Debug, Clone, Serialize)]
@@ -39,6 +44,15 @@ pub(crate) struct Recorded {
     pub thread_trace: Option<Result<Collected, String>>,
 }
 
+impl Recorded {
+    /// Whether something that was asked for could not be recorded.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.no_passes.is_some()
+            || self.passes.iter().any(|pass| pass.failed.is_some())
+            || self.thread_trace.as_ref().is_some_and(Result::is_err)
+    }
+}
+
 /// What is told while it runs.
 pub(crate) struct Listener<'a> {
     pub is_interrupted: &'a dyn Fn() -> bool,
@@ -56,6 +70,7 @@ pub(crate) fn record(request: &ProfileRequest, listener: &mut Listener<'_>) -> R
     let first = plan(request, None);
     let timeline = run(request, &first.timeline, &first.timeline_directory, "timeline", listener)?;
     let architecture = architecture(&timeline)?;
+    check_pattern(request, &timeline)?;
     let measured = times(request, listener)?;
     let dominant = dominant(request, &measured).ok_or_else(|| no_kernel(request, &timeline))?;
     (listener.on_step)(&format!("the dominant kernel is {dominant}"));
@@ -162,12 +177,32 @@ fn dominant(request: &ProfileRequest, measured: &Measured) -> Option<String> {
 }
 
 fn no_kernel(request: &ProfileRequest, timeline: &Collected) -> MeasureError {
+    let line = timeline.line.clone();
     match &request.kernel {
         Some(pattern) => {
-            MeasureError::Other(anyhow::anyhow!("no kernel matches `{pattern}`; see `wavesieve table kernel_summary`"))
+            let found = kernel_names(timeline).unwrap_or_default();
+            let found = found.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
+            MeasureError::NoMatch { line, pattern: pattern.clone(), found }
         }
-        None => MeasureError::NoKernels { line: timeline.line.clone() },
+        None => MeasureError::NoKernels { line },
     }
+}
+
+/// Ends early where no kernel of the first run has a name that is asked for.
+fn check_pattern(request: &ProfileRequest, timeline: &Collected) -> Result<(), MeasureError> {
+    let Some(pattern) = request.kernel.as_deref().and_then(|pattern| regex::Regex::new(pattern).ok()) else {
+        return Ok(());
+    };
+    let names = kernel_names(timeline)?;
+    // Without any name there is another reason, which the runs show.
+    let is_none = !names.is_empty() && !names.iter().any(|name| pattern.is_match(name));
+    if is_none { Err(no_kernel(request, timeline)) } else { Ok(()) }
+}
+
+/// The names of the kernels of a run, the longest first.
+fn kernel_names(timeline: &Collected) -> Result<Vec<String>, MeasureError> {
+    let run = read_run_times(timeline)?;
+    Ok(run.kernels.into_iter().filter(|kernel| !kernel.is_of_runtime).map(|kernel| kernel.name).collect())
 }
 
 /// The architecture of the first GPU that a trace names.

@@ -61,7 +61,7 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
     let time = format!(
         "{} per run, {share:.1}% of kernel time; {:.0} dispatches, longest {}",
         duration(stability.median),
-        dispatches as f64 / runs.len().max(1) as f64,
+        dispatches as f64 / stability.runs.max(1) as f64,
         duration(longest as f64)
     );
     let interval = match (stability.interval, stability.width()) {
@@ -87,6 +87,9 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
     );
     let absent = |reason: &String| format!("absent: {reason}");
     let mut lines = vec![("time", time), ("stability", certainty)];
+    if stability.runs < runs.len() {
+        lines.push(("runs", format!("the kernel ran in {} of {}; times are of those", stability.runs, runs.len())));
+    }
     if let Some(gpu) = &parts.gpu {
         let product = gpu.product.iter().map(|product| format!("{product}, "));
         let units = gpu.compute_units.map(|count| format!("{count} compute units"));

@@ -1,21 +1,27 @@
 //! The folder of a profile.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
+use walkdir::WalkDir;
 
 use super::collecting::Recorded;
 use super::documents::{Documents, Parts};
 use super::evidence::Evidence;
 use super::page::add_profile;
 use crate::export::atomic::write_file;
+use crate::input::UNFINISHED;
 use crate::report::html;
 
 /// What a folder of a profile holds.
-const NAMES: [&str; 6] = ["profile.json", "roofline.json", "dag.json", "analysis.json", PAGE, TRACES];
+const NAMES: [&str; 6] = [PROFILE, "roofline.json", "dag.json", "analysis.json", PAGE, TRACES];
+const PROFILE: &str = "profile.json";
 const PAGE: &str = "report.html";
+/// Lists what was recorded in the folder of traces, so that nothing else is replaced.
+const INDEX: &str = "files.txt";
 /// Name of the folder with what was recorded.
 pub(crate) const TRACES: &str = "traces";
 
@@ -26,7 +32,7 @@ pub(crate) enum Place {
     Free,
     /// An earlier profile.
     Ours,
-    /// Something else, for example this.
+    /// Something else: why it stays.
     Foreign(String),
 }
 
@@ -39,23 +45,46 @@ pub(crate) fn place(path: &Path) -> Result<Place> {
         return Ok(Place::Free);
     }
     if !path.is_dir() {
-        return Ok(Place::Foreign("a file".to_owned()));
+        return Ok(Place::Foreign("is a file".to_owned()));
     }
     let mut names = Vec::new();
     for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
+    // What an end by force left behind is of no use.
+    names.retain(|name| !name.starts_with(UNFINISHED));
     names.sort();
     if names.is_empty() {
         return Ok(Place::Free);
     }
     if let Some(foreign) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        return Ok(Place::Foreign(foreign.clone()));
+        return Ok(Place::Foreign(format!("holds other files ({foreign})")));
     }
-    let text = fs::read(path.join("profile.json")).unwrap_or_default();
+    let text = fs::read(path.join(PROFILE)).unwrap_or_default();
     let profile: Value = serde_json::from_slice(&text).unwrap_or_default();
-    let is_ours = profile.pointer("/generator/name").and_then(Value::as_str) == Some("wavesieve");
-    Ok(if is_ours { Place::Ours } else { Place::Foreign(names.first().cloned().unwrap_or_default()) })
+    if profile.pointer("/generator/name").and_then(Value::as_str) != Some("wavesieve") {
+        return Ok(Place::Foreign(format!("holds no profile of wavesieve ({PROFILE} is missing or changed)")));
+    }
+    let known = fs::read_to_string(path.join(TRACES).join(INDEX)).unwrap_or_default();
+    let known: BTreeSet<&str> = known.lines().collect();
+    let found = recorded_files(&path.join(TRACES))?;
+    Ok(match found.iter().find(|name| !known.contains(name.as_str())) {
+        Some(foreign) => Place::Foreign(format!("holds other files ({TRACES}/{foreign})")),
+        None => Place::Ours,
+    })
+}
+
+/// Files below a folder of traces, without their list.
+fn recorded_files(traces: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in WalkDir::new(traces).sort_by_file_name() {
+        let entry = entry.with_context(|| format!("cannot list {}", traces.display()))?;
+        let name = entry.path().strip_prefix(traces).unwrap_or(entry.path()).to_string_lossy().into_owned();
+        if !entry.file_type().is_dir() && name != INDEX {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 /// Writes the documents and the page of a profile into a folder. Paths below `folder` become paths below `settled`, where it will be.
@@ -84,5 +113,8 @@ pub(crate) fn write_all(
     for text in places.chain(document.notes.iter_mut().map(|note| &mut note.text)) {
         *text = text.replace(&from, &to);
     }
-    write_file(&folder.join(PAGE), |out| html::write(&document, out))
+    write_file(&folder.join(PAGE), |out| html::write(&document, out))?;
+    let traces = folder.join(TRACES);
+    let names = recorded_files(&traces)?;
+    write_file(&traces.join(INDEX), |out| Ok(names.iter().try_for_each(|name| writeln!(out, "{name}"))?))
 }

@@ -22,8 +22,6 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> R
     let name = (0..code.len()).rev().find(is_name).ok_or_else(|| Refusal::new("the name is not in the signature"))?;
     let at = code.range(name).start;
     let text = edited(text, vec![(at..at, format!("__launch_bounds__({work_items}) "))])?;
-    let reason = format!(
-        "states workgroups of at most {work_items} work-items, the largest that was launched; a larger launch would fail"
-    );
+    let reason = format!("states workgroups of at most {work_items} work-items; a larger launch would fail");
     Ok(Transformed { text, reason })
 }

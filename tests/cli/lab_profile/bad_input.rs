@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Lab, text};
+use super::{Lab, at, text};
 use crate::common::finish;
 
 #[test]
@@ -52,32 +52,79 @@ fn a_program_that_hangs_is_ended_with_its_children() {
 
 #[test]
 fn without_a_gpu_or_a_trace_there_is_no_profile() {
-    for (settings, expected) in [
-        ("FAKE_ROCPROFV3=empty", "recorded no kernel"),
-        ("FAKE_ROCPROFV3=no-output", "wrote no trace"),
-        ("FAKE_ROCPROFV3=garbage", "wrote no trace"),
-        ("FAKE_ROCPROFV3=crash", "signal 6"),
-        ("FAKE_ROCPROFV3=exit:7", "ended with 7"),
-        ("FAKE_ROCPROFV3=fail-after:3", "failed after 3 runs"),
+    for (settings, code, expected) in [
+        ("FAKE_ROCPROFV3=empty", 3, "recorded no kernel"),
+        ("FAKE_ROCPROFV3=no-output", 1, "wrote no trace"),
+        ("FAKE_ROCPROFV3=garbage", 1, "wrote no trace"),
+        ("FAKE_ROCPROFV3=crash", 1, "signal 6"),
+        ("FAKE_ROCPROFV3=exit:7", 1, "ended with 7"),
+        ("FAKE_ROCPROFV3=fail-after:3", 1, "failed after 3 runs"),
     ] {
         let lab = Lab::new("kernel gemm 10 100000\n");
         lab.profiler(settings);
         let run = lab.run(&[]);
-        assert_eq!(run.code, 1, "{settings}: {}", run.stderr);
+        assert_eq!(run.code, code, "{settings}: {}", run.stderr);
         assert!(run.stderr.contains(expected), "{settings}: {}", run.stderr);
         assert!(run.stdout.is_empty() && lab.left().is_empty(), "{settings}");
     }
     // Only kernels of the runtime ran.
     let lab = Lab::new("kernel __amd_rocclr_copyBuffer 10 100000\n");
     let run = lab.run(&["--runs", "1"]);
-    assert!(run.code == 1 && run.stderr.contains("recorded no kernel"), "{}", run.stderr);
+    assert!(run.code == 3 && run.stderr.contains("recorded no kernel"), "{}", run.stderr);
+}
+
+#[test]
+fn a_kernel_that_is_not_there_is_missed_after_one_run() {
+    let lab = Lab::new("kernel gemm 10 100000\nkernel axpy 1 1000\n");
+    let run = lab.run(&["--kernel", "nothing"]);
+    assert_eq!((run.code, lab.runs()), (3, 1), "{}", run.stderr);
+    assert!(run.stderr.contains("matches `nothing`; its kernels are gemm, axpy"), "{}", run.stderr);
+}
+
+/// A run in which the kernel does not run has no time of it, and it is never zero.
+#[test]
+fn runs_without_the_kernel_do_not_count() {
+    let lab = Lab::new("kernel a 10 100000\n");
+    lab.program(
+        "#!/bin/sh\nn=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n\nif [ $((n % 2)) = 0 ]; then name=a; else name=b; fi\n\
+         echo \"kernel $name 10 110000 1\" > \"$HOME/kernels.txt\"\n",
+    );
+    let run = lab.run(&["--runs", "4", "--kernel", "^a$"]);
+    assert!(run.stdout.contains("the kernel ran in 2 of 4"), "{}{}", run.stdout, run.stderr);
+    std::fs::remove_file(lab.path("code/n")).unwrap();
+    let found = lab.documents(&["--runs", "4", "--kernel", "^a$"]);
+    assert!(at(&found, "/profile/stability/min_ms") > 1.0 && at(&found, "/profile/stability/runs") == 2.0, "{found:#}");
+}
+
+/// An earlier profile is replaced with all that was recorded for it, and nothing else ever is.
+#[test]
+fn files_of_others_stay() {
+    let lab = Lab::new("kernel gemm 10 100000\n");
+    let output = lab.path("out");
+    let again = || lab.run(&["--runs", "1", "--quiet", "-o", output.to_str().unwrap()]);
+    assert_eq!(again().code, 0);
+    // What an end by force left behind is nobody's.
+    std::fs::create_dir(output.join(".wavesieve-GUkeyu")).unwrap();
+    assert_eq!(again().code, 0);
+    for name in ["notes.txt", "traces/run-1/notes.txt", "traces/notes/x"] {
+        let notes = output.join(name);
+        std::fs::create_dir_all(notes.parent().unwrap()).unwrap();
+        std::fs::write(&notes, "mine").unwrap();
+        let run = again();
+        assert!(run.code == 2 && run.stderr.contains(name), "{name}: {}", run.stderr);
+        assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+        std::fs::remove_file(&notes).unwrap();
+    }
+    std::fs::write(output.join("profile.json"), "{}").unwrap();
+    let run = again();
+    assert!(run.code == 2 && run.stderr.contains("profile.json is missing or changed"), "{}", run.stderr);
 }
 
 #[test]
 fn counters_that_cannot_be_collected_are_absent_and_not_zero() {
     let lab = Lab::new("kernel gemm 10 100000\n");
     lab.profiler("FAKE_ROCPROFV3=fail-counters:38");
-    let found = lab.documents(&["--counters", "--runs", "1"]);
+    let found = lab.documents_with(&["--counters", "--runs", "1"], 5);
     for document in ["profile", "roofline"] {
         assert!(found[document].get("roofline").is_none());
         assert!(text(&found, &format!("/{document}/absent/roofline")).contains("do not fit into one pass"));

@@ -47,9 +47,6 @@ fn a_pattern_chooses_among_several_kernels() {
     assert_eq!(text(&found, "/profile/kernel/name"), "axpy");
     assert_eq!(at(&found, "/profile/runtime_ms"), 0.2);
     assert_eq!(found["profile"]["kernels"].as_array().unwrap().len(), 3);
-    let run = lab.run(&["--runs", "1", "--kernel", "nothing"]);
-    assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("no kernel matches `nothing`"), "{}", run.stderr);
 }
 
 #[test]

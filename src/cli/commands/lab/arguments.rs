@@ -11,7 +11,12 @@ use super::replay::ReplayArguments;
 use super::{autotune, capture, code, optimize, profile, replay};
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
+use crate::cli::output::messages::print_note;
 use crate::engine::Registry;
+use crate::interactive::programs::withheld_variables;
+
+/// Names that a note lists.
+const SHOWN_NAMES: usize = 8;
 
 /// Measure a kernel, tune its parameters, change it and check it, capture and replay it
 #[derive(Args, Clone, Debug)]
@@ -50,6 +55,9 @@ pub(crate) fn run(
     command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
+    if !matches!(arguments.action, Action::Replay(_) | Action::Code(_)) && !global.quiet {
+        note_withheld(&withheld_variables());
+    }
     match &arguments.action {
         Action::Profile(arguments) => profile::run(arguments, registry, command, global),
         Action::Autotune(arguments) => autotune::run(arguments, global),
@@ -58,4 +66,17 @@ pub(crate) fn run(
         Action::Replay(arguments) => replay::run(arguments, global),
         Action::Code(arguments) => code::run(arguments, global),
     }
+}
+
+/// Reports variables that the program will not see.
+fn note_withheld(names: &[String]) {
+    if names.is_empty() {
+        return;
+    }
+    let shown = names.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let others = names.len().saturating_sub(SHOWN_NAMES);
+    let others = if others > 0 { format!(" and {others} others") } else { String::new() };
+    print_note(format_args!(
+        "not handed on to the program: {shown}{others}; put NAME=VALUE before it to set a variable"
+    ));
 }

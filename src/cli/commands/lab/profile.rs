@@ -6,14 +6,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
 
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::{print, print_note};
 use crate::engine::Registry;
 use crate::export::atomic::{replace_directory, write_directory};
 use crate::interactive::face::Interruptions;
 use crate::interactive::programs::{Application, Limits, Profiling};
-use crate::lab::measuring::{MOST_RUNS, Until};
+use crate::lab::measuring::{MOST_RUNS, MeasureError, Until};
 use crate::lab::profiling::{
     Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
     thread_trace, write_all,
@@ -41,6 +41,10 @@ enum Format {
     after_help = "Runs the program under rocprofv3: once for its timeline, then until the 95% confidence interval of the median time of its dominant kernel is narrower than --precision (6 runs at least), then once for each counter pass (--counters), and once for a thread trace (--att). The dominant kernel is that with most time over all runs, without kernels of the runtime. What was not collected is absent from the results, with the reason.
 
 With -o, the folder gets profile.json, roofline.json, dag.json and analysis.json (`wavesieve schema lab-profile`), report.html and the traces. An earlier profile there is replaced, other files never.
+
+The program gets the variables of share/applications.toml; put NAME=VALUE before it for others.
+
+Exit codes: 0 everything was recorded; 1 the program or the profiler failed; 2 wrong usage; 3 no kernel ran, or none that --kernel matches; 5 counters or the thread trace could not be recorded.
 
 Examples:
   wavesieve lab profile --plan -- ./simulate --steps 10
@@ -135,26 +139,51 @@ pub(super) fn run(
         let folder = tempfile::Builder::new().prefix(crate::input::UNFINISHED).tempdir();
         let folder = folder.context("cannot create a temporary directory")?;
         let _removed = crate::export::atomic::removed_at_interruption(folder.path());
-        print(profiler.profile(folder.path(), None)?)?;
-        return Ok(DONE);
+        return match profiler.profile(folder.path(), None) {
+            Ok(profile) => {
+                print(profile.text)?;
+                Ok(profile.code)
+            }
+            Err(error) => without_profile(error),
+        };
     };
     let settled = std::path::absolute(output).context("cannot find the output directory")?;
-    let text = match place(&settled)? {
-        Place::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled)))?,
-        Place::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled)))?,
-        Place::Foreign(name) => {
-            let text = format!("{} holds other files ({name}); name another folder", output.display());
-            return Err(Failure::Usage(text));
+    let profile = match place(&settled)? {
+        Place::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        Place::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        Place::Foreign(reason) => {
+            return Err(Failure::Usage(format!("{} {reason}; name another folder", output.display())));
         }
     };
-    print(text)?;
+    let profile = match profile {
+        Ok(profile) => profile,
+        Err(error) => return without_profile(error),
+    };
+    print(profile.text)?;
     for name in ["profile.json", "roofline.json", "dag.json", "analysis.json", "report.html"] {
         global.outbox.add(&settled.join(name));
     }
     if !global.quiet {
         print_note(format_args!("written: {}", output.display()));
     }
-    Ok(DONE)
+    Ok(profile.code)
+}
+
+/// What is printed, and the exit code.
+struct Profile {
+    text: String,
+    code: u8,
+}
+
+/// The exit code without a profile: there may be no kernel, or none of the kind.
+fn without_profile(error: anyhow::Error) -> Result<u8, Failure> {
+    match error.downcast_ref::<MeasureError>() {
+        Some(MeasureError::NoKernels { .. } | MeasureError::NoMatch { .. }) => {
+            print_note(format_args!("error: {error:#}"));
+            Ok(NO_DATA)
+        }
+        _ => Err(error.into()),
+    }
 }
 
 struct Profiler<'a> {
@@ -167,7 +196,7 @@ struct Profiler<'a> {
 
 impl Profiler<'_> {
     /// Profiles with traces below a folder; writes the documents there if it will be kept at a place. Returns what is printed.
-    fn profile(&self, folder: &Path, settled: Option<&Path>) -> anyhow::Result<String> {
+    fn profile(&self, folder: &Path, settled: Option<&Path>) -> anyhow::Result<Profile> {
         let folder = folder.canonicalize().with_context(|| format!("cannot find {}", folder.display()))?;
         let request = self.arguments.request(self.application.clone(), &folder, self.working_directory.clone());
         let is_quiet = self.global.quiet;
@@ -193,14 +222,16 @@ impl Profiler<'_> {
         drop(interruptions);
         let evidence = Evidence::read(&recorded, self.registry)?;
         let parts = Parts::new(&request, &recorded, &evidence);
+        let code = if recorded.is_partial() { PARTIAL } else { DONE };
         let mut documents = documents(&request, &recorded, &evidence, &parts)?;
         if let Some(settled) = settled {
             write_all(&folder, settled, &recorded, evidence, &parts, &mut documents)?;
         }
-        Ok(match self.arguments.format {
+        let text = match self.arguments.format {
             Format::Text => summary(&recorded, &parts),
             Format::Json => format!("{}\n", serde_json::to_string_pretty(&documents.together())?),
-        })
+        };
+        Ok(Profile { text, code })
     }
 }
 
@@ -247,7 +278,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         (Some(_), _) if arguments.arch.is_none() => {
             text.push_str("Counters, in passes that fit the GPU of the timeline; --arch shows them\n");
         }
-        (Some(reason), _) => return Err(Failure::Usage(reason.clone())),
+        (Some(reason), _) => return Err(Failure::Usage(reason.replace("; give them with --block-limit", ""))),
         (None, 0) => {}
         (None, count) => {
             text.push_str(&format!("Counters, in {count} passes:\n"));

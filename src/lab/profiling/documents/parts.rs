@@ -105,7 +105,12 @@ fn no_counters(request: &ProfileRequest, recorded: &Recorded) -> Option<String> 
     }
     let failed: Vec<&String> = recorded.passes.iter().filter_map(|pass| pass.failed.as_ref()).collect();
     let is_nothing = !failed.is_empty() && failed.len() == recorded.passes.len();
-    is_nothing.then(|| format!("no counters were collected: {}", failed.first().map_or("", |reason| reason.as_str())))
+    is_nothing.then(|| {
+        format!(
+            "no counters were collected: {}",
+            failed.first().map_or("", |reason| reason.lines().next().unwrap_or_default().trim_end_matches(':'))
+        )
+    })
 }
 
 pub(crate) fn headroom(roofline: Option<&Roofline>, path: Option<&CriticalPath>) -> Result<Headroom, String> {
