@@ -94,6 +94,8 @@ fn runs_without_the_kernel_do_not_count() {
     std::fs::remove_file(lab.path("code/n")).unwrap();
     let found = lab.documents(&["--runs", "4", "--kernel", "^a$"]);
     assert!(at(&found, "/profile/stability/min_ms") > 1.0 && at(&found, "/profile/stability/runs") == 2.0, "{found:#}");
+    assert_eq!(at(&found, "/profile/times/dispatches"), 10.0);
+    assert!(found["profile"]["runs"][0]["total_ns"].is_null(), "{found:#}");
 }
 
 /// An earlier profile is replaced with all that was recorded for it, and nothing else ever is.

@@ -86,7 +86,7 @@ struct Times {
 #[derive(Serialize)]
 struct KernelRow {
     name: String,
-    /// Means over the runs.
+    /// Means over the runs in which it ran.
     total_ns: f64,
     dispatches: f64,
     longest_ns: i64,
@@ -98,8 +98,9 @@ struct KernelRow {
 struct Run {
     seconds: f64,
     span_ns: i64,
-    total_ns: i64,
-    longest_ns: i64,
+    /// None where the kernel did not run.
+    total_ns: Option<i64>,
+    longest_ns: Option<i64>,
     dispatches: u64,
     traces: Vec<String>,
 }
@@ -166,25 +167,27 @@ fn stability(found: &Stability, stopped: Stopped) -> StabilityOfRuns {
 
 /// Kernels of all runs, those with most time first.
 fn kernels(runs: &[RunTimes]) -> Vec<KernelRow> {
-    let mut sums: BTreeMap<&str, (i128, u64, i64, bool)> = BTreeMap::new();
+    let mut sums: BTreeMap<&str, (i128, u64, i64, bool, f64)> = BTreeMap::new();
     for kernel in runs.iter().flat_map(|run| &run.kernels) {
-        let sum = sums.entry(&kernel.name).or_insert((0, 0, 0, kernel.is_of_runtime));
+        let sum = sums.entry(&kernel.name).or_insert((0, 0, 0, kernel.is_of_runtime, 0.0));
+        sum.4 += 1.0;
         sum.0 += i128::from(kernel.total_ns);
         sum.1 += kernel.dispatches;
         sum.2 = sum.2.max(kernel.longest_ns);
     }
-    let count = runs.len().max(1) as f64;
     let all: i128 = sums.values().map(|(total, ..)| *total).sum();
     let share = |total: i128| if all > 0 { total as f64 / all as f64 } else { 0.0 };
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(_, (total, ..))| std::cmp::Reverse(*total));
-    let row = |(name, (total, dispatches, longest_ns, is_of_runtime)): (&str, (i128, u64, i64, bool))| KernelRow {
-        name: name.to_owned(),
-        total_ns: total as f64 / count,
-        dispatches: dispatches as f64 / count,
-        longest_ns,
-        share_of_kernel_time: share(total),
-        is_of_runtime,
+    let row = |(name, (total, dispatches, longest_ns, is_of_runtime, count)): (&str, (i128, u64, i64, bool, f64))| {
+        KernelRow {
+            name: name.to_owned(),
+            total_ns: total as f64 / count,
+            dispatches: dispatches as f64 / count,
+            longest_ns,
+            share_of_kernel_time: share(total),
+            is_of_runtime,
+        }
     };
     sums.into_iter().map(row).collect()
 }
@@ -194,8 +197,8 @@ fn of_run(run: &RunTimes, kernel: &str) -> Run {
     Run {
         seconds: run.seconds,
         span_ns: run.span_ns,
-        total_ns: own.map_or(0, |own| own.total_ns),
-        longest_ns: own.map_or(0, |own| own.longest_ns),
+        total_ns: own.map(|own| own.total_ns),
+        longest_ns: own.map(|own| own.longest_ns),
         dispatches: own.map_or(0, |own| own.dispatches),
         traces: run.traces.iter().map(|path| path.display().to_string()).collect(),
     }
