@@ -24,6 +24,7 @@ use crate::export::convert::TableFormat;
 use crate::export::dataset::PACK_BYTES;
 use crate::export::rocprofv3::{self, Flavor};
 use crate::input::{AtInterruption, Candidate};
+use crate::trace::selection::unmatched_in_share;
 use crate::trace::{Trace, TraceProcess};
 
 /// Convert traces to Parquet, CSV, JSON or Arrow, or to a trace for Perfetto
@@ -39,7 +40,6 @@ Several processes, on one node or many, can share a conversion: each runs the sa
 
 Examples:
   wavesieve convert traces/ -o dataset
-  wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
   wavesieve convert traces/ -o tables --to csv --with launches
   wavesieve convert traces/ --to pftrace -o trace.pftrace
   wavesieve convert traces/ -o dataset --shard 1/2")]
@@ -180,7 +180,9 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         refuse_share(&trace, &with).map_err(refusal)?;
         let place = shard_path(output, share)?;
         let unread = unread(&arguments.input.candidates(output)?, &trace);
-        let shard = Some(ShardPlan { share, unread: &unread, rank_from: arguments.input.rank_from() });
+        let unmatched = if own > 0 { Some(unmatched_in_share(&trace)?) } else { None };
+        let (rank_from, unmatched) = (arguments.input.rank_from(), unmatched.as_deref());
+        let shard = Some(ShardPlan { share, unread: &unread, rank_from, unmatched });
         let plan = Plan { output: &place, format, with, overwrite, pack_bytes, shard };
         let outcome = run_plan(&trace, &plan, progress)?;
         if !global.quiet {
@@ -258,14 +260,15 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
     if messages::list_damage(&finished.damage, global) {
         return Ok(PARTIAL);
     }
-    let has_filters = choice.chooses_rows() || choice.ranks.is_some();
-    if finished.outcome.written.events > 0 || !has_filters {
-        return Ok(DONE);
+    let has_rows = finished.outcome.written.events > 0;
+    let mut unmatched = finished.unmatched;
+    if unmatched.is_empty() && !has_rows && (choice.chooses_rows() || choice.ranks.is_some()) {
+        unmatched.push("nothing matches the filters".to_owned());
     }
-    if !global.quiet {
-        messages::print_note("no rows: no event matches the filters");
+    for sentence in unmatched.iter().filter(|_| !global.quiet) {
+        messages::print_note(format_args!("{}: {sentence}", if has_rows { "no match" } else { "no rows" }));
     }
-    Ok(NO_DATA)
+    Ok(if unmatched.is_empty() { DONE } else { NO_DATA })
 }
 
 /// An output that cannot be written is wrong usage.

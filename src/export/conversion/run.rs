@@ -308,7 +308,7 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
 }
 
 /// What an output holds that another program wrote.
-fn outcome_of(output: &Path) -> Outcome {
+pub(super) fn outcome_of(output: &Path) -> Outcome {
     let earlier = Earlier::read(output);
     let records: Vec<Record> = earlier.iter().flat_map(|earlier| earlier.whole(output).into_values()).collect();
     let files = earlier.and_then(|earlier| earlier.dataset).map(|(manifest, _)| manifest.tables);

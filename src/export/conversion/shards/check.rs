@@ -23,8 +23,9 @@ pub(super) fn check(shards: &Shards, plan: &FinishPlan<'_>) -> Result<()> {
             return Err(Refused::OtherShard(shard.share.to_string(), theirs, ours).into());
         }
     }
-    check_files(shards, plan.candidates)?;
-    check_together(shards)
+    let known = check_files(shards, plan.candidates)?;
+    check_together(shards)?;
+    check_new(shards, known, plan.candidates)
 }
 
 /// What was different when a shard was converted, and what it is now.
@@ -76,8 +77,8 @@ fn check_together(shards: &Shards) -> Result<()> {
     Err(Refused::DifferentShards(kinds.iter().map(kind).collect::<Vec<_>>().join("; ")).into())
 }
 
-/// Refuses inputs that changed, went or came.
-fn check_files(shards: &Shards, candidates: &[Candidate]) -> Result<()> {
+/// Refuses inputs that changed or went, and returns all that the shards were made from.
+fn check_files<'a>(shards: &'a Shards, candidates: &[Candidate]) -> Result<BTreeSet<&'a str>> {
     let there: BTreeSet<String> = candidates.iter().map(Candidate::shown).collect();
     let mut known: BTreeSet<&str> = BTreeSet::new();
     for shard in &shards.found {
@@ -95,6 +96,11 @@ fn check_files(shards: &Shards, candidates: &[Candidate]) -> Result<()> {
             return Err(Refused::OtherShardInput(path, shard.share.to_string()).into());
         }
     }
+    Ok(known)
+}
+
+/// Refuses inputs that came.
+fn check_new<'a>(shards: &'a Shards, mut known: BTreeSet<&'a str>, candidates: &[Candidate]) -> Result<()> {
     // Without all shards nobody knows what the others were made of.
     if shards.missing.is_empty() {
         known.extend(shards.found.iter().flat_map(|shard| &shard.record.unread).map(String::as_str));

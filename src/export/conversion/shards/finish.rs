@@ -14,7 +14,7 @@ use crate::analysis::hardware::metrics::Definitions;
 use crate::export::conversion::Refused;
 use crate::export::conversion::partial::Partial;
 use crate::export::conversion::record::{CONVERSION, Conversion, Described, Key, Record, with_others};
-use crate::export::conversion::run::Outcome;
+use crate::export::conversion::run::{Outcome, outcome_of};
 use crate::export::conversion::target::refuse_foreign;
 use crate::export::convert::Written;
 use crate::export::convert_process::{is_timed, kept_tables};
@@ -54,6 +54,8 @@ pub(crate) struct Finished {
     pub shards: usize,
     /// What could not be read when the shards were converted, and what is missing.
     pub damage: Vec<Damage>,
+    /// The filters that match nothing, in sentences.
+    pub unmatched: Vec<String>,
 }
 
 /// Writes the dataset of which the shards of an output are the parts, and removes these.
@@ -80,6 +82,7 @@ pub(crate) fn finish(plan: &FinishPlan<'_>) -> Result<Finished> {
         processes: processes.len(),
         shards: shards.found.len(),
         damage: damage(&shards, processes.len())?,
+        unmatched: unmatched(&shards),
     };
     write_files(&place, &closing(plan, &shards, tables, &processes, finished.damage.clone())?)?;
     refuse_foreign(plan.output)?;
@@ -149,6 +152,16 @@ fn damage(shards: &Shards, processes: usize) -> Result<Vec<Damage>> {
     Ok(damage.into_iter().collect())
 }
 
+/// The filters that match nothing in any shard. What is close to them may differ.
+fn unmatched(shards: &Shards) -> Vec<String> {
+    let mut known = shards.found.iter().filter_map(|shard| shard.record.unmatched.as_deref());
+    let Some(first) = known.next() else { return Vec::new() };
+    let others: Vec<&[String]> = known.collect();
+    let about = |sentence: &str| sentence.split(';').next().map(str::to_owned);
+    let is_in = |sentence: &String, all: &[String]| all.iter().any(|other| about(other) == about(sentence));
+    first.iter().filter(|sentence| others.iter().all(|all| is_in(sentence, all))).cloned().collect()
+}
+
 /// The files that close a conversion.
 fn closing(
     plan: &FinishPlan<'_>,
@@ -211,12 +224,7 @@ fn without_shards(plan: &FinishPlan<'_>) -> Result<Finished> {
     if conversion.key != plan.key || !is_as_now || conversion.processes.is_empty() {
         return Err(refused().into());
     }
-    let written = Written {
-        rows: conversion.processes.iter().map(|record| record.rows).sum(),
-        events: conversion.processes.iter().map(|record| record.events).sum(),
-        ..Written::default()
-    };
-    let outcome = Outcome { written, up_to_date: true, ..Outcome::default() };
+    let outcome = Outcome { up_to_date: true, ..outcome_of(plan.output) };
     Ok(Finished { outcome, processes: conversion.processes.len(), ..Finished::default() })
 }
 

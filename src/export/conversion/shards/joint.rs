@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::{self, BufWriter, Cursor, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -18,8 +19,6 @@ use crate::trace::{Trace, TraceProcess};
 
 /// The directory for them in a shard.
 const JOINT: &str = "_joint";
-/// The column that names the process.
-const PROCESS: &str = "process";
 
 /// Whether the rows of a table depend on all processes.
 pub(crate) fn is_joint(table: &Table) -> bool {
@@ -38,15 +37,16 @@ pub(crate) fn write_parts(
 ) -> Result<BTreeMap<String, u64>> {
     let mut written = BTreeMap::new();
     for table in tables {
-        let mut frame = trace.joint_part(member, table.name, &all_columns(table))?;
+        let frame = trace.joint_part(member, table.name, &all_columns(table))?;
         let path = path_of_process(table, member.process.process);
-        let bytes = write(&directory.join(&path), &mut frame)?;
+        let bytes = write(&directory.join(&path), &frame)?;
         written.insert(path.to_string_lossy().into_owned(), bytes);
     }
     Ok(written)
 }
 
-/// Puts what counts of some processes, which lies below `directory`, into a file for each table below `shard`.
+/// Puts what counts of some processes, which lies below `directory`, into a file for each table below `shard`, one after the other as
+/// it is, with an index.
 ///
 /// # Errors
 /// When a file cannot be read or written.
@@ -57,26 +57,32 @@ pub(crate) fn pack(
     processes: impl Iterator<Item = i64> + Clone,
 ) -> Result<()> {
     for table in tables {
-        let mut all: Option<DataFrame> = None;
+        let path = path_of_shard(shard, table);
+        create_parent(&path)?;
+        let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let mut index = Index::new();
+        let mut start = 0;
         for process in processes.clone() {
-            let mut frame = read(&directory.join(path_of_process(table, process)))?;
-            let number = Column::new_scalar(PROCESS.into(), Scalar::from(process), frame.height());
-            frame.insert_column(0, number)?;
-            match &mut all {
-                Some(all) => drop(all.vstack_mut(&frame)?),
-                None => all = Some(frame),
-            }
+            let part = directory.join(path_of_process(table, process));
+            let mut part = File::open(&part).with_context(|| format!("cannot open {}", part.display()))?;
+            let bytes = io::copy(&mut part, &mut out).with_context(|| format!("cannot write {}", path.display()))?;
+            index.insert(process, (start, bytes));
+            start += bytes;
         }
-        if let Some(mut all) = all {
-            write(&shard.join(path_of_shard(table)), &mut all)?;
-        }
+        out.flush().with_context(|| format!("cannot write {}", path.display()))?;
+        let path = path_of_index(shard, table);
+        fs::write(&path, serde_json::to_vec(&index)?).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
-/// Whether a shard has the files of all of these tables; one without processes has none.
+/// First byte of what counts of each process, and how many.
+type Index = BTreeMap<i64, (u64, u64)>;
+
+/// Whether a shard has the files of all of these tables.
 pub(crate) fn are_there(shard: &Path, tables: &[&'static Table]) -> bool {
-    tables.iter().all(|table| shard.join(path_of_shard(table)).is_file())
+    tables.iter().all(|table| path_of_shard(shard, table).is_file() && path_of_index(shard, table).is_file())
 }
 
 /// Writes the rows of a table of all processes below `directory`, from what counts of them in their shards, which follow one another as
@@ -92,11 +98,18 @@ pub(super) fn write_rows(
 ) -> Result<BTreeMap<i64, u64>> {
     let joint = derive::joint(table.name).context("internal: a table of single processes")?;
     let mut parts: Vec<(&Process, DataFrame)> = Vec::new();
-    for (shard, processes) in shards.iter().filter(|(_, processes)| !processes.is_empty()) {
-        let all = read(&shard.join(path_of_shard(table)))?;
+    for (shard, processes) in shards {
+        let path = path_of_index(shard, table);
+        let damaged = || format!("{} is damaged; convert its shard again", path.display());
+        let index: Index = serde_json::from_slice(&fs::read(&path).with_context(damaged)?).with_context(damaged)?;
+        let path = path_of_shard(shard, table);
+        let mut file = File::open(&path).with_context(damaged)?;
         for process in processes {
-            let is_own = all.column(PROCESS)?.i64()?.equal(process.process);
-            parts.push((process, all.filter(&is_own)?.drop(PROCESS)?));
+            let (start, bytes) = index.get(&process.process).copied().with_context(damaged)?;
+            file.seek(SeekFrom::Start(start))?;
+            let mut part = Vec::new();
+            (&file).take(bytes).read_to_end(&mut part).with_context(damaged)?;
+            parts.push((process, read(part).with_context(damaged)?));
         }
     }
     parts.sort_by_key(|(process, _)| process.process);
@@ -112,13 +125,21 @@ fn path_of_process(table: &Table, process: i64) -> PathBuf {
     Path::new(JOINT).join(table.name).join(format!("process-{process}.parquet"))
 }
 
-fn path_of_shard(table: &Table) -> PathBuf {
-    Path::new(JOINT).join(format!("{}.parquet", table.name))
+fn path_of_shard(shard: &Path, table: &Table) -> PathBuf {
+    shard.join(JOINT).join(format!("{}.parts", table.name))
 }
 
-fn write(path: &Path, frame: &mut DataFrame) -> Result<u64> {
+fn path_of_index(shard: &Path, table: &Table) -> PathBuf {
+    shard.join(JOINT).join(format!("{}.json", table.name))
+}
+
+fn create_parent(path: &Path) -> Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
+}
+
+fn write(path: &Path, frame: &DataFrame) -> Result<u64> {
+    create_parent(path)?;
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     // Categories of the whole program are texts in a file.
     let texts: Vec<Expr> = frame
@@ -137,9 +158,8 @@ fn write(path: &Path, frame: &mut DataFrame) -> Result<u64> {
     Ok(fs::metadata(path)?.len())
 }
 
-fn read(path: &Path) -> Result<DataFrame> {
-    let file = File::open(path).with_context(|| format!("cannot open {}; convert its shard again", path.display()))?;
-    let frame = Context::with_context(ParquetReader::new(file).finish(), || format!("cannot read {}", path.display()))?;
+fn read(part: Vec<u8>) -> Result<DataFrame> {
+    let frame = ParquetReader::new(Cursor::new(part)).finish()?;
     let columns: Vec<Expr> = frame
         .columns()
         .iter()

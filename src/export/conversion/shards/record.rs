@@ -28,6 +28,8 @@ pub(crate) struct ShardPlan<'a> {
     pub unread: &'a [String],
     /// The pattern that ranks are taken from paths with.
     pub rank_from: Option<&'a str>,
+    /// The filters that match nothing in its processes, in sentences; `None` if it has none.
+    pub unmatched: Option<&'a [String]>,
 }
 
 /// What a shard is a part of, and what it is made of.
@@ -48,6 +50,8 @@ pub(crate) struct ShardRecord {
     pub processes: Vec<ShardProcess>,
     /// Found files that no process is read from; only in the first shard.
     pub unread: Vec<String>,
+    /// The filters that match nothing in its processes, in sentences; `None` if it has none.
+    pub unmatched: Option<Vec<String>>,
 }
 
 /// The processes of all shards together.
@@ -104,6 +108,7 @@ impl ShardRecord {
             whole: Whole::new(trace)?,
             processes: own.iter().zip(described).map(process).collect(),
             unread: if plan.share.number() == 1 { plan.unread.to_vec() } else { Vec::new() },
+            unmatched: plan.unmatched.map(<[String]>::to_vec),
         })
     }
 
