@@ -327,6 +327,19 @@ fn only_one_division_is_finished() {
 }
 
 #[test]
+fn a_dataset_of_something_else_is_replaced_only_when_asked() {
+    let work = Work::on("two_nodes");
+    let output = work.path("dataset");
+    assert_eq!(run(&["convert", "fixtures/merged", "-o", output.to_str().unwrap()]).code, 0);
+    let before = content(&output);
+    work.shards(2, &[]);
+    let refused = work.convert("dataset", &["--finish"]);
+    assert!(refused.code == 2 && refused.stderr.contains("was converted from other inputs"), "{}", refused.stderr);
+    assert!(content(&output) == before);
+    work.expect_as_one(&["--overwrite"]);
+}
+
+#[test]
 fn a_damaged_shard_is_named() {
     let work = Work::on("two_nodes");
     work.shards(2, &[]);

@@ -245,6 +245,7 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
         with,
         pack_bytes: arguments.pack << 20,
         partial: arguments.shards.partial(),
+        overwrite: arguments.overwrite,
         candidates: &input.candidates(output)?,
         rank_from: input.rank_from(),
         metrics: &*input.metrics()?,

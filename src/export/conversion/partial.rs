@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
 use super::record::{Key, Record};
@@ -208,6 +208,8 @@ impl Partial {
             remove(&self.done())?;
         }
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
+        // Another program that wrote the output cleared this away.
+        ensure!(self.root.join(KEY).is_file(), "another conversion wrote {} meanwhile", output.display());
         if occupied {
             exchange(written, output, &self.root.join("replaced"))?;
         } else {
@@ -216,10 +218,8 @@ impl Partial {
             }
             fs::rename(written, output).with_context(|| format!("cannot write {}", output.display()))?;
         }
-        // Whoever still fills one for this output finds it written, and what a program left that was killed is of no use any more.
-        for other in self.others.iter().flat_map(|start| own_of(start)) {
-            let _ = fs::remove_dir_all(other);
-        }
+        let others = self.others.iter().flat_map(|start| own_of(start));
+        others.filter(|other| *other != self.root).for_each(|other| clear(&other));
         remove(&self.root)
     }
 
@@ -282,6 +282,20 @@ fn own_of(start: &Path) -> Vec<PathBuf> {
     own.sort();
     own
 }
+
+/// Removes what another program fills for an output that is written now: whoever still fills it finds that, and what a killed program left
+/// is of no use any more. It goes away at once, so that nobody publishes a part of it.
+fn clear(other: &Path) {
+    let mut gone = other.as_os_str().to_owned();
+    gone.push(GONE);
+    if other.to_string_lossy().ends_with(GONE) || fs::rename(other, &gone).is_ok() {
+        let _ = fs::remove_dir_all(&gone);
+        let _ = fs::remove_dir_all(other);
+    }
+}
+
+/// End of the names of directories that are being removed.
+const GONE: &str = "~gone";
 
 /// The notes about finished processes, by their numbers.
 fn noted_in(root: &Path) -> impl Iterator<Item = (i64, Record)> {

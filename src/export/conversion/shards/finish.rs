@@ -36,6 +36,8 @@ pub(crate) struct FinishPlan<'a> {
     pub pack_bytes: u64,
     /// Whether shards may be missing.
     pub partial: bool,
+    /// Whether whatever conversion is there is replaced.
+    pub overwrite: bool,
     /// What the inputs lead to.
     pub candidates: &'a [Candidate],
     /// The pattern that ranks are taken from paths with.
@@ -69,6 +71,7 @@ pub(crate) fn finish(plan: &FinishPlan<'_>) -> Result<Finished> {
         return Err(Refused::MissingShards(named(&shards.missing), shown).into());
     }
     check(&shards, plan)?;
+    refuse_other(plan, &shards)?;
     let partial = Partial::open(plan.output, &plan.key, true)?;
     let place = partial.dataset()?;
     let (files, mut processes) = processes(&shards)?;
@@ -91,6 +94,18 @@ pub(crate) fn finish(plan: &FinishPlan<'_>) -> Result<Finished> {
         remove(&shards.directory)?;
     }
     Ok(finished)
+}
+
+/// Refuses to replace a conversion of something else.
+fn refuse_other(plan: &FinishPlan<'_>, shards: &Shards) -> Result<()> {
+    let Some(there) = Conversion::read(plan.output).filter(|_| !plan.overwrite) else { return Ok(()) };
+    let shown = plan.output.display().to_string();
+    if (there.key.format, &there.key.selection) != (plan.key.format, &plan.key.selection) {
+        return Err(Refused::OtherKind(shown).into());
+    }
+    let processes = shards.found.iter().flat_map(|shard| &shard.record.processes);
+    let inputs: Vec<Vec<FileIdentity>> = processes.map(|process| process.inputs.clone()).collect();
+    if there.shares_input(&inputs) { Ok(()) } else { Err(Refused::OtherInputs(shown).into()) }
 }
 
 /// The datasets of the shards, and all processes in order with their places.
