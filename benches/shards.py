@@ -13,6 +13,7 @@ Two inputs are generated in --data, unless they are there already:
 Each result is compared with that of one process, file by file, up to --compared ranks. The python runs DuckDB, and needs `duckdb`.
 """
 import argparse
+import concurrent.futures
 import filecmp
 import os
 import pathlib
@@ -21,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 from harness import Failed, measure
 
@@ -45,6 +47,7 @@ def arguments():
     parser.add_argument("--dispatches", type=int, default=500_000)
     parser.add_argument("--compared", type=int, default=10000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--at-once", type=int, default=1, help="how many shards of the small ranks run at the same time")
     parser.add_argument("--note", default="", help="a sentence about the binary, such as that it is a debug build")
     parser.add_argument("--output", type=pathlib.Path, required=True)
     return parser.parse_args()
@@ -82,12 +85,18 @@ class Converter:
 
     def run(self, traces, output, *more, bound=True):
         command = [self.binary, "convert", str(traces), "-o", str(output), "-q", *more]
-        return measure(["taskset", "-c", "0", *command] if bound else command, self.scratch)
+        # Each worker of a pool has a processor of its own.
+        name = threading.current_thread().name
+        processor = str(int(name.rpartition("_")[2]) % os.cpu_count() if "_" in name else 0)
+        with tempfile.TemporaryDirectory(dir=self.scratch) as said:
+            return measure(["taskset", "-c", processor, *command] if bound else command, pathlib.Path(said))
 
-    def shards(self, traces, output, count):
+    def shards(self, traces, output, count, at_once=1):
         shutil.rmtree(output.with_name(f".wavesieve-shards-{output.name}"), ignore_errors=True)
         shutil.rmtree(output, ignore_errors=True)
-        return [self.run(traces, output, "--shard", f"{number}/{count}") for number in range(1, count + 1)]
+        shares = [f"{number}/{count}" for number in range(1, count + 1)]
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            return list(pool.map(lambda share: self.run(traces, output, "--shard", share), shares))
 
 
 def same(one, other):
@@ -163,7 +172,7 @@ def small(args, converter):
     for ranks in args.ranks:
         traces = first(files, ranks, args.data / f"small-{ranks}")
         output, one = args.data / "small-shards", args.data / "small-one"
-        shards = converter.shards(traces, output, 8)
+        shards = converter.shards(traces, output, 8, args.at_once)
         kept = sum(path.is_file() for path in output.with_name(f".wavesieve-shards-{output.name}").rglob("*"))
         finish = converter.run(traces, output, "--finish")
         equal = "not compared"
