@@ -181,7 +181,7 @@ def small(args, converter):
             converter.run(traces, one, bound=False)
             equal = "to the byte" if same(one, output) else "**different**"
             shutil.rmtree(one)
-        points.append((ranks, finish["seconds"], finish["peak_mb"]))
+        points.append((ranks, finish["seconds"], finish["cpu_seconds"], finish["peak_mb"]))
         finishes.append(
             f"| {ranks:,} | {max(s['seconds'] for s in shards):.1f} | {max(s['peak_mb'] for s in shards):.0f} | "
             f"{max(s['anonymous_mb'] for s in shards):.0f} | {kept} | "
@@ -205,10 +205,10 @@ def small(args, converter):
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |", *finishes, "",
     ]
     if len(points) > 2:
-        slope, start, fit = straight([(ranks, took) for ranks, took, _ in points])
-        memory, least, memory_fit = straight([(ranks, peak) for ranks, _, peak in points])
-        lines += [f"`--finish`: {1000 * slope:.2f} ms a rank and {start:.2f} s for none, R² {fit:.4f}; {1000 * memory:.0f} kB a rank and "
-                  f"{least:.0f} MB for none, R² {memory_fit:.4f}.", ""]
+        (wall, wall_start, wall_fit), (cpu, cpu_start, cpu_fit), (memory, least, memory_fit) = (
+            straight([(point[0], point[place]) for point in points]) for place in (1, 2, 3))
+        lines += [f"`--finish`: {1000 * wall:.2f} ms a rank and {wall_start:.2f} s for none, R² {wall_fit:.4f}; of CPU time {1000 * cpu:.2f} ms "
+                  f"and {cpu_start:.2f} s, R² {cpu_fit:.4f}; {1000 * memory:.0f} kB a rank and {least:.0f} MB for none, R² {memory_fit:.4f}.", ""]
     lines += [
         "## The dataset", "",
         f"The least of {args.runs} runs, with warm caches.", "",

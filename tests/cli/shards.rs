@@ -368,6 +368,7 @@ fn a_damaged_input_is_damaged_in_its_shard() {
         assert_eq!(run.code, 5, "what is no trace any more belongs to no shard: {}", run.stderr);
     }
     work.expect_as_one(&[]);
+    assert_eq!(work.convert("dataset", &["--finish"]).code, 5, "the damage is reported every time");
 }
 
 #[test]

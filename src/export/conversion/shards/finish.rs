@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use super::check::{check, named};
-use super::found::{Shard, Shards};
+use super::found::{Shard, Shards, directory};
 use super::joint;
 use super::record::ShardProcess;
 use crate::analysis::hardware::metrics::Definitions;
 use crate::export::conversion::Refused;
 use crate::export::conversion::partial::Partial;
-use crate::export::conversion::record::{CONVERSION, Conversion, Described, Key, Record, with_others};
+use crate::export::conversion::record::{CONVERSION, Conversion, Described, Earlier, Key, Record, with_others};
 use crate::export::conversion::run::{Outcome, outcome_of};
 use crate::export::conversion::target::refuse_foreign;
 use crate::export::convert::Written;
@@ -239,15 +239,24 @@ fn without_shards(plan: &FinishPlan<'_>) -> Result<Finished> {
     if conversion.key != plan.key || !is_as_now || conversion.processes.is_empty() {
         return Err(refused().into());
     }
+    // The removal of the shards may have been interrupted.
+    let _ = fs::remove_dir_all(aside(&directory(plan.output)?));
     let outcome = Outcome { up_to_date: true, ..outcome_of(plan.output) };
-    Ok(Finished { outcome, processes: conversion.processes.len(), ..Finished::default() })
+    let damage = Earlier::read(plan.output).and_then(|earlier| earlier.dataset).map(|(manifest, _)| manifest.damage);
+    let (processes, damage) = (conversion.processes.len(), damage.unwrap_or_default());
+    Ok(Finished { outcome, processes, damage, ..Finished::default() })
+}
+
+/// Where shards are while they are removed.
+fn aside(directory: &Path) -> PathBuf {
+    let mut name = directory.file_name().unwrap_or_default().to_owned();
+    name.push("~finished");
+    directory.with_file_name(name)
 }
 
 /// Removes the shards. Under another name at first: what is left of them, should this be interrupted, is no shard any more.
 fn remove(directory: &Path) -> Result<()> {
-    let mut name = directory.file_name().unwrap_or_default().to_owned();
-    name.push("~finished");
-    let aside = directory.with_file_name(name);
+    let aside = aside(directory);
     let _ = fs::remove_dir_all(&aside);
     fs::rename(directory, &aside).with_context(|| format!("cannot remove {}", directory.display()))?;
     fs::remove_dir_all(&aside).with_context(|| format!("cannot remove {}", aside.display()))
