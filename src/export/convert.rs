@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::schema::Table;
-use crate::trace::selection::Filter;
-use crate::trace::{Trace, TraceProcess};
+use crate::trace::TraceProcess;
+use crate::trace::selection::{Filter, Filters};
 
 /// File format of a converted table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,8 +67,7 @@ impl Written {
 }
 
 /// The filters in force, as options.
-pub(crate) fn selection(trace: &Trace) -> Vec<String> {
-    let choice = trace.choice();
+pub(crate) fn selection(choice: &Filters) -> Vec<String> {
     let mut options: Vec<String> = [Filter::Rank]
         .into_iter()
         .chain(Filter::OF_ROWS)

@@ -20,6 +20,7 @@ use crate::derive;
 use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
 use crate::derive::health::{ANOMALIES, Checks};
 use crate::input::{BlockSums, StoredProcess, part_path};
+use crate::schema::process::Process;
 use crate::schema::{Origin, Table, table, tables};
 use crate::trace::{Trace, TraceProcess};
 
@@ -162,46 +163,11 @@ impl ProcessWriter<'_> {
 
     /// Writes the file of one table.
     fn put(&self, table: &'static Table, frame: DataFrame) -> Result<Part> {
-        let process = &self.member.process;
-        let frame = identified(frame, self.member)?;
-        let order = row_order(&frame, table.sort).with_context(|| format!("cannot sort {}", table.name))?;
-        let path = self.directory.join(part_path(table.name, process.rank, process.process));
-        let path = path.with_extension(self.format.extension());
         let rows = frame.height();
-        let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
-        if rows == 0 && self.format == TableFormat::Parquet {
-            self.observer.written(self.member, table, rows);
-            return Ok(Part { table, written: Written::default(), gpu_times, sums: None });
-        }
-        let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
-        let sums = (self.format == TableFormat::Parquet)
-            .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))
-            .transpose()?;
-        let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
+        let files = ProcessFiles { process: &self.member.process, directory: self.directory, format: self.format };
+        let part = files.put(table, frame)?;
         self.observer.written(self.member, table, rows);
-        let events = if timed { rows as u64 } else { 0 };
-        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times, sums })
-    }
-
-    fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {
-        let directory = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-        self.fill_file(file, frame, order, table).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(fs::metadata(path)?.len())
-    }
-
-    fn fill_file(&self, file: File, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        let facts = &self.member.process.facts;
-        let in_order = |frame: DataFrame| order.map_or(Ok(frame.clone()), |order| frame.take(order));
-        match self.format {
-            TableFormat::Parquet => parquet_file::write_table(&frame, order, table, facts, &mut out)?,
-            TableFormat::Csv => delimited::write(&in_order(frame)?, b',', &mut out)?,
-            TableFormat::Json => json::write_array(&in_order(frame)?, &mut out)?,
-            TableFormat::Arrow => columnar::write_arrow(&in_order(frame)?, &mut out)?,
-        }
-        Ok(out.flush()?)
+        Ok(part)
     }
 
     /// The rows of a table that the filters keep. Every table is read by itself, so that none has to be kept in memory.
@@ -227,6 +193,67 @@ impl ProcessWriter<'_> {
             gpu_times: Some(Vec::new()),
             facts: process.facts.clone(),
         }
+    }
+}
+
+/// Writes one table of a process below `directory` as Parquet, and returns its number of rows.
+///
+/// # Errors
+/// When the rows cannot be sorted, or the file cannot be written.
+pub(crate) fn write_table(process: &Process, directory: &Path, table: &'static Table, frame: DataFrame) -> Result<u64> {
+    Ok(ProcessFiles { process, directory, format: TableFormat::Parquet }.put(table, frame)?.written.rows)
+}
+
+/// Whether the rows of a table are events.
+pub(crate) fn is_timed(table: &Table) -> bool {
+    table.column("duration_ns").is_some() || table.column("time_ns").is_some()
+}
+
+/// The files of a process, one for each table.
+struct ProcessFiles<'a> {
+    process: &'a Process,
+    directory: &'a Path,
+    format: TableFormat,
+}
+
+impl ProcessFiles<'_> {
+    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<Part> {
+        let frame = identified(frame, self.process)?;
+        let order = row_order(&frame, table.sort).with_context(|| format!("cannot sort {}", table.name))?;
+        let path = self.directory.join(part_path(table.name, self.process.rank, self.process.process));
+        let path = path.with_extension(self.format.extension());
+        let rows = frame.height();
+        let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
+        if rows == 0 && self.format == TableFormat::Parquet {
+            return Ok(Part { table, written: Written::default(), gpu_times, sums: None });
+        }
+        let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
+        let sums = (self.format == TableFormat::Parquet)
+            .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))
+            .transpose()?;
+        let events = if is_timed(table) { rows as u64 } else { 0 };
+        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times, sums })
+    }
+
+    fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+        self.fill_file(file, frame, order, table).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(fs::metadata(path)?.len())
+    }
+
+    fn fill_file(&self, file: File, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let facts = &self.process.facts;
+        let in_order = |frame: DataFrame| order.map_or(Ok(frame.clone()), |order| frame.take(order));
+        match self.format {
+            TableFormat::Parquet => parquet_file::write_table(&frame, order, table, facts, &mut out)?,
+            TableFormat::Csv => delimited::write(&in_order(frame)?, b',', &mut out)?,
+            TableFormat::Json => json::write_array(&in_order(frame)?, &mut out)?,
+            TableFormat::Arrow => columnar::write_arrow(&in_order(frame)?, &mut out)?,
+        }
+        Ok(out.flush()?)
     }
 }
 
@@ -279,11 +306,9 @@ impl SourceColumns {
     }
 }
 
-fn identified(mut frame: DataFrame, member: &TraceProcess) -> Result<DataFrame> {
+fn identified(mut frame: DataFrame, process: &Process) -> Result<DataFrame> {
     let height = frame.height();
-    for (position, (name, value)) in
-        [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate()
-    {
+    for (position, (name, value)) in [("process", process.process), ("rank", process.rank)].into_iter().enumerate() {
         frame.insert_column(position, Column::new_scalar(name.into(), Scalar::from(value), height))?;
     }
     Ok(frame)

@@ -1,6 +1,6 @@
 //! The files that a process is read from: which they are, whether they changed, and how much memory they take.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -29,6 +29,11 @@ pub(crate) struct FileIdentity {
 }
 
 impl FileIdentity {
+    /// Whether the file still has its size and time.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        Stamp::of(Path::new(&self.path)) == Some(Stamp { bytes: self.bytes, modified_ns: self.modified_ns })
+    }
+
     /// Looks at a file.
     pub(crate) fn compute(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("cannot read {}", path.display()))
@@ -45,13 +50,33 @@ impl FileIdentity {
             file.seek(SeekFrom::Start(bytes - rest))?;
             file.take(rest).read_to_end(&mut ends)?;
         }
-        let modified = metadata.modified()?;
-        let modified_ns = match modified.duration_since(UNIX_EPOCH) {
+        let modified_ns = Stamp::new(&metadata)?.modified_ns;
+        let ends_hash = format!("{:032x}", xxh3_128(&ends));
+        Ok(Self { path: path.to_string_lossy().into_owned(), bytes, modified_ns, ends_hash })
+    }
+}
+
+/// What the system knows of a file: a change to it is detected without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Size.
+    pub bytes: u64,
+    /// Time of the last change in ns since 1970.
+    pub modified_ns: i64,
+}
+
+impl Stamp {
+    /// That of a path; `None` if nothing is known of it.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        Self::new(&fs::metadata(path).ok()?).ok()
+    }
+
+    fn new(metadata: &Metadata) -> Result<Self> {
+        let modified_ns = match metadata.modified()?.duration_since(UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
         };
-        let ends_hash = format!("{:032x}", xxh3_128(&ends));
-        Ok(Self { path: path.to_string_lossy().into_owned(), bytes, modified_ns, ends_hash })
+        Ok(Self { bytes: metadata.len(), modified_ns })
     }
 }
 

@@ -33,14 +33,14 @@ cfg_if::cfg_if! {
         pub(crate) use common::sqlite::{quoted, read_only_uri};
         pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
         pub(crate) use dataset::{
-            AnyManifest, BlockSums, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles, PROCESSES, Part, SCHEMAS,
+            AnyManifest, BlockSums, DATASET_FORMAT, Footer, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles, PROCESSES, Part, SCHEMAS,
             SUMS, Store,
             SharedFiles, StoredFile, StoredPart, StoredTable, hash, is_dataset, part_name, part_path,
         };
         pub(crate) use dataset::{MANIFEST, Manifest};
         pub use dataset::StoredProcess;
         pub(crate) use error::InputError;
-        pub(crate) use files::FileIdentity;
+        pub(crate) use files::{FileIdentity, Stamp};
         pub(crate) use load::{load_candidates, load_with_cache};
         pub use load::load;
         pub use load_options::LoadOptions;

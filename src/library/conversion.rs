@@ -72,7 +72,7 @@ impl Trace {
         check_output(output, overwrite)?;
         let trace = self.filtered()?;
         let (with, _) = on_demand_tables(with, trace.choice().chooses_rows());
-        let plan = Plan { output, format, with, overwrite, pack_bytes: PACK_BYTES };
+        let plan = Plan { output, format, with, overwrite, pack_bytes: PACK_BYTES, shard: None };
         let outcome = convert(trace, &plan, &Silent)?;
         Ok(Converted {
             rows: outcome.written.rows,

@@ -76,6 +76,8 @@ pub struct Trace {
     pub(super) choice: Filters,
     pub(super) resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
+    /// The numbers of the processes that are worked on, if others work on the rest.
+    share: Option<BTreeSet<i64>>,
     pub(super) joint: JointTables,
     observer: Option<Arc<dyn Observer>>,
     counted: Counted,
@@ -105,6 +107,7 @@ impl Trace {
             choice: Filters::default(),
             resolved: BTreeMap::new(),
             all_ranks,
+            share: None,
             joint: JointTables::default(),
             observer: None,
             counted: Counted::default(),
@@ -184,14 +187,30 @@ impl Trace {
     ///
     /// # Errors
     /// When a table that a filter is resolved with cannot be built.
-    pub fn select(mut self, choice: Filters) -> Result<Self> {
+    pub fn select(self, choice: Filters) -> Result<Self> {
+        self.select_share(choice, |_| None)
+    }
+
+    /// As [`Trace::select`], for a program that works on a share of the chosen processes while others work on the rest: these stay
+    /// known, but nothing of them is read.
+    ///
+    /// # Errors
+    /// As [`Trace::select`].
+    pub(crate) fn select_share(
+        mut self,
+        choice: Filters,
+        share: impl FnOnce(&[TraceProcess]) -> Option<BTreeSet<i64>>,
+    ) -> Result<Self> {
         if let Some(ranks) = &choice.ranks {
             self.members.retain(|member| ranks.contains(member.process.rank));
         }
+        self.share = share(&self.members);
         if choice.chooses_rows() {
-            let resolve =
-                |member: &TraceProcess| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
-            let resolved: Result<Vec<_>> = self.each(&self.members, |member| member.memory_bytes, resolve);
+            let own: Vec<&TraceProcess> = self.own_members().collect();
+            let resolve = |member: &&TraceProcess| {
+                Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?))
+            };
+            let resolved: Result<Vec<_>> = self.each(&own, |member| member.memory_bytes, resolve);
             self.resolved = resolved?.into_iter().collect();
         }
         self.choice = choice;
@@ -254,6 +273,13 @@ impl Trace {
     /// The processes in the order of their numbers.
     pub fn members(&self) -> &[TraceProcess] {
         &self.members
+    }
+
+    /// The processes that are worked on: all of them, unless others work on the rest.
+    pub(crate) fn own_members(&self) -> impl Iterator<Item = &TraceProcess> {
+        let is_own =
+            |member: &&TraceProcess| self.share.as_ref().is_none_or(|share| share.contains(&member.process.process));
+        self.members.iter().filter(is_own)
     }
 
     /// The same trace with the processes that `change` makes of its own.

@@ -60,24 +60,39 @@ impl Trace {
     /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
     fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
         let joint = derive::joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
-        let needs = derive::needs_of(name, wanted);
-        let request: Request =
-            needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
-        let keep = (joint.keep)(wanted);
-        let extract = |member: &TraceProcess| -> Result<DataFrame> {
-            if let Some(part) = self.joint.take(name, wanted, member.process.process) {
-                return Ok(part);
-            }
-            let context = ReadContext { at_once: true, keep, ..self.context(member) };
-            let tables = request.iter().map(|(table, columns)| {
-                let rows = self.read_in(&context, member, known_table(table)?, columns)?;
-                Ok((*table, collected(&rows.frame)?))
-            });
-            (joint.extract)(&member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
+        let request = joint_request(name, wanted);
+        let extract = |member: &TraceProcess| match self.joint.take(name, wanted, member.process.process) {
+            Some(part) => Ok(part),
+            None => self.joint_part(member, name, wanted),
         };
         let extracted = self.each(self.members(), |member| member.memory_bytes_of(&request), extract)?;
         let parts: Vec<derive::Part<'_>> = self.members().iter().map(|member| &member.process).zip(extracted).collect();
         let rows = (joint.relate)(&parts, self.metrics())?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
+
+    /// What counts of a process for the `wanted` columns of a table over all processes.
+    ///
+    /// # Errors
+    /// When a table of the process cannot be read.
+    pub(crate) fn joint_part(
+        &self,
+        member: &TraceProcess,
+        name: &'static str,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<DataFrame> {
+        let joint = derive::joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
+        let context = ReadContext { at_once: true, keep: (joint.keep)(wanted), ..self.context(member) };
+        let tables = joint_request(name, wanted).into_iter().map(|(table, columns)| {
+            let rows = self.read_in(&context, member, known_table(table)?, &columns)?;
+            Ok((table, collected(&rows.frame)?))
+        });
+        (joint.extract)(&member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
+    }
+}
+
+/// The columns that `wanted` ones of a table over all processes are made from.
+fn joint_request(name: &'static str, wanted: &BTreeSet<&'static str>) -> Request {
+    let needs = derive::needs_of(name, wanted).into_iter();
+    needs.map(|(table, columns)| (table, columns.into_iter().collect())).collect()
 }

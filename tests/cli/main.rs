@@ -84,6 +84,7 @@ mod secrets;
 mod sending;
 mod sessions;
 mod settings;
+mod shards;
 mod sql;
 mod sql_results;
 mod steady;

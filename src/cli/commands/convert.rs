@@ -1,5 +1,6 @@
 //! `convert INPUT… -o DIR`: the whole trace as a dataset.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,18 +10,22 @@ use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
+use crate::cli::options::shards::ShardArguments;
 use crate::cli::output::delivery::print_written;
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::engine::Registry;
 use crate::export::atomic::write_directory;
 use crate::export::conversion::{
-    Outcome, Plan, Refused, check_output, convert, finished_of, on_demand_name, on_demand_tables,
+    FinishPlan, Key, Outcome, Plan, Refused, ShardPlan, check_output, convert, finish, finished_of, on_demand_name,
+    on_demand_tables, refuse_share, shard_path,
 };
 use crate::export::convert::TableFormat;
 use crate::export::dataset::PACK_BYTES;
 use crate::export::rocprofv3::{self, Flavor};
-use crate::input::AtInterruption;
+use crate::input::{AtInterruption, Candidate};
+use crate::trace::selection::unmatched_in_share;
+use crate::trace::{Trace, TraceProcess};
 
 /// Convert traces to Parquet, CSV, JSON or Arrow, or to a trace for Perfetto
 #[derive(Args, Clone, Debug)]
@@ -30,11 +35,14 @@ If the dataset exists, convert updates it: ranks whose files did not change (siz
 last MiB) are reused if the same version converted them with the same options. If a conversion is
 interrupted, rerun the same command to resume.
 
+Several processes, on one node or many, can share a conversion: each runs the same command with
+--shard I/N, in any order. When all are done, the same command with --finish writes the dataset.
+
 Examples:
   wavesieve convert traces/ -o dataset
-  wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
   wavesieve convert traces/ -o tables --to csv --with launches
-  wavesieve convert traces/ --to pftrace -o trace.pftrace")]
+  wavesieve convert traces/ --to pftrace -o trace.pftrace
+  wavesieve convert traces/ -o dataset --shard 1/2")]
 pub(crate) struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
@@ -58,6 +66,8 @@ pub(crate) struct ConvertArguments {
     /// Size of a Parquet file, which ranks share; one that is larger has a single row group
     #[arg(long, value_name = "MIB", default_value_t = PACK_BYTES >> 20, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pack: u64,
+    #[command(flatten)]
+    shards: ShardArguments,
 }
 
 /// What traces are converted to.
@@ -135,6 +145,9 @@ impl ConvertArguments {
 /// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
+    if arguments.shards.are_given() && arguments.to != ConvertFormat::Parquet {
+        return Err(Failure::Usage("--shard and --finish are about --to parquet; leave out --to".to_owned()));
+    }
     let format = match arguments.to {
         ConvertFormat::Parquet => TableFormat::Parquet,
         ConvertFormat::Csv => TableFormat::Csv,
@@ -150,27 +163,113 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         return Err(Failure::Usage("--csv-flavor is about --to rocprofv3-csv; choose that".to_owned()));
     }
     check_output(output, arguments.overwrite).map_err(refusal)?;
-    let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
+    if arguments.shards.finish() {
+        return finish_shards(arguments, global);
+    }
+    let share = arguments.shards.share()?;
+    let trace = arguments.input.open(global, &Opening { exclude: Some(output), share, ..Opening::default() })?;
     messages::warn(&trace, global);
     let (with, left_out) = on_demand_tables(&arguments.with, trace.choice().chooses_rows());
     if let Some(table) = left_out.filter(|_| !global.quiet) {
         messages::print_note(format!("{table} is not kept: its figures are of the whole run, whatever filters choose"));
     }
-    let progress = Progress::new(trace.members().len(), with.len(), global);
-    let plan = Plan { output, format, with, overwrite: arguments.overwrite, pack_bytes: arguments.pack << 20 };
-    let said = at_interruption(output, &progress);
-    let outcome = convert(&trace, &plan, &progress);
-    drop(said);
-    progress.finish();
-    let outcome = outcome.map_err(refusal)?;
+    let (overwrite, pack_bytes) = (arguments.overwrite, arguments.pack << 20);
+    let own = trace.own_members().count();
+    let progress = Progress::new(own, with.len(), global);
+    if let Some(share) = share {
+        refuse_share(&trace, &with).map_err(refusal)?;
+        let place = shard_path(output, share)?;
+        let unread = unread(&arguments.input.candidates(output)?, &trace);
+        let unmatched = if own > 0 { Some(unmatched_in_share(&trace)?) } else { None };
+        let (rank_from, unmatched) = (arguments.input.rank_from(), unmatched.as_deref());
+        let shard = Some(ShardPlan { share, unread: &unread, rank_from, unmatched });
+        let plan = Plan { output: &place, format, with, overwrite, pack_bytes, shard };
+        let outcome = run_plan(&trace, &plan, progress)?;
+        if !global.quiet {
+            messages::print_note(summary(&format!("{share} of {}", output.display()), own, &outcome));
+        }
+        return exit_of_shard(&trace, global);
+    }
+    let plan = Plan { output, format, with, overwrite, pack_bytes, shard: None };
+    let outcome = run_plan(&trace, &plan, progress)?;
     global.outbox.add(output);
     if !global.quiet {
-        messages::print_note(summary(output, trace.members().len(), &outcome));
+        messages::print_note(summary(&output.display().to_string(), own, &outcome));
     }
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+}
+
+/// Converts, and reports how to go on if the program is interrupted.
+fn run_plan(trace: &Trace, plan: &Plan<'_>, progress: Progress) -> Result<Outcome, Failure> {
+    let said = at_interruption(plan.output, &progress);
+    let outcome = convert(trace, plan, &progress);
+    drop(said);
+    progress.finish();
+    outcome.map_err(refusal)
+}
+
+/// The files that no process is read from.
+fn unread(candidates: &[Candidate], trace: &Trace) -> Vec<String> {
+    let read: BTreeSet<&Path> =
+        trace.members().iter().flat_map(|member| member.files.iter()).map(PathBuf::as_path).collect();
+    candidates.iter().filter(|candidate| !read.contains(&*candidate.path)).map(Candidate::shown).collect()
+}
+
+/// The exit code of a shard: processes of other shards do not matter.
+fn exit_of_shard(trace: &Trace, global: &GlobalArguments) -> Result<u8, Failure> {
+    let own: BTreeSet<i64> = trace.own_members().map(|member| member.process.process).collect();
+    let is_of = |member: &TraceProcess, path: &str| {
+        member.process.facts.path == path || member.files.iter().any(|file| file == Path::new(path))
+    };
+    let others: Vec<&TraceProcess> =
+        trace.members().iter().filter(|member| !own.contains(&member.process.process)).collect();
+    let mut damage = trace.damage();
+    damage.retain(|damage| !others.iter().any(|member| is_of(member, &damage.path)));
+    if messages::list_damage(&damage, global) {
+        return Ok(PARTIAL);
+    }
+    Ok(if trace.members().is_empty() && explain_unmatched(trace, true, global)? { NO_DATA } else { DONE })
+}
+
+/// Puts shards together.
+fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let (input, output) = (&arguments.input, &arguments.output);
+    let choice = input.filters()?;
+    let (with, _) = on_demand_tables(&arguments.with, choice.chooses_rows());
+    let plan = FinishPlan {
+        output,
+        key: Key::new(&input.categories()?, &choice, TableFormat::Parquet, &with),
+        with,
+        pack_bytes: arguments.pack << 20,
+        partial: arguments.shards.partial(),
+        overwrite: arguments.overwrite,
+        candidates: &input.candidates(output)?,
+        rank_from: input.rank_from(),
+        metrics: &*input.metrics()?,
+    };
+    let finished = finish(&plan).map_err(refusal)?;
+    global.outbox.add(output);
+    if !global.quiet {
+        let done = summary(&output.display().to_string(), finished.processes, &finished.outcome);
+        let noun = if finished.shards == 1 { "shard" } else { "shards" };
+        let from = if finished.shards > 0 { format!("; from {} {noun}", finished.shards) } else { String::new() };
+        messages::print_note(format_args!("{done}{from}"));
+    }
+    if messages::list_damage(&finished.damage, global) {
+        return Ok(PARTIAL);
+    }
+    let has_rows = finished.outcome.written.events > 0;
+    let mut unmatched = finished.unmatched;
+    if unmatched.is_empty() && !has_rows && (choice.chooses_rows() || choice.ranks.is_some()) {
+        unmatched.push("nothing matches the filters".to_owned());
+    }
+    for sentence in unmatched.iter().filter(|_| !global.quiet) {
+        messages::print_note(format_args!("{}: {sentence}", if has_rows { "no match" } else { "no rows" }));
+    }
+    Ok(if unmatched.is_empty() { DONE } else { NO_DATA })
 }
 
 /// An output that cannot be written is wrong usage.
@@ -201,12 +300,11 @@ fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
 }
 
 /// What was done, in a line.
-fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
+fn summary(shown: &str, processes: usize, outcome: &Outcome) -> String {
     let (rows, files) = (outcome.written.rows, outcome.written.files);
     let mebibytes = outcome.written.bytes as f64 / 1_048_576.0;
     let noun = if processes == 1 { "process" } else { "processes" };
     let content = format!("{processes} {noun}, {rows} rows, {files} files, {mebibytes:.1} MiB");
-    let shown = output.display();
     if outcome.up_to_date {
         return format!("{shown} is up to date: {content}, all unchanged");
     }

@@ -18,12 +18,13 @@ use crate::cli::output::progress::{Progress, ReadingProgress};
 use crate::columns::requests::Request;
 use crate::derive::source_request;
 use crate::export::cache;
-use crate::input::{Cache, LoadOptions, Reader, load_candidates, load_with_cache};
+use crate::export::conversion::Share;
+use crate::input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
 use crate::report::batch::Run;
 use crate::schema::Table;
-use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
 use crate::trace::selection::Filters;
+use crate::trace::{Trace, TraceProcess};
 
 /// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]
@@ -173,7 +174,8 @@ impl InputArguments {
                 messages::print_note(format_args!("warning: {failure}"));
             }
         }
-        Ok(trace.with_metrics(metrics).select(choice)?)
+        let share = |members: &[TraceProcess]| Some(opening.share?.processes(members));
+        Ok(trace.with_metrics(metrics).select_share(choice, share)?)
     }
 
     /// What the filters choose.
@@ -212,7 +214,24 @@ impl InputArguments {
         })
     }
 
-    fn metrics(&self) -> Result<Arc<Definitions>, Failure> {
+    /// What the inputs lead to, without a directory that is no input though it lies in one.
+    ///
+    /// # Errors
+    /// When no input is named, or one does not exist.
+    pub(crate) fn candidates(&self, exclude: &Path) -> Result<Vec<Candidate>, Failure> {
+        Ok(discover(&self.named()?, Some(exclude))?)
+    }
+
+    /// The pattern that ranks are taken from paths with.
+    pub(crate) fn rank_from(&self) -> Option<&str> {
+        self.rank_from.as_deref()
+    }
+
+    /// The definitions of metrics in force.
+    ///
+    /// # Errors
+    /// When a file of them cannot be used.
+    pub(crate) fn metrics(&self) -> Result<Arc<Definitions>, Failure> {
         let mut definitions = Definitions::builtin();
         if let Some(path) = &self.metric_definitions {
             let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
@@ -226,7 +245,11 @@ impl InputArguments {
         Ok(definitions)
     }
 
-    fn categories(&self) -> Result<Categories, Failure> {
+    /// The category rules in force.
+    ///
+    /// # Errors
+    /// When a file of them cannot be used.
+    pub(crate) fn categories(&self) -> Result<Categories, Failure> {
         let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
         let text = text_of(path)?;
         Categories::with_user_rules(&text, &path.display().to_string())
@@ -255,6 +278,8 @@ pub(crate) struct Opening<'a> {
     pub run: Option<&'a Run>,
     /// How many processes are read at the same time, where others are read beside them.
     pub jobs: Option<Jobs>,
+    /// The part of the processes that is worked on, where others work on the rest.
+    pub share: Option<Share>,
 }
 
 /// Where converted files are kept.

@@ -14,5 +14,6 @@ pub(crate) mod mail;
 pub(crate) mod output;
 pub(crate) mod plot;
 pub(crate) mod query;
+pub(crate) mod shards;
 pub(crate) mod source_text;
 pub(crate) mod tracelens;

@@ -11,7 +11,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::columns::requests::Request;
 use crate::input::DEAD_LINK;
-use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Origin, tables};
 use crate::text::hidden::escape_hidden;
 use crate::trace::Trace;
@@ -124,7 +124,11 @@ pub(crate) fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArg
 
 /// Lists what could not be read, and returns whether there is anything.
 pub(crate) fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
-    let damage = trace.damage();
+    list_damage(&trace.damage(), global)
+}
+
+/// As [`report_damage`], of damage that is known.
+pub(crate) fn list_damage(damage: &[Damage], global: &GlobalArguments) -> bool {
     let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
     let lines: Vec<String> =
         damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
 use super::record::{Key, Record};
@@ -15,15 +15,21 @@ use crate::input::{AtInterruption, UNFINISHED};
 
 /// Name of the directory of records.
 const DONE: &str = "done";
+/// Name of the directory of tables.
+const TABLES: &str = "tables";
+/// Name of the file that states what kind of conversion it is.
+const KEY: &str = "key.json";
 
 /// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
 pub(crate) struct Partial {
     root: PathBuf,
     output: PathBuf,
+    /// Start of the paths of those that other programs fill for the same output, where several may.
+    others: Option<PathBuf>,
     /// Removes it at an interruption when there is nothing to go on with. `None` when it holds what the output held.
     removed: Option<AtInterruption>,
     /// Held for as long as this runs, so that two conversions to the same output do not mix.
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl Partial {
@@ -44,6 +50,37 @@ impl Partial {
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             bail!("another conversion writes {}; wait for its end or name another directory", output.display());
         }
+        Self::fill(root, output, Some(lock), None, key, afresh)
+    }
+
+    /// Creates one that no other program uses: several may convert to the same output at the same time, also where there are no locks,
+    /// and the first that is done has written it. What others finished is taken over, unless `afresh`.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub(crate) fn open_own(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
+        let (output, shared) = places(output)?;
+        let parent = shared.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        let start = own_start(&shared);
+        let name = start.file_name().unwrap_or_default();
+        let root = tempfile::Builder::new().prefix(name).tempdir_in(parent);
+        let root = root.with_context(|| format!("cannot create a directory in {}", parent.display()))?.keep();
+        let partial = Self::fill(root, output, None, Some(start.clone()), key, false)?;
+        for other in own_of(&start).into_iter().filter(|other| !afresh && *other != partial.root) {
+            partial.adopt(&other, key)?;
+        }
+        Ok(partial)
+    }
+
+    fn fill(
+        root: PathBuf,
+        output: PathBuf,
+        lock: Option<File>,
+        others: Option<PathBuf>,
+        key: &Key,
+        afresh: bool,
+    ) -> Result<Self> {
         let unfinished = root.clone();
         let removed = AtInterruption::new(move || {
             // Others still write into it, and may make it anew after it went: it must stay away for some time.
@@ -57,8 +94,8 @@ impl Partial {
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        let partial = Self { root, output, removed: Some(removed), _lock: lock };
-        let kind = partial.root.join("key.json");
+        let partial = Self { root, output, others, removed: Some(removed), _lock: lock };
+        let kind = partial.root.join(KEY);
         let wanted = serde_json::to_string(key)?;
         if afresh || fs::read_to_string(&kind).ok().as_ref() != Some(&wanted) {
             let unfinished = ["dataset", "replaced"].map(|name| partial.root.join(name));
@@ -73,6 +110,19 @@ impl Partial {
         Ok(partial)
     }
 
+    /// Takes over what another program finished, which may go away meanwhile: what is gone is converted again.
+    fn adopt(&self, other: &Path, key: &Key) -> Result<()> {
+        if fs::read_to_string(other.join(KEY)).ok().as_ref() != Some(&serde_json::to_string(key)?) {
+            return Ok(());
+        }
+        for (number, record) in noted_in(other) {
+            if self.take(&record, &other.join(TABLES)).is_ok() {
+                self.finish(number, &record)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.root
@@ -80,7 +130,7 @@ impl Partial {
 
     /// Where the tables of processes are written.
     pub(crate) fn tables(&self) -> PathBuf {
-        self.root.join("tables")
+        self.root.join(TABLES)
     }
 
     /// Where a dataset is put together of them, empty.
@@ -100,13 +150,7 @@ impl Partial {
 
     /// The processes that were finished before, by their numbers.
     pub(crate) fn finished(&self) -> BTreeMap<i64, Record> {
-        let Ok(entries) = fs::read_dir(self.done()) else { return BTreeMap::new() };
-        entries
-            .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
-            .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
-            .filter_map(|record| Some((record.process.as_ref()?.process, record)))
-            .filter(|(_, record)| record.is_as_written(&self.tables()))
-            .collect()
+        noted_in(&self.root).filter(|(_, record)| record.is_as_written(&self.tables())).collect()
     }
 
     /// Notes that a process is finished.
@@ -164,6 +208,8 @@ impl Partial {
             remove(&self.done())?;
         }
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
+        // Another program that wrote the output cleared this away.
+        ensure!(self.root.join(KEY).is_file(), "another conversion wrote {} meanwhile", output.display());
         if occupied {
             exchange(written, output, &self.root.join("replaced"))?;
         } else {
@@ -172,6 +218,8 @@ impl Partial {
             }
             fs::rename(written, output).with_context(|| format!("cannot write {}", output.display()))?;
         }
+        let others = self.others.iter().flat_map(|start| own_of(start));
+        others.filter(|other| *other != self.root).for_each(|other| clear(&other));
         remove(&self.root)
     }
 
@@ -195,18 +243,67 @@ impl Drop for Partial {
 
 /// Where an output is without links, and the directory in which it grows.
 fn places(output: &Path) -> Result<(PathBuf, PathBuf)> {
+    beside(output, "partial")
+}
+
+/// Where an output is without links, and the directory next to it that is used for something.
+pub(super) fn beside(output: &Path, used_for: &str) -> Result<(PathBuf, PathBuf)> {
     let output = match output.canonicalize() {
         Ok(there) => there,
         Err(_) => through_links(output).with_context(|| format!("cannot write {}", output.display()))?,
     };
     let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
-    let root = output.with_file_name(format!("{UNFINISHED}partial-{name}"));
+    let root = output.with_file_name(format!("{UNFINISHED}{used_for}-{name}"));
     Ok((output, root))
 }
 
 /// How many processes of an unfinished conversion to an output are finished.
 pub(crate) fn finished_of(output: &Path) -> usize {
-    places(output).map_or(0, |(_, root)| count_finished(&root))
+    let Ok((_, root)) = places(output) else { return 0 };
+    let own = own_of(&own_start(&root));
+    own.into_iter().chain([root]).map(|root| count_finished(&root)).max().unwrap_or(0)
+}
+
+/// Start of the paths of directories in which programs fill the same output, each by itself.
+fn own_start(root: &Path) -> PathBuf {
+    let mut name = root.file_name().unwrap_or_default().to_owned();
+    name.push("~");
+    root.with_file_name(name)
+}
+
+/// The directories that start so, in order.
+fn own_of(start: &Path) -> Vec<PathBuf> {
+    let name = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = start.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
+    let mut own: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
+        .map(|entry| entry.path())
+        .collect();
+    own.sort();
+    own
+}
+
+/// Removes what another program fills for an output that is written now: whoever still fills it finds that, and what a killed program left
+/// is of no use any more. It goes away at once, so that nobody publishes a part of it.
+fn clear(other: &Path) {
+    let mut gone = other.as_os_str().to_owned();
+    gone.push(GONE);
+    if other.to_string_lossy().ends_with(GONE) || fs::rename(other, &gone).is_ok() {
+        let _ = fs::remove_dir_all(&gone);
+        let _ = fs::remove_dir_all(other);
+    }
+}
+
+/// End of the names of directories that are being removed.
+const GONE: &str = "~gone";
+
+/// The notes about finished processes, by their numbers.
+fn noted_in(root: &Path) -> impl Iterator<Item = (i64, Record)> {
+    let entries = fs::read_dir(root.join(DONE)).into_iter().flatten();
+    entries
+        .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
+        .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
+        .filter_map(|record| Some((record.process.as_ref()?.process, record)))
 }
 
 fn count_finished(root: &Path) -> usize {

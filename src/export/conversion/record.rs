@@ -8,9 +8,12 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::analysis::categories::Categories;
+use crate::derive;
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{AnyManifest, FileIdentity, MANIFEST, Manifest, OwnFiles, SharedFiles, Store as _, StoredProcess};
 use crate::schema::{Table, tables};
+use crate::trace::selection::Filters;
 use crate::trace::{Trace, TraceProcess};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
@@ -36,14 +39,14 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// That of a conversion of `trace` by this program.
-    pub(crate) fn new(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
+    /// That of a conversion by this program.
+    pub(crate) fn new(categories: &Categories, choice: &Filters, format: TableFormat, with: &[&'static Table]) -> Self {
         Self {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: env!("WAVESIEVE_BUILD").to_owned(),
             format,
-            categories_hash: trace.categories().hash(),
-            selection: selection(trace),
+            categories_hash: categories.hash(),
+            selection: selection(choice),
             with: with.iter().map(|table| table.name.to_owned()).collect(),
         }
     }
@@ -184,6 +187,17 @@ impl Conversion {
             .iter()
             .flat_map(|record| &record.inputs)
             .any(|file| paths.contains(file.path.as_str()) || contents.contains(&(file.bytes, file.ends_hash.as_str())))
+    }
+}
+
+/// What a process is made of: hash of all that its rows depend on next to its files, and these.
+pub(crate) type Described = (String, Vec<FileIdentity>);
+
+/// Where some tables are over all processes, what each process is made of includes all others.
+pub(crate) fn with_others(described: &mut [Described], with: &[&'static Table]) {
+    if with.iter().any(|table| derive::is_joint(table.name)) {
+        let all = xxh3_128(format!("{described:?}").as_bytes());
+        described.iter_mut().for_each(|(identity, _)| identity.push_str(&format!(" {all:032x}")));
     }
 }
 

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use thiserror::Error;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::partial::Partial;
-use super::record::{CONVERSION, Conversion, Earlier, Key, Record, identity, inputs};
+use super::record::{CONVERSION, Conversion, Described, Earlier, Key, Record, identity, inputs, with_others};
 use super::recording_source::RecordingSource;
+use super::refused::Refused;
+use super::shards::{SHARD, ShardPlan, ShardRecord, joint};
 use super::target::refuse_foreign;
-use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written};
 use crate::export::convert_process::{kept_tables, write_process};
-use crate::export::dataset::{self, Kept, Layout, Place, companions, manifest, write_files};
+use crate::export::dataset::{self, About, Kept, Layout, Place, companions, manifest, write_files};
 use crate::input::{FileIdentity, MANIFEST, StoredFile, StoredProcess, StoredTable, part_path};
 use crate::schema::Table;
 use crate::trace::{Trace, TraceProcess};
@@ -34,6 +33,22 @@ pub(crate) struct Plan<'a> {
     pub overwrite: bool,
     /// Bytes of a file that processes share.
     pub pack_bytes: u64,
+    /// The shard that is converted; `None` for everything.
+    pub shard: Option<ShardPlan<'a>>,
+}
+
+impl Plan<'_> {
+    /// The tables made on demand that are written process by process. Of shards, those over all processes are made in the end.
+    fn with_alone(&self) -> Vec<&'static Table> {
+        let is_alone = |table: &&'static Table| self.shard.is_none() || !joint::is_joint(table);
+        self.with.iter().copied().filter(is_alone).collect()
+    }
+
+    /// The tables of which only what counts of each process is written.
+    fn with_joint(&self) -> Vec<&'static Table> {
+        let is_joint = |table: &&'static Table| self.shard.is_some() && joint::is_joint(table);
+        self.with.iter().copied().filter(is_joint).collect()
+    }
 }
 
 /// What was done.
@@ -49,44 +64,17 @@ pub(crate) struct Outcome {
     pub up_to_date: bool,
 }
 
-/// Why an output cannot be written or brought up to date.
-#[derive(Debug, Error)]
-pub(crate) enum Refused {
-    /// It is a file.
-    #[error("{0} is a file; name a directory")]
-    File(String),
-    /// It is neither a file nor a directory.
-    #[error("{0} is no directory; name one")]
-    NoDirectory(String),
-    /// Something else is there.
-    #[error("{0} is not empty; name another directory")]
-    NotEmpty(String),
-    /// A dataset is there, without a record of its conversion.
-    #[error("{0} holds a dataset and not what it was made from; name another directory or add --overwrite")]
-    NoConversion(String),
-    /// Something is in it that no conversion wrote, and that would be lost.
-    #[error("{0} holds {1}, which convert did not write; move it elsewhere or name another directory")]
-    Foreign(String, String),
-    /// It was made from something else.
-    #[error("{0} was converted from other inputs; name another directory or add --overwrite")]
-    OtherInputs(String),
-    /// It was made in another way.
-    #[error("{0} was converted with other filters or to another format; name another directory or add --overwrite")]
-    OtherKind(String),
-}
-
 /// A process with what decides whether it can be taken over.
 struct Candidate<'a> {
     member: &'a TraceProcess,
-    identity: String,
-    inputs: Vec<FileIdentity>,
+    described: Described,
     /// Whether something of it is known to be damaged.
     damaged: bool,
 }
 
 impl Candidate<'_> {
     fn is_as_in(&self, record: &Record) -> bool {
-        !self.damaged && self.identity == record.identity && self.inputs == record.inputs
+        !self.damaged && self.described == (record.identity.clone(), record.inputs.clone())
     }
 
     fn number(&self) -> i64 {
@@ -99,22 +87,35 @@ impl Candidate<'_> {
 /// # Errors
 /// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
 pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
-    let key = Key::new(trace, plan.format, &plan.with);
-    let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
-    let describe = |member: &TraceProcess| -> Result<(String, Vec<FileIdentity>)> {
-        Ok((identity(trace, member)?, inputs(member)?))
-    };
-    let mut described = trace.jobs().run(trace.members(), |_| 0, describe)?;
-    if plan.with.iter().any(|table| derive::is_joint(table.name)) {
-        // Some rows of a process depend on all processes.
-        let all = xxh3_128(format!("{described:?}").as_bytes());
-        described.iter_mut().for_each(|(identity, _)| identity.push_str(&format!(" {all:032x}")));
+    let key = Key::new(trace.categories(), trace.choice(), plan.format, &plan.with);
+    let own: Vec<&TraceProcess> = trace.own_members().collect();
+    let describe = |member: &&TraceProcess| -> Result<Described> { Ok((identity(trace, member)?, inputs(member)?)) };
+    let mut described = trace.jobs().run(&own, |_| 0, describe)?;
+    let shard = plan.shard.as_ref().map(|shard| ShardRecord::new(trace, &key, shard, &own, &described));
+    let shard = shard.transpose()?;
+    if shard.is_none() {
+        with_others(&mut described, &plan.with);
     }
-    let candidates: Vec<Candidate<'_>> = trace
-        .members()
-        .iter()
-        .zip(described)
-        .map(|(member, (identity, inputs))| {
+    let written = write_all(trace, plan, &key, own.into_iter().zip(described), shard.as_ref(), observer);
+    // Another program may have converted the same share meanwhile.
+    let is_there = |shard: &&ShardRecord| ShardRecord::read(plan.output).as_ref() == Some(*shard);
+    match shard.as_ref().filter(|shard| written.is_err() && is_there(shard)) {
+        Some(_) => Ok(Outcome { up_to_date: true, ..outcome_of(plan.output) }),
+        None => written,
+    }
+}
+
+fn write_all<'a>(
+    trace: &'a Trace,
+    plan: &Plan<'_>,
+    key: &Key,
+    processes: impl Iterator<Item = (&'a TraceProcess, Described)>,
+    shard: Option<&ShardRecord>,
+    observer: &dyn Observer,
+) -> Result<Outcome> {
+    let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
+    let candidates: Vec<Candidate<'_>> = processes
+        .map(|(member, described)| {
             // A damaged part of a dataset counts for all ranks of it: they are written again.
             let is_in = |file: &PathBuf, path: &Path| {
                 let dataset = file.parent().filter(|_| file.ends_with(MANIFEST));
@@ -123,11 +124,14 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
             let is_of = |path: &String| {
                 *path == member.process.facts.path || member.files.iter().any(|file| is_in(file, Path::new(path)))
             };
-            Candidate { member, identity, inputs, damaged: known_damage.iter().any(is_of) }
+            Candidate { member, described, damaged: known_damage.iter().any(is_of) }
         })
         .collect();
-    let earlier = if plan.overwrite { None } else { earlier(plan, &key, &candidates)? };
-    let partial = Partial::open(plan.output, &key, plan.overwrite)?;
+    let earlier = if plan.overwrite { None } else { earlier(plan, key, &candidates)? };
+    let partial = match shard {
+        Some(_) => Partial::open_own(plan.output, key, plan.overwrite)?,
+        None => Partial::open(plan.output, key, plan.overwrite)?,
+    };
     let finished = partial.finished();
     let mut taken: BTreeMap<i64, Record> = BTreeMap::new();
     let mut here: BTreeMap<i64, Record> = BTreeMap::new();
@@ -144,11 +148,15 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
     }
     let earlier = earlier.map(|(earlier, _)| earlier);
     let unchanged = taken.len() == candidates.len();
-    if unchanged && is_up_to_date(trace, plan, &key, &taken, earlier.as_ref())? {
+    if unchanged && is_up_to_date(trace, plan, key, &taken, shard, earlier.as_ref())? {
         let files = earlier.and_then(|earlier| earlier.dataset);
         let files = files.map(|(manifest, _)| manifest.tables);
         partial.discard()?;
         return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values(), files.as_ref()) });
+    }
+    if !plan.with_joint().is_empty() {
+        // A shard does not keep what counts of each process by itself.
+        taken.clear();
     }
     partial.keep_only(&here)?;
     let reused = here.len() + taken.len();
@@ -172,7 +180,7 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
     }
     let whole = here.values().chain(taken.values()).map(|record| (record.number, record.clone()));
     let whole: BTreeMap<i64, Record> = whole.collect();
-    let conversion = Conversion { key, processes: whole.into_values().collect() };
+    let conversion = Conversion { key: key.clone(), processes: whole.into_values().collect() };
     let (place, tables) = match plan.format {
         TableFormat::Parquet => {
             let own = here.values().chain(damaged.values());
@@ -188,9 +196,11 @@ pub(crate) fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -
     let all: BTreeMap<i64, &Record> =
         here.values().chain(taken.values()).chain(damaged.values()).map(|record| (record.number, record)).collect();
     let total = outcome(all.values().copied(), tables.as_ref());
-    write_files(&place, &closing(trace, plan, &conversion, all.values().copied(), tables)?)?;
+    write_files(&place, &closing(trace, plan, &conversion, all.values().copied(), tables, shard)?)?;
     // Others may have put something there meanwhile.
-    refuse_foreign(plan.output)?;
+    if shard.is_none() {
+        refuse_foreign(plan.output)?;
+    }
     partial.publish(&place)?;
     Ok(Outcome { reused, converted, ..total })
 }
@@ -204,17 +214,20 @@ fn put_together<'a>(
     taken: impl Iterator<Item = &'a Record>,
 ) -> Result<(PathBuf, Option<Tables>)> {
     let place = partial.dataset()?;
-    let own = own.map(|record| (record, Place::Own));
+    let own: Vec<&Record> = own.collect();
+    let tables = partial.tables();
+    joint::pack(&tables, &place, &plan.with_joint(), own.iter().map(|record| record.number))?;
+    let own = own.into_iter().map(|record| (record, Place::Own));
     let taken = taken.map(|record| {
         let kept = earlier.and_then(|earlier| earlier.place(record.number));
-        (record, kept.map_or(Place::Own, Place::Kept))
+        (record, kept.map_or(Place::Own, |place| Place::Kept { dataset: 0, place }))
     });
     let mut processes: Vec<Kept<'_>> =
         own.chain(taken).filter_map(|(record, place)| Some(Kept { stored: record.process.as_ref()?, place })).collect();
     processes.sort_by_key(|kept| kept.stored.process);
     let files = earlier.and_then(|earlier| earlier.dataset.as_ref()).map(|(_, files)| files);
-    let layout = Layout { processes: &partial.tables(), earlier: files, pack_bytes: plan.pack_bytes };
-    let kept: Vec<&'static Table> = kept_tables(&plan.with).collect();
+    let layout = Layout { processes: &tables, earlier: files.into_iter().collect(), pack_bytes: plan.pack_bytes };
+    let kept: Vec<&'static Table> = kept_tables(&plan.with_alone()).collect();
     let tables = dataset::write(&place, &layout, &kept, &processes)?;
     Ok((place, Some(tables)))
 }
@@ -230,8 +243,8 @@ fn earlier(
     if (conversion.key.format, &conversion.key.selection) != (key.format, &key.selection) {
         return Err(Refused::OtherKind(shown()).into());
     }
-    let inputs: Vec<Vec<FileIdentity>> = candidates.iter().map(|candidate| candidate.inputs.clone()).collect();
-    if !conversion.shares_input(&inputs) {
+    let inputs: Vec<Vec<FileIdentity>> = candidates.iter().map(|candidate| candidate.described.1.clone()).collect();
+    if plan.shard.is_none() && !conversion.shares_input(&inputs) {
         return Err(Refused::OtherInputs(shown()).into());
     }
     // What another version or other rules made is converted again as a whole.
@@ -249,7 +262,8 @@ fn write_one(
 ) -> Result<(Record, bool)> {
     let (member, recording) = RecordingSource::wrap(candidate.member);
     let directory = partial.tables();
-    let write = || write_process(trace, &member, &directory, plan.format, &plan.with, observer);
+    let with = plan.with_alone();
+    let write = || write_process(trace, &member, &directory, plan.format, &with, observer);
     let (process, written) = match write() {
         // What is stored may turn out to be damaged while it is read: then the rest is written.
         Err(_) if !member.source.damage_of_content().is_empty() => {
@@ -263,7 +277,8 @@ fn write_one(
         let path = part_path(table, process.rank, process.process).with_extension(plan.format.extension());
         parts.insert(path.to_string_lossy().into_owned(), *bytes);
     }
-    let (identity, inputs) = (candidate.identity.clone(), candidate.inputs.clone());
+    parts.extend(joint::write_parts(trace, &member, &directory, &plan.with_joint())?);
+    let (identity, inputs) = candidate.described.clone();
     let (rows, events, number) = (written.rows, written.events, candidate.number());
     let record = Record { identity, inputs, number, parts, rows, events, process: Some(process) };
     let damaged = candidate.damaged || recording.report().damaged;
@@ -292,6 +307,14 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     }
 }
 
+/// What an output holds that another program wrote.
+pub(super) fn outcome_of(output: &Path) -> Outcome {
+    let earlier = Earlier::read(output);
+    let records: Vec<Record> = earlier.iter().flat_map(|earlier| earlier.whole(output).into_values()).collect();
+    let files = earlier.and_then(|earlier| earlier.dataset).map(|(manifest, _)| manifest.tables);
+    Outcome { reused: records.len(), ..outcome(records.iter(), files.as_ref()) }
+}
+
 fn outcome<'a>(records: impl Iterator<Item = &'a Record>, tables: Option<&Tables>) -> Outcome {
     let mut written = Written::default();
     for record in records {
@@ -312,12 +335,16 @@ fn closing<'a>(
     conversion: &Conversion,
     processes: impl Iterator<Item = &'a Record>,
     tables: Option<Tables>,
+    shard: Option<&ShardRecord>,
 ) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut files = vec![(CONVERSION.into(), conversion.text()?.into_bytes())];
+    if let Some(shard) = shard {
+        files.push((SHARD.into(), shard.text()?.into_bytes()));
+    }
     if let Some(tables) = tables {
         let processes: Vec<StoredProcess> = processes.filter_map(|record| record.process.clone()).collect();
         let companions = companions(&tables)?;
-        files.extend(manifest(trace, plan.pack_bytes, tables, &processes, &companions)?);
+        files.extend(manifest(About::trace(trace), plan.pack_bytes, tables, &processes, &companions)?);
         files.extend(companions);
     }
     Ok(files)
@@ -329,6 +356,7 @@ fn is_up_to_date(
     plan: &Plan<'_>,
     key: &Key,
     records: &BTreeMap<i64, Record>,
+    shard: Option<&ShardRecord>,
     earlier: Option<&Earlier>,
 ) -> Result<bool> {
     let dataset = earlier.and_then(|earlier| earlier.dataset.as_ref());
@@ -339,6 +367,9 @@ fn is_up_to_date(
     }
     let conversion = Conversion { key: key.clone(), processes: records.values().cloned().collect() };
     let tables = dataset.map(|(manifest, _)| manifest.tables.clone());
-    let files = closing(trace, plan, &conversion, records.values(), tables)?;
+    if shard.is_some() && !records.is_empty() && !joint::are_there(plan.output, &plan.with_joint()) {
+        return Ok(false);
+    }
+    let files = closing(trace, plan, &conversion, records.values(), tables, shard)?;
     Ok(files.iter().all(|(name, text)| StoredFile::of(text).difference(&plan.output.join(name)).is_none()))
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use walkdir::WalkDir;
 
 use super::record::{CONVERSION, Conversion};
-use super::run::Refused;
+use super::refused::Refused;
 use crate::export::dataset::COMPANIONS;
 use crate::input::{MANIFEST, NUMBERS_FILE, PROCESSES, SCHEMAS, is_dataset};
 use crate::schema::table;

@@ -15,14 +15,14 @@ use parquet::thrift::TSerializable;
 use thrift::protocol::TCompactInputProtocol;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::input::Part;
+use crate::input::{Footer, Part};
 
 /// A file that row groups are taken from.
 pub(crate) struct Origin<'a> {
     path: PathBuf,
     metadata: Arc<ParquetMetaData>,
-    /// The part of an earlier dataset that it is.
-    part: Option<&'a Part>,
+    /// The part of an earlier dataset that it is, with its footer.
+    part: Option<(&'a Part, Footer)>,
 }
 
 impl<'a> Origin<'a> {
@@ -37,10 +37,10 @@ impl<'a> Origin<'a> {
     /// A part of an earlier dataset.
     pub(crate) fn of_part(part: &'a Part) -> Result<Self> {
         let path = part.path().to_owned();
-        let metadata = part.metadata().with_context(|| {
+        let footer = part.passing_footer().with_context(|| {
             format!("cannot take rows over from {}; add --overwrite to convert everything again", path.display())
         })?;
-        Ok(Self { path, metadata: Arc::clone(metadata), part: Some(part) })
+        Ok(Self { path, metadata: Arc::clone(footer.metadata()), part: Some((part, footer)) })
     }
 }
 
@@ -53,9 +53,8 @@ pub(crate) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// All of a file, or some of them.
-    pub(crate) fn of(origin: Origin<'a>, numbers: Option<Range<usize>>) -> impl Iterator<Item = Self> + use<'a> {
+    pub(crate) fn of(origin: Arc<Origin<'a>>, numbers: Option<Range<usize>>) -> impl Iterator<Item = Self> + use<'a> {
         let all = 0..origin.metadata.num_row_groups();
-        let origin = Arc::new(origin);
         numbers.unwrap_or(all).map(move |number| Self { origin: Arc::clone(&origin), number })
     }
 
@@ -66,7 +65,7 @@ impl<'a> Group<'a> {
 
     /// The part of an earlier dataset that it lies in, and its number there.
     pub(crate) fn place(&self) -> Option<(&'a Part, usize)> {
-        Some((self.origin.part?, self.number))
+        self.origin.part.as_ref().map(|(part, _)| (*part, self.number))
     }
 
     fn chunks(&self) -> &[ColumnChunkMetaData] {
@@ -79,7 +78,7 @@ impl<'a> Group<'a> {
         let file = File::open(&self.origin.path).with_context(|| format!("cannot open {shown}"))?;
         let read = |(place, chunk): (usize, &ColumnChunkMetaData)| {
             let column = Column::read(&file, chunk).with_context(|| format!("cannot read {shown}"))?;
-            let written = self.origin.part.map(|part| part.sum(self.number, place));
+            let written = self.origin.part.as_ref().map(|(_, footer)| footer.sum(self.number, place));
             let is_as_written = written.is_none_or(|sum| sum == Some(column.sum));
             ensure!(is_as_written, "{shown} changed after it was written; add --overwrite to convert everything again");
             Ok(column)

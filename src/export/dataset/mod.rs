@@ -9,4 +9,4 @@ mod write;
 pub(crate) use companions::COMPANIONS;
 pub(crate) use pack::PACK_BYTES;
 pub use write::write_dataset;
-pub(crate) use write::{Kept, Layout, Place, companions, manifest, write, write_files};
+pub(crate) use write::{About, Kept, Layout, Place, companions, manifest, write, write_files};

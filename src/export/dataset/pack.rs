@@ -1,9 +1,10 @@
 //! Which row groups share a file, and the files of all tables.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use rayon::prelude::*;
 
 use super::groups::Group;
 use super::part::write_part;
@@ -16,54 +17,92 @@ pub(crate) const PACK_BYTES: u64 = 128 << 20;
 /// Row groups that a part has at most: the format numbers them with 16 bits, and each has a place in the footer, which every reader parses.
 const MOST_GROUPS: usize = 4_096;
 
-/// Writes the parts of a table below `directory`. Those that an earlier dataset has already are linked or copied from there.
-///
-/// # Errors
-/// When a row group cannot be read, or a file cannot be written.
-pub(crate) fn pack(
-    directory: &Path,
+/// Puts the row groups of a table into parts, in the order in which they come.
+pub(crate) struct Packer<'a> {
+    folder: PathBuf,
     table: &'static Table,
-    groups: &[Group<'_>],
-    pack_bytes: u64,
-) -> Result<Vec<StoredPart>> {
-    if groups.is_empty() {
-        return Ok(Vec::new());
+    filling: Filling,
+    /// The row groups of the part that is being filled.
+    filled: Vec<Group<'a>>,
+    /// Parts that are full, and not yet written.
+    full: Vec<Vec<Group<'a>>>,
+    written: Vec<StoredPart>,
+}
+
+impl<'a> Packer<'a> {
+    /// Puts parts of at most so many bytes below `directory`.
+    pub(crate) fn new(directory: &Path, table: &'static Table, pack_bytes: u64) -> Self {
+        let folder = directory.join(table.name);
+        let filling = Filling { pack_bytes, bytes: 0, groups: 0 };
+        Self { folder, table, filling, filled: Vec::new(), full: Vec::new(), written: Vec::new() }
     }
-    let folder = directory.join(table.name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let write = |(number, groups): (usize, &[Group<'_>])| {
-        let path = folder.join(part_name(number));
-        match whole_part(groups) {
-            Some(part) => {
-                link(part.path(), &path)?;
-                Ok(part.listed().clone())
+
+    /// Takes the next row group. Parts are written as soon as there are as many as threads: where groups come from is not kept longer.
+    ///
+    /// # Errors
+    /// When a row group cannot be read, or a file cannot be written.
+    pub(crate) fn push(&mut self, group: Group<'a>) -> Result<()> {
+        if self.filling.starts_anew(group.bytes()) {
+            self.full.push(std::mem::take(&mut self.filled));
+            if self.full.len() >= rayon::current_num_threads() {
+                self.write()?;
             }
-            None => write_part(&path, table, groups),
         }
-    };
-    split(groups, pack_bytes).into_iter().enumerate().map(write).collect()
-}
-
-/// The row groups of each part: as many as are not larger together than allowed, and at least one.
-fn split<'a, 'b>(groups: &'b [Group<'a>], pack_bytes: u64) -> Vec<&'b [Group<'a>]> {
-    let sizes: Vec<u64> = groups.iter().map(Group::bytes).collect();
-    ends(&sizes, pack_bytes).windows(2).filter_map(|ends| groups.get(*ends.first()?..*ends.last()?)).collect()
-}
-
-/// Where each part starts, and where the last ends.
-fn ends(sizes: &[u64], pack_bytes: u64) -> Vec<usize> {
-    let mut ends = vec![0];
-    let mut bytes = 0_u64;
-    for (place, size) in sizes.iter().enumerate() {
-        bytes = bytes.saturating_add(*size);
-        let start = ends.last().copied().unwrap_or(0);
-        if place > start && (bytes > pack_bytes || place - start >= MOST_GROUPS) {
-            ends.push(place);
-            bytes = *size;
-        }
+        self.filled.push(group);
+        Ok(())
     }
-    ends.push(sizes.len());
-    ends
+
+    /// Writes what is left, and returns what the manifest lists of all parts.
+    ///
+    /// # Errors
+    /// As [`Packer::push`].
+    pub(crate) fn finish(mut self) -> Result<Vec<StoredPart>> {
+        if !self.filled.is_empty() {
+            self.full.push(std::mem::take(&mut self.filled));
+        }
+        self.write()?;
+        Ok(self.written)
+    }
+
+    /// Writes the full parts. Those that an earlier dataset has already are linked or copied from there.
+    fn write(&mut self) -> Result<()> {
+        if self.full.is_empty() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.folder).with_context(|| format!("cannot create {}", self.folder.display()))?;
+        let first = self.written.len();
+        let write = |(number, groups): (usize, Vec<Group<'a>>)| {
+            let path = self.folder.join(part_name(first + number));
+            match whole_part(&groups) {
+                Some(part) => {
+                    link(part.path(), &path)?;
+                    Ok(part.listed().clone())
+                }
+                None => write_part(&path, self.table, &groups),
+            }
+        };
+        let parts: Result<Vec<StoredPart>> =
+            std::mem::take(&mut self.full).into_par_iter().enumerate().map(write).collect();
+        self.written.extend(parts?);
+        Ok(())
+    }
+}
+
+/// How full a part is. A part has as many row groups as are not larger together than allowed, and at least one.
+struct Filling {
+    pack_bytes: u64,
+    bytes: u64,
+    groups: usize,
+}
+
+impl Filling {
+    /// Counts a row group, and whether it is the first of the next part.
+    fn starts_anew(&mut self, bytes: u64) -> bool {
+        let together = self.bytes.saturating_add(bytes);
+        let is_full = self.groups > 0 && (together > self.pack_bytes || self.groups >= MOST_GROUPS);
+        (self.bytes, self.groups) = if is_full { (bytes, 1) } else { (together, self.groups + 1) };
+        is_full
+    }
 }
 
 /// The part of an earlier dataset that has just these row groups.
@@ -88,6 +127,13 @@ fn link(source: &Path, target: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Where each part starts, and where the last ends.
+    fn ends(sizes: &[u64], pack_bytes: u64) -> Vec<usize> {
+        let mut filling = Filling { pack_bytes, bytes: 0, groups: 0 };
+        let starts = sizes.iter().enumerate().filter_map(|(place, size)| filling.starts_anew(*size).then_some(place));
+        std::iter::once(0).chain(starts.collect::<Vec<_>>()).chain([sizes.len()]).collect()
+    }
 
     #[test]
     fn parts_are_filled_in_order() {

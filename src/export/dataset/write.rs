@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 
 pub(crate) use super::companions::companions;
 use super::groups::{Group, Origin};
-use super::pack::{PACK_BYTES, pack};
+use super::pack::{PACK_BYTES, Packer};
 use crate::export::convert::selection;
 use crate::export::convert_process::kept_tables;
 use crate::export::parquet::file::ROW_GROUP_ROWS;
 use crate::input::{
-    DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, SharedFiles, StoredFile,
+    DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, Part, SharedFiles, StoredFile,
     StoredProcess, StoredTable, part_path,
 };
 use crate::schema::Table;
+use crate::schema::anomaly::Damage;
 use crate::trace::Trace;
 
 /// Where the rows of a process are now.
@@ -25,8 +27,8 @@ use crate::trace::Trace;
 pub(crate) enum Place {
     /// In files of its own below the folder of processes that were just written.
     Own,
-    /// In the earlier dataset, at this place among its processes.
-    Kept(usize),
+    /// In one of the earlier datasets, at this place among its processes; tables that it does not list in files of its own.
+    Kept { dataset: usize, place: usize },
 }
 
 /// A process that the dataset will hold.
@@ -40,8 +42,8 @@ pub(crate) struct Kept<'a> {
 pub(crate) struct Layout<'a> {
     /// Folder of the processes that were just written.
     pub processes: &'a Path,
-    /// The dataset whose rows are reused.
-    pub earlier: Option<&'a SharedFiles>,
+    /// The datasets whose rows are reused.
+    pub earlier: Vec<&'a SharedFiles>,
     /// Bytes of a part.
     pub pack_bytes: u64,
 }
@@ -58,28 +60,75 @@ pub(crate) fn write(
 ) -> Result<BTreeMap<String, StoredTable>> {
     let write = |table: &&'static Table| -> Result<(String, StoredTable)> {
         let rows = processes.iter().map(|kept| kept.stored.rows.get(table.name).copied().unwrap_or(0)).collect();
-        let parts = pack(directory, table, &groups(layout, table, processes)?, layout.pack_bytes)?;
-        Ok((table.name.to_owned(), StoredTable { rows, parts }))
+        let mut packer = Packer::new(directory, table, layout.pack_bytes);
+        let mut origins = Origins { layout, table, last: vec![None; layout.earlier.len()] };
+        for kept in processes.iter().filter(|kept| kept.stored.rows.get(table.name).is_some_and(|rows| *rows > 0)) {
+            origins.groups(kept)?.into_iter().try_for_each(|group| packer.push(group))?;
+        }
+        Ok((table.name.to_owned(), StoredTable { rows, parts: packer.finish()? }))
     };
     tables.par_iter().map(write).collect()
 }
 
-fn groups<'a>(layout: &Layout<'a>, table: &'static Table, processes: &[Kept<'_>]) -> Result<Vec<Group<'a>>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    for kept in processes.iter().filter(|kept| kept.stored.rows.get(table.name).is_some_and(|rows| *rows > 0)) {
-        match kept.place {
-            Place::Own => {
-                let path = part_path(table.name, kept.stored.rank, kept.stored.process);
-                groups.extend(Group::of(Origin::of_process(&layout.processes.join(path))?, None));
-            }
-            Place::Kept(place) => {
-                for (part, numbers) in layout.earlier.into_iter().flat_map(|files| files.groups_of(table, place)) {
-                    groups.extend(Group::of(Origin::of_part(part)?, Some(numbers)));
-                }
-            }
+/// The part that was last used of a dataset.
+type LastPart<'a> = Option<(&'a Part, Arc<Origin<'a>>)>;
+
+/// Where row groups of a table come from. Of each earlier dataset, one part is open: processes that share one follow one another.
+struct Origins<'l, 'a> {
+    layout: &'l Layout<'a>,
+    table: &'static Table,
+    last: Vec<LastPart<'a>>,
+}
+
+impl<'a> Origins<'_, 'a> {
+    /// The row groups of a process.
+    fn groups(&mut self, kept: &Kept<'_>) -> Result<Vec<Group<'a>>> {
+        let (dataset, place) = match kept.place {
+            Place::Kept { dataset, place } => (dataset, place),
+            Place::Own => return self.own(kept),
+        };
+        let files = self.layout.earlier.get(dataset).copied().context("internal: no such dataset")?;
+        if !files.lists(self.table) {
+            return self.own(kept);
+        }
+        let mut groups = Vec::new();
+        for (part, numbers) in files.groups_of(self.table, place) {
+            groups.extend(Group::of(self.origin(dataset, part)?, Some(numbers)));
+        }
+        Ok(groups)
+    }
+
+    fn own(&self, kept: &Kept<'_>) -> Result<Vec<Group<'a>>> {
+        let path = part_path(self.table.name, kept.stored.rank, kept.stored.process);
+        let origin = Origin::of_process(&self.layout.processes.join(path))?;
+        Ok(Group::of(Arc::new(origin), None).collect())
+    }
+
+    fn origin(&mut self, dataset: usize, part: &'a Part) -> Result<Arc<Origin<'a>>> {
+        let last = self.last.get_mut(dataset).context("internal: no such dataset")?;
+        match last {
+            Some((other, origin)) if std::ptr::eq(*other, part) => Ok(Arc::clone(origin)),
+            _ => Ok(Arc::clone(&last.insert((part, Arc::new(Origin::of_part(part)?))).1)),
         }
     }
-    Ok(groups)
+}
+
+/// What the manifest reports about the conversion as a whole.
+pub(crate) struct About {
+    /// Hash of the category rules.
+    pub categories_hash: String,
+    /// The filters in force, as options.
+    pub selection: Vec<String>,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+}
+
+impl About {
+    /// That of a conversion of a trace, as far as it was read.
+    pub(crate) fn trace(trace: &Trace) -> Self {
+        let categories_hash = trace.categories().hash();
+        Self { categories_hash, selection: selection(trace.choice()), damage: trace.damage() }
+    }
 }
 
 /// The manifest and the file with the facts about processes, by their paths below the dataset; `companions` are the other files
@@ -88,7 +137,7 @@ fn groups<'a>(layout: &Layout<'a>, table: &'static Table, processes: &[Kept<'_>]
 /// # Errors
 /// When the facts cannot be compressed.
 pub(crate) fn manifest(
-    trace: &Trace,
+    about: About,
     pack_bytes: u64,
     tables: BTreeMap<String, StoredTable>,
     processes: &[StoredProcess],
@@ -105,9 +154,9 @@ pub(crate) fn manifest(
         format: DATASET_FORMAT.to_owned(),
         layout_version: LAYOUT_VERSION,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        categories_hash: trace.categories().hash(),
-        damage: trace.damage(),
-        selection: selection(trace),
+        categories_hash: about.categories_hash,
+        damage: about.damage,
+        selection: about.selection,
         row_group_rows: ROW_GROUP_ROWS as u64,
         pack_bytes,
         facts: facts_hash,
@@ -142,9 +191,9 @@ pub(crate) fn write_files(directory: &Path, files: &[(PathBuf, Vec<u8>)]) -> Res
 /// When a file cannot be written.
 pub fn write_dataset(trace: &Trace, processes: &Path, directory: &Path, stored: &[StoredProcess]) -> Result<()> {
     let kept: Vec<Kept<'_>> = stored.iter().map(|stored| Kept { stored, place: Place::Own }).collect();
-    let layout = Layout { processes, earlier: None, pack_bytes: PACK_BYTES };
+    let layout = Layout { processes, earlier: Vec::new(), pack_bytes: PACK_BYTES };
     let tables = write(directory, &layout, &kept_tables(&[]).collect::<Vec<_>>(), &kept)?;
     let companions = companions(&tables)?;
     write_files(directory, &companions)?;
-    write_files(directory, &manifest(trace, PACK_BYTES, tables, stored, &companions)?)
+    write_files(directory, &manifest(About::trace(trace), PACK_BYTES, tables, stored, &companions)?)
 }

@@ -18,7 +18,7 @@ pub(crate) use manifest::{
 };
 pub(crate) use manifest::{MANIFEST, Manifest};
 pub(crate) use own_files::{OwnFiles, part_path};
-pub(crate) use shared_files::{Part, SUMS, SharedFiles};
+pub(crate) use shared_files::{Footer, Part, SUMS, SharedFiles};
 pub(crate) use source::{Dataset, DatasetSource};
 pub(crate) use store::Store;
 pub use stored::StoredProcess;

@@ -62,9 +62,23 @@ pub(crate) struct Part {
 }
 
 /// What a part reports about itself.
-struct Footer {
+#[derive(Clone)]
+pub(crate) struct Footer {
     metadata: ArrowReaderMetadata,
-    sums: BlockSums,
+    sums: Arc<BlockSums>,
+}
+
+impl Footer {
+    /// What describes the row groups.
+    pub(crate) fn metadata(&self) -> &Arc<ParquetMetaData> {
+        self.metadata.metadata()
+    }
+
+    /// The sum of a column chunk when it was written.
+    pub(crate) fn sum(&self, group: usize, column: usize) -> Option<u64> {
+        let width = self.metadata().file_metadata().schema_descr().num_columns();
+        self.sums.get(group * width + column)
+    }
 }
 
 impl SharedFiles {
@@ -116,6 +130,11 @@ impl SharedFiles {
     /// The processes in order.
     pub(crate) fn processes(&self) -> &[Arc<StoredProcess>] {
         &self.processes
+    }
+
+    /// Whether the manifest lists a table.
+    pub(crate) fn lists(&self, table: &Table) -> bool {
+        self.tables.contains_key(table.name)
     }
 
     /// For each process the tables whose parts are missing, or are not those that were written. Their content is not read.
@@ -198,14 +217,19 @@ impl Part {
     /// # Errors
     /// When it is not the file that the manifest lists.
     pub(crate) fn metadata(&self) -> Result<&Arc<ParquetMetaData>> {
-        self.footer().map(|footer| footer.metadata.metadata()).map_err(again)
+        self.footer().map(Footer::metadata).map_err(again)
     }
 
-    /// The sum of a column chunk when it was written.
-    pub(crate) fn sum(&self, group: usize, column: usize) -> Option<u64> {
-        let footer = self.footer().ok()?;
-        let width = footer.metadata.metadata().file_metadata().schema_descr().num_columns();
-        footer.sums.get(group * width + column)
+    /// The footer, which is not kept if nobody asked for it before: of many parts, footers take much memory.
+    ///
+    /// # Errors
+    /// When it is not the file that the manifest lists.
+    pub(crate) fn passing_footer(&self) -> Result<Footer> {
+        match self.footer.get() {
+            Some(Ok(known)) => Ok(known.clone()),
+            Some(Err(error)) => Err(again(error)),
+            None => self.read_footer(),
+        }
     }
 
     fn read_footer(&self) -> Result<Footer> {
@@ -237,12 +261,13 @@ impl Part {
         let sums = written.and_then(|pairs| pairs.iter().find(|pair| pair.key == SUMS)?.value.clone());
         let sums = sums.context("it has no sums of its content")?;
         let sums = BlockSums::try_from(sums).map_err(Error::msg)?;
-        Ok(Footer { metadata, sums })
+        Ok(Footer { metadata, sums: Arc::new(sums) })
     }
 
     /// Compares columns of some row groups with their sums.
     fn check(&self, groups: Range<usize>, wanted: impl Fn(&str) -> bool) -> Result<()> {
-        let described = self.metadata()?;
+        let footer = self.footer().map_err(again)?;
+        let described = footer.metadata();
         let mut file = File::open(&self.path).context("cannot be opened")?;
         for group in groups {
             let row_group = described.row_groups().get(group).context("internal: no such row group")?;
@@ -254,7 +279,7 @@ impl Part {
                 let mut content = Vec::new();
                 file.seek(SeekFrom::Start(start)).context("cannot be read")?;
                 (&file).take(length).read_to_end(&mut content).context("cannot be read")?;
-                let is_as_written = self.sum(group, number) == Some(xxh3_64(&content));
+                let is_as_written = footer.sum(group, number) == Some(xxh3_64(&content));
                 ensure!(is_as_written, "its content changed after it was written");
             }
         }

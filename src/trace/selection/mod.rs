@@ -31,6 +31,7 @@ cfg_if::cfg_if! {
         pub(crate) use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
         pub(crate) use partly::partly_unmatched;
         pub(crate) use resolve::{PARTS, Resolved, resolve, steady_part_of};
+        pub(crate) use unmatched::unmatched_in_share;
         pub use window_mode::WindowMode;
     }
 }

@@ -48,6 +48,23 @@ pub(crate) fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     Ok(sentences)
 }
 
+/// As [`unmatched`], of filters about GPUs and kernels, in the processes of a program that shares the trace with others: what no share
+/// has, the trace has not.
+pub(crate) fn unmatched_in_share(trace: &Trace) -> Result<Vec<String>> {
+    let choice = trace.choice();
+    let no_kernel = trace.resolved().iter().all(|resolved| resolved.kernel_ids.as_ref().is_some_and(Vec::is_empty));
+    let mut sentences = Vec::new();
+    for filter in choice.row_filters() {
+        sentences.extend(match filter {
+            Filter::Gpu => gpu(trace, choice),
+            Filter::Kernel if no_kernel => kernel(trace, choice)?,
+            Filter::Category if no_kernel => category(trace, choice)?,
+            _ => None,
+        });
+    }
+    Ok(sentences)
+}
+
 fn or_closest(sentence: String, closest: Option<String>) -> String {
     match closest {
         Some(name) => format!("{sentence}; the closest is {name}"),
@@ -120,14 +137,14 @@ fn span(trace: &Trace) -> Result<Option<(i64, i64)>> {
 fn gpu(trace: &Trace, choice: &Filters) -> Option<String> {
     let gpus = choice.gpus.as_ref()?;
     let known: BTreeSet<i64> =
-        trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu)).collect();
+        trace.own_members().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu)).collect();
     let none = !known.iter().any(|gpu| gpus.contains(*gpu));
     none.then(|| format!("no GPU matches --gpu {gpus}; available: {}", list(known.into_iter())))
 }
 
 fn all_kernels(trace: &Trace) -> Result<Vec<Kernel>> {
     let mut all = Vec::new();
-    for member in trace.members() {
+    for member in trace.own_members() {
         all.extend(kernels(&trace.whole(member))?.into_iter().filter(|kernel| kernel.dispatched));
     }
     Ok(all)
