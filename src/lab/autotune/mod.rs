@@ -35,6 +35,6 @@ pub(crate) use search::{Search, Settings};
 pub(crate) use space::Space;
 pub(crate) use space_file::{read_space, space_of_parameters};
 pub(crate) use state::{State, Subject};
-pub(crate) use table::{text, write_csv};
+pub(crate) use table::{short, text, write_csv};
 pub(crate) use template::Template;
 pub(crate) use tuning::{Stopped, tune};
