@@ -11,6 +11,7 @@ mod linear;
 mod objective;
 mod prune;
 mod random;
+mod range;
 mod regression;
 mod sampling;
 mod score;
@@ -20,6 +21,7 @@ mod space_file;
 mod state;
 mod table;
 mod template;
+mod tree;
 mod tuning;
 mod value;
 
