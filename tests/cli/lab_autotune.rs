@@ -260,45 +260,27 @@ fn what_cannot_be_tuned_is_refused() {
     assert!(shell.code == 2 && shell.stderr.contains('|'), "{}", shell.stderr);
 }
 
-/// Pairs of options that name a file, by the same path, another one, and links.
+/// Each pair of options that name files; which paths are the same file is tested where they are compared.
 #[test]
 fn files_that_are_read_or_written_are_different_ones() {
     let place = Place::new();
-    fs::create_dir(place.path("deep")).unwrap();
+    place.write("f.svg", SPACE);
+    fs::hard_link(place.path("f.svg"), place.path("hard.svg")).unwrap();
+    std::os::unix::fs::symlink("f.svg", place.path("symbolic.svg")).unwrap();
     let options = ["--space", "--state", "-o", "--chart"];
     for (one, two) in (0..4).flat_map(|one| (one + 1..4).map(move |two| (options[one], options[two]))) {
-        for (content, links) in [(Some(SPACE), true), (Some(""), true), (None, true), (Some(SPACE), false)] {
-            let (file, symbolic, hard) = (place.path("f.svg"), place.path("deep/symbolic.svg"), place.path("hard.svg"));
-            for path in [&file, &symbolic, &hard] {
-                let _ = fs::remove_file(path);
+        for second in ["f.svg", "hard.svg", "symbolic.svg"] {
+            let mut named = vec![one, "f.svg", two, second, "-f", "json", "--repeats", "1"];
+            if one != "--space" {
+                named.extend(["--space", "space.json"]);
             }
-            std::os::unix::fs::symlink("../f.svg", &symbolic).unwrap();
-            if let Some(content) = content {
-                fs::write(&file, content).unwrap();
-                fs::hard_link(&file, &hard).unwrap();
-            }
-            let absolute = file.display().to_string();
-            let others: &[&str] = match content {
-                _ if !links => &["f.svg", "./f.svg", "deep/../f.svg", &absolute],
-                Some(_) => &["hard.svg", "deep/symbolic.svg"],
-                None => &["f.svg", "deep/../f.svg", "deep/symbolic.svg"],
-            };
-            for (first, second) in others.iter().flat_map(|other| [("f.svg", *other), (*other, "f.svg")]) {
-                let mut named = vec![one, first, two, second, "-f", "json", "--repeats", "1"];
-                if one != "--space" {
-                    named.extend(["--space", "space.json"]);
-                }
-                let run = place.run(&named, &GEMM);
-                let said = if one == "--space" { "which is never written" } else { "are the same file" };
-                assert!(run.code == 2 && run.stderr.contains(said), "{named:?}: {} {}", run.code, run.stderr);
-                assert_eq!(fs::read_to_string(&file).ok().as_deref(), content, "{named:?}");
-            }
+            let run = place.run(&named, &GEMM);
+            let said = if one == "--space" { "which is never written" } else { "are the same file" };
+            assert!(run.code == 2 && run.stderr.contains(said), "{named:?}: {} {}", run.code, run.stderr);
+            assert_eq!(fs::read_to_string(place.path("f.svg")).unwrap(), SPACE, "{named:?}");
         }
     }
-    assert_eq!((place.runs(), fs::read_to_string(place.path("space.json")).unwrap().as_str()), (0, SPACE));
-    // Streams take several.
-    let both = ["--parameter", "n=1,2", "-o", "/dev/null", "--repeats", "1"];
-    assert_eq!(place.run(&both, &["echo", "{n}"]).code, 0);
+    assert_eq!(place.runs(), 0);
 }
 
 #[test]
@@ -360,7 +342,7 @@ fn values_reach_the_command_as_they_were_typed() {
 fn what_ran_once_is_undecided() {
     let place = Place::new();
     for maximize in [&[][..], &["--maximize"]] {
-        let printed = ["--parameter", "n=2,5,5.1", "--measure", "printed", "--pattern", ".*"];
+        let printed = ["--parameter", "n=2,5,5.1", "--measure", "printed", "--pattern", "[0-9.]+"];
         let options = [&printed[..], maximize].concat();
         let once = [&options[..], &["--repeats", "1"]].concat();
         let found = document(&place.run(&[&once[..], &["--json"]].concat(), &["echo", "{n}"]));

@@ -54,3 +54,43 @@ fn is_same(_: &Path, found: &fs::Metadata, _: &Path, known: &fs::Metadata) -> bo
 fn is_same(one: &Path, _: &fs::Metadata, other: &Path, _: &fs::Metadata) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_to_one_file_are_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        fs::write(at("other"), "").unwrap();
+        symlink("deep/second", at("first")).unwrap();
+        symlink("../file", at("deep/second")).unwrap();
+        symlink(".", at("folder")).unwrap();
+        let names = ["file", "./file", "deep/../file", "first", "deep/second", "folder/file", "hard"];
+        let refused = |inputs: &[Named<'_>], outputs: &[Named<'_>]| check_apart(inputs, outputs).is_err();
+        for is_there in [false, true] {
+            if is_there {
+                fs::write(at("file"), "").unwrap();
+                fs::hard_link(at("file"), at("hard")).unwrap();
+            }
+            let names = names.iter().filter(|name| is_there || **name != "hard").map(|name| at(name));
+            let names: Vec<PathBuf> = names.collect();
+            for one in &names {
+                for two in &names {
+                    assert!(refused(&[("--space", one)], &[("-o", two)]), "{one:?} {two:?}");
+                    assert!(refused(&[], &[("--state", one), ("--chart", &at("new")), ("-o", two)]), "{one:?} {two:?}");
+                }
+                for other in [at("other"), at("new"), at("missing/file"), PathBuf::from("/dev/null")] {
+                    assert!(!refused(&[("--space", &other)], &[("-o", one)]), "{one:?} {other:?}");
+                    assert!(!refused(&[], &[("--state", one), ("-o", &other)]), "{one:?} {other:?}");
+                }
+            }
+        }
+        let stream = Path::new("/dev/null");
+        assert!(!refused(&[("--space", stream)], &[("-o", stream), ("--chart", stream)]));
+    }
+}
