@@ -320,7 +320,8 @@ fn values_reach_the_command_as_they_were_typed() {
     place.script("app", "#!/bin/sh\nprintf '%s\\n' \"$1\" >> texts.txt\necho 1\n");
     let typed = "6.1,6.10,1e3,1000,007,18446744073709551615,9007199254740993.5,9007199254740993";
     let options = ["--measure", "printed", "--pattern", "1", "--repeats", "1", "--json", "--state", "results.jsonl"];
-    let options = [&["--parameter", &format!("rocm={typed}"), "--top", "20"][..], &options].concat();
+    let parameter = format!("rocm={typed}");
+    let options = [&["--parameter", &parameter, "--top", "20"][..], &options].concat();
     let run = place.run(&options, &["./app", "{rocm}"]);
     let lines = || fs::read_to_string(place.path("texts.txt")).unwrap();
     let sorted = |texts: Vec<&str>| {
