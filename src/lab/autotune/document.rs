@@ -228,7 +228,7 @@ fn figures(model: &Model, terms: usize, scale: Scale) -> ModelFigures {
 
 /// JSON has no number that is not finite.
 fn bounded(number: f64) -> f64 {
-    number.max(f64::MIN).min(f64::MAX)
+    if number.is_nan() { f64::MAX } else { number.clamp(f64::MIN, f64::MAX) }
 }
 
 /// Names with values.

@@ -93,7 +93,7 @@ fn texts_of_the_command_line_stay_as_they_are() {
     assert!(numbers.len() > 20);
     check_texts(&numbers);
     for one in TYPED {
-        for two in TYPED.iter().filter(|two| two != &one) {
+        for two in TYPED.iter().filter(|two| **two != *one) {
             let space = space_of_parameters(&[format!("a={one},{two}")], &[]).unwrap();
             assert_eq!(texts(&space), [*one, *two]);
         }
