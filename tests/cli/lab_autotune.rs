@@ -248,6 +248,7 @@ fn what_cannot_be_tuned_is_refused() {
         (&[one[0], one[1], "--chart", "x.gif"], &["./gemm", "{n}"], "no .svg or .png file"),
         (&[one[0], one[1], "-o", "x.pdf"], &["./gemm", "{n}"], "ends in no format"),
         (&[one[0], one[1], "--budget", "0"], &["./gemm", "{n}"], "above 0"),
+        (&[one[0], one[1], "--budget", "1e18"], &["./gemm", "{n}"], "at most 1000000 minutes"),
         (&[one[0], one[1]], &["./no-such-program", "{n}"], "the program does not exist"),
         (&[one[0], one[1], "--state", "space.json"], &["./gemm", "{n}"], "no file of results"),
     ] {
@@ -257,6 +258,127 @@ fn what_cannot_be_tuned_is_refused() {
     assert_eq!((place.runs(), fs::read_to_string(place.path("space.json")).unwrap().as_str()), (0, SPACE));
     let shell = finish(program(&["lab", "autotune", "--parameter", "n=1", "--cmd-template", "./a {n} | tail"]));
     assert!(shell.code == 2 && shell.stderr.contains('|'), "{}", shell.stderr);
+}
+
+/// Each pair of options that name files; which paths are the same file is tested where they are compared.
+#[test]
+fn files_that_are_read_or_written_are_different_ones() {
+    let place = Place::new();
+    place.write("f.svg", SPACE);
+    fs::hard_link(place.path("f.svg"), place.path("hard.svg")).unwrap();
+    std::os::unix::fs::symlink("f.svg", place.path("symbolic.svg")).unwrap();
+    let options = ["--space", "--state", "-o", "--chart"];
+    for (one, two) in (0..4).flat_map(|one| (one + 1..4).map(move |two| (options[one], options[two]))) {
+        for second in ["f.svg", "hard.svg", "symbolic.svg"] {
+            let mut named = vec![one, "f.svg", two, second, "-f", "json", "--repeats", "1"];
+            if one != "--space" {
+                named.extend(["--space", "space.json"]);
+            }
+            let run = place.run(&named, &GEMM);
+            let said = if one == "--space" { "which is never written" } else { "are the same file" };
+            assert!(run.code == 2 && run.stderr.contains(said), "{named:?}: {} {}", run.code, run.stderr);
+            assert_eq!(fs::read_to_string(place.path("f.svg")).unwrap(), SPACE, "{named:?}");
+        }
+    }
+    assert_eq!(place.runs(), 0);
+}
+
+#[test]
+fn results_are_kept_in_regular_files() {
+    let place = Place::new();
+    let fifo = place.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", place.path("link")).unwrap();
+    std::os::unix::fs::symlink("circle", place.path("circle")).unwrap();
+    let begin = Instant::now();
+    for (path, said) in [
+        ("/dev/full", "no regular file"),
+        ("/dev/null", "no regular file"),
+        ("/dev/zero", "no regular file"),
+        ("/dev/stdin", "no regular file"),
+        ("fifo", "no regular file"),
+        ("socket", "no regular file"),
+        ("link", "no regular file"),
+        ("bin", "no regular file"),
+        (".", "no regular file"),
+        ("bin/", "no regular file"),
+        ("new/", "cannot open new/"),
+        ("missing/results", "cannot open missing/results"),
+        ("circle", "cannot open circle"),
+    ] {
+        let run = place.run(&["--space", "space.json", "--state", path], &GEMM);
+        assert!(run.code == 2 && run.stderr.contains(said), "{path}: {} {}", run.code, run.stderr);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    assert_eq!(place.runs(), 0);
+}
+
+#[test]
+fn values_reach_the_command_as_they_were_typed() {
+    let place = Place::new();
+    place.script("app", "#!/bin/sh\nprintf '%s\\n' \"$1\" >> texts.txt\necho 1\n");
+    let typed = "6.1,6.10,1e3,1000,007,18446744073709551615,9007199254740993.5,9007199254740993";
+    let options = ["--measure", "printed", "--pattern", "1", "--repeats", "1", "--json", "--state", "results.jsonl"];
+    let parameter = format!("rocm={typed}");
+    let options = [&["--parameter", &parameter, "--top", "20"][..], &options].concat();
+    let run = place.run(&options, &["./app", "{rocm}"]);
+    let lines = || fs::read_to_string(place.path("texts.txt")).unwrap();
+    let sorted = |texts: Vec<&str>| {
+        let mut texts: Vec<String> = texts.into_iter().map(ToOwned::to_owned).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(sorted(lines().lines().collect()), sorted(typed.split(',').collect()), "{}", run.stderr);
+    let found = document(&run);
+    let printed: Vec<String> =
+        found["top"].as_array().unwrap().iter().map(|row| row["parameters"]["rocm"].to_string()).collect();
+    let printed: Vec<&str> = printed.iter().map(|text| text.trim_matches('"')).collect();
+    assert_eq!(sorted(printed), sorted(typed.split(',').collect()));
+    assert_eq!(document(&place.run(&options, &["./app", "{rocm}"])), found);
+    assert_eq!(lines().lines().count(), 8, "what is known does not run again");
+}
+
+#[test]
+fn what_ran_once_is_undecided() {
+    let place = Place::new();
+    for maximize in [&[][..], &["--maximize"]] {
+        let printed = ["--parameter", "n=2,5,5.1", "--measure", "printed", "--pattern", "[0-9.]+"];
+        let options = [&printed[..], maximize].concat();
+        let once = [&options[..], &["--repeats", "1"]].concat();
+        let found = document(&place.run(&[&once[..], &["--json"]].concat(), &["echo", "{n}"]));
+        assert_eq!((&found["verdict"], &found["undecided_reason"]), (&json!("undecided"), &json!("each_ran_once")));
+        assert_eq!((&found["tied_with"], &found["noise_pct"]), (&json!([]), &Value::Null));
+        let best = if maximize.is_empty() { json!(2) } else { json!(5.1) };
+        assert_eq!(found["best_config"]["parameters"]["n"], best);
+        let text = place.run(&once, &["echo", "{n}"]).stdout;
+        assert!(text.contains("\nUndecided: each configuration ran once") && !text.contains("others"), "{text}");
+        let found = document(&place.run(&[&options[..], &["--json"]].concat(), &["echo", "{n}"]));
+        assert_eq!((&found["verdict"], &found["undecided_reason"]), (&json!("separated"), &Value::Null));
+    }
+}
+
+#[test]
+fn long_values_do_not_widen_the_table() {
+    let place = Place::new();
+    let long = format!("1{}", "0".repeat(308));
+    let (one, two) = (format!("{long}.5x"), format!("{long}.6y"));
+    for value in ["1e308", "1e-308", "-1e308", "123456789012345678901234567890"] {
+        let name = "n".repeat(200);
+        let options = ["--parameter", &format!("{name}={one},{two},{long},1e308"), "--parameter", "short=1"];
+        let measured = ["--measure", "printed", "--pattern", "^\\S+", "--maximize"];
+        let application = ["echo", value, &format!("{{{name}}}"), "{short}"];
+        let run = place.run(&[&options[..], &measured].concat(), &application);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let table: Vec<&str> = run.stdout.lines().skip_while(|line| !line.starts_with("rank")).take(5).collect();
+        assert_eq!(table.len(), 5, "{}", run.stdout);
+        assert!(table.iter().all(|line| line.chars().count() < 120), "{}", run.stdout);
+        assert!(table.iter().any(|line| line.contains(".5x")) && table.iter().any(|line| line.contains(".6y")));
+        let found = document(&place.run(&[&options[..], &measured, &["--json"]].concat(), &application));
+        let values: Vec<String> =
+            found["top"].as_array().unwrap().iter().map(|row| row["parameters"][&name].to_string()).collect();
+        assert!(values.iter().any(|value| value.contains(&one)) && values.iter().any(|value| value.contains(&two)));
+    }
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn evaluate(expression: &Expression, values: &[Value]) -> Result<Value, String> 
             let (left, right) = (evaluate(left, values)?, evaluate(right, values)?);
             let is_same = match (left.number(), right.number()) {
                 (Some(one), Some(two)) => one == two,
-                _ => left == right,
+                _ => left.to_string() == right.to_string(),
             };
             match operator {
                 Operator::Equal => return Ok(Value::Flag(is_same)),

@@ -34,6 +34,8 @@ pub(crate) struct Document {
     pub stopped: &'static str,
     /// Whether the best is better than every other by more than noise: separated, tied, or undecided.
     pub verdict: &'static str,
+    /// Why the verdict is undecided: `each_ran_once`, `not_finished`, or `nothing_works`.
+    pub undecided_reason: Option<&'static str>,
     /// Deviation of single runs of a configuration, in percent; `None` where none ran twice, or numbers are not all positive.
     pub noise_pct: Option<f64>,
     /// What cannot be distinguished from the best.
@@ -116,10 +118,12 @@ impl Document {
             _ => None,
         };
         let ranked = ranked(parts, scale, model.as_ref(), verdict.and_then(Verdict::best));
-        let (verdict, others) = match verdict {
-            Some(Verdict::Separated { .. }) => ("separated", &[][..]),
-            Some(Verdict::Tied { others, .. }) => ("tied", others.as_slice()),
-            _ => ("undecided", &[][..]),
+        let (verdict, undecided_reason, others) = match (verdict, parts.stopped) {
+            (Some(Verdict::Separated { .. }), _) => ("separated", None, &[][..]),
+            (Some(Verdict::Tied { others, .. }), _) => ("tied", None, others.as_slice()),
+            (Some(Verdict::Unrepeated { .. }), _) => ("undecided", Some("each_ran_once"), &[][..]),
+            (_, Stopped::Budget | Stopped::Interrupted) => ("undecided", Some("not_finished"), &[][..]),
+            _ => ("undecided", Some("nothing_works"), &[][..]),
         };
         let noise = Noise::new(history.measured().map(|(_, values)| values), scale);
         let failures = history.order().iter().filter_map(|configuration| {
@@ -152,6 +156,7 @@ impl Document {
                 Stopped::Interrupted => "interrupted",
             },
             verdict,
+            undecided_reason,
             noise_pct: noise.filter(|_| scale.has_ratios()).map(|noise| noise.deviation * 100.0),
             tied_with: others.iter().map(|configuration| named(space, *configuration)).collect(),
             top: ranked.into_iter().take(parts.top).collect(),
@@ -183,7 +188,7 @@ fn ranked(parts: &Parts<'_>, scale: Scale, model: Option<&Model>, best: Option<u
         let value = median(*configuration);
         let interval = half_width(*runs).map(|width| {
             let (one, two) = (scale.value(score - width), scale.value(score + width));
-            [one.min(two), one.max(two)]
+            [bounded(one.min(two)), bounded(one.max(two))]
         });
         let behind = if parts.is_maximized { lowest - value } else { value - lowest };
         Ranked {
@@ -193,7 +198,7 @@ fn ranked(parts: &Parts<'_>, scale: Scale, model: Option<&Model>, best: Option<u
             value,
             interval,
             runs: *runs,
-            behind_pct: if lowest == 0.0 { 0.0 } else { behind / lowest.abs() * 100.0 },
+            behind_pct: if lowest == 0.0 { 0.0 } else { bounded(behind / lowest.abs() * 100.0) },
             predicted: model.map(|model| scale.value(parts.search.predict(model, *configuration))),
         }
     });
@@ -208,7 +213,7 @@ fn figures(model: &Model, terms: usize, scale: Scale) -> ModelFigures {
             let error = scale.value(*score) - scale.value(*predicted);
             error * error
         });
-        (squares.sum::<f64>() / count).sqrt()
+        bounded((squares.sum::<f64>() / count).sqrt())
     });
     ModelFigures {
         r2: model.validation.as_ref().map_or(0.0, |validation| validation.r2),
@@ -219,6 +224,11 @@ fn figures(model: &Model, terms: usize, scale: Scale) -> ModelFigures {
         penalty: model.regression.penalty,
         is_trusted: model.is_trusted(),
     }
+}
+
+/// JSON has no number that is not finite.
+fn bounded(number: f64) -> f64 {
+    if number.is_nan() { f64::MAX } else { number.clamp(f64::MIN, f64::MAX) }
 }
 
 /// Names with values.

@@ -30,6 +30,10 @@ pub(crate) enum AutotuneError {
     DamagedState { path: PathBuf, line: usize, reason: String },
     #[error("{} is in use by another run; wait for its end, or name another file with --state", path.display())]
     StateInUse { path: PathBuf },
+    #[error("{} is no regular file, so that it cannot keep results; name another file with --state", path.display())]
+    NoStateFile { path: PathBuf },
+    #[error("cannot open {}: {cause}; name another file with --state", path.display())]
+    OpenState { path: PathBuf, cause: io::Error },
 }
 
 impl AutotuneError {

@@ -80,7 +80,9 @@ fn scaled(parameter: &Parameter) -> Option<Vec<f64>> {
     let mean = placed.iter().sum::<f64>() / count;
     let variance = placed.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
     let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    Some(placed.into_iter().map(|value| (value - mean) / deviation).collect())
+    let scaled: Vec<f64> = placed.into_iter().map(|value| (value - mean) / deviation).collect();
+    // The sum of the largest numbers is none.
+    scaled.iter().all(|value| value.is_finite()).then_some(scaled)
 }
 
 /// A parameter with one value has no column, one of two categories a column of -1 and 1.

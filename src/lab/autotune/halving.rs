@@ -19,6 +19,8 @@ pub(crate) enum Verdict {
     Separated { best: usize },
     /// Others cannot be distinguished from the best.
     Tied { best: usize, others: Vec<usize> },
+    /// Each ran once, so that nothing is known of noise; this one was the best.
+    Unrepeated { best: usize },
     /// Nothing was measured.
     Nothing,
 }
@@ -27,7 +29,7 @@ impl Verdict {
     /// The best configuration.
     pub(crate) fn best(&self) -> Option<usize> {
         match self {
-            Self::Separated { best } | Self::Tied { best, .. } => Some(*best),
+            Self::Separated { best } | Self::Tied { best, .. } | Self::Unrepeated { best } => Some(*best),
             Self::Undecided(_) | Self::Nothing => None,
         }
     }
@@ -92,14 +94,16 @@ fn verdict(history: &History, scale: Scale, most: usize) -> Verdict {
     let leaders = rows.iter().filter(|(_, runs, _)| *runs > 1 || repeated == 0);
     let leader = leaders.min_by(|one, two| one.0.total_cmp(&two.0).then(one.2.cmp(&two.2)));
     let Some((lowest, runs, best)) = leader.copied() else { return Verdict::Nothing };
-    let noise = Noise::new(history.measured().map(|(_, values)| values), scale);
-    let apart = |other: usize| {
-        // Without repetitions nothing is known of noise.
-        noise.map_or_else(|| scale.room(ENTRY, scale.value(lowest)), |noise| noise.difference(runs, other))
+    if rows.len() == 1 {
+        return Verdict::Separated { best };
+    }
+    let Some(noise) = Noise::new(history.measured().map(|(_, values)| values), scale) else {
+        return Verdict::Unrepeated { best };
     };
+    let apart = |other: usize| noise.difference(runs, other);
     let close: Vec<(f64, usize, usize)> =
         rows.iter().filter(|row| row.2 == best || row.0 - lowest <= apart(row.1)).copied().collect();
-    if close.len() == 1 && (noise.is_some() || rows.len() == 1) {
+    if close.len() == 1 {
         return Verdict::Separated { best };
     }
     let is_open = |row: &&(f64, usize, usize)| {

@@ -16,9 +16,10 @@ pub(crate) struct Parameter {
 }
 
 impl Parameter {
-    /// Its values as numbers, where all are.
+    /// Its values as numbers, where all are, and differ as such: 6.1 and 6.10 do not.
     pub(crate) fn numbers(&self) -> Option<Vec<f64>> {
-        self.levels.iter().map(Value::number).collect()
+        let numbers: Vec<f64> = self.levels.iter().map(Value::number).collect::<Option<_>>()?;
+        numbers.is_sorted_by(|one, two| one < two).then_some(numbers)
     }
 }
 
@@ -47,7 +48,7 @@ impl Space {
                     parameter.levels.push(value.clone());
                 }
             }
-            if parameter.numbers().is_some() {
+            if parameter.levels.iter().all(|level| level.number().is_some()) {
                 parameter.levels.sort_by(Value::order);
             }
         }
@@ -88,11 +89,11 @@ impl Space {
             .filter_map(|(parameter, level)| Some((parameter.name.as_str(), parameter.levels.get(*level)?)))
     }
 
-    /// The configuration with these values, whose texts count.
-    pub(crate) fn find(&self, values: &BTreeMap<String, Value>) -> Option<usize> {
+    /// The configuration whose values have these texts.
+    pub(crate) fn find(&self, texts: &BTreeMap<String, String>) -> Option<usize> {
         let level = |parameter: &Parameter| {
-            let text = values.get(&parameter.name)?.to_string();
-            parameter.levels.iter().position(|level| level.to_string() == text)
+            let text = texts.get(&parameter.name)?;
+            parameter.levels.iter().position(|level| level.to_string() == *text)
         };
         let levels: Option<Vec<usize>> = self.parameters.iter().map(level).collect();
         levels.and_then(|levels| self.places.get(&levels).copied())

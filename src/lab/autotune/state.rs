@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::error::AutotuneError;
 use super::history::{History, Outcome};
 use super::space::Space;
-use super::value::Value;
 
 const VERSION: u32 = 1;
 /// What results of another search differ by is shown up to here.
@@ -56,7 +55,8 @@ impl Subject {
 /// A run, as it is in the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
-    parameters: BTreeMap<String, Value>,
+    /// The texts of the values.
+    parameters: BTreeMap<String, String>,
     #[serde(flatten)]
     outcome: Outcome,
     /// How long it took.
@@ -74,11 +74,16 @@ impl State {
     /// Opens or makes the file, and returns the runs that it holds. A last line that was not finished is removed.
     ///
     /// # Errors
-    /// Where it is of another search, is no such file, is damaged before its last line, or is in use.
+    /// Where it is of another search, is no such file, is damaged before its last line, is in use, or is no regular file.
     pub(crate) fn open(path: &Path, subject: &Subject, space: &Space) -> Result<(Self, History), AutotuneError> {
         let read = |cause| AutotuneError::Read { path: path.to_owned(), cause };
         let write = |cause| AutotuneError::Write { path: path.to_owned(), cause };
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(write)?;
+        // Before it is opened: reading a FIFO or a terminal would wait for ever.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(AutotuneError::NoStateFile { path: path.to_owned() });
+        }
+        let opened = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = opened.map_err(|cause| AutotuneError::OpenState { path: path.to_owned(), cause })?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(AutotuneError::StateInUse { path: path.to_owned() }),
@@ -115,7 +120,8 @@ impl State {
         outcome: &Outcome,
         seconds: f64,
     ) -> Result<(), AutotuneError> {
-        let parameters = space.values(configuration).map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let parameters =
+            space.values(configuration).map(|(name, value)| (name.to_owned(), value.to_string())).collect();
         let line = line_of(&Entry { parameters, outcome: outcome.clone(), seconds }, &self.path)?;
         self.append(&line)
     }

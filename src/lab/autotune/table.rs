@@ -7,6 +7,8 @@ use anyhow::Result;
 
 use super::document::{Document, Ranked};
 
+/// Characters of a value in a table.
+const CELL: usize = 24;
 /// Failures that a text lists.
 const FAILURES: usize = 5;
 
@@ -91,6 +93,9 @@ fn verdict(document: &Document) -> String {
         }
         ("separated", _) => "The best is better than the others by more than noise".to_owned(),
         ("tied", 1) => "Another cannot be distinguished from the best".to_owned(),
+        ("undecided", _) if document.undecided_reason == Some("each_ran_once") => {
+            "Undecided: each configuration ran once, so that nothing is known of noise; raise --repeats".to_owned()
+        }
         ("tied", count) => format!("{count} others cannot be distinguished from the best"),
         _ => "The search is not finished: whether the best is better than the others is not known".to_owned(),
     }
@@ -112,17 +117,17 @@ fn runs(count: usize) -> String {
 fn table(document: &Document) -> String {
     let value = if document.objective.unit.is_some() { "time_ms" } else { "value" };
     let mut header = vec!["rank".to_owned()];
-    header.extend(names(document).into_iter().map(ToOwned::to_owned));
+    header.extend(names(document).into_iter().map(cell));
     header.extend([value, "low", "high", "runs", "behind", "predicted"].map(ToOwned::to_owned));
     let mut rows = vec![header];
     for row in &document.top {
         let number = |number: Option<f64>| number.map_or_else(|| "-".to_owned(), short);
         let mut cells = vec![row.rank.to_string()];
-        cells.extend(row.parameters.values().map(ToString::to_string));
+        cells.extend(row.parameters.values().map(|value| cell(&value.to_string())));
         cells.push(short(row.value));
         cells.push(number(row.interval.map(|[low, _]| low)));
         cells.push(number(row.interval.map(|[_, high]| high)));
-        cells.extend([row.runs.to_string(), format!("{:.1}%", row.behind_pct), number(row.predicted)]);
+        cells.extend([row.runs.to_string(), percent(row.behind_pct), number(row.predicted)]);
         rows.push(cells);
     }
     let columns = rows.first().map_or(0, Vec::len);
@@ -135,12 +140,27 @@ fn table(document: &Document) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A text as wide as a column may be. The ends of long texts often differ.
+fn cell(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= CELL {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(CELL / 2).collect();
+    let end: String = text.chars().skip(count + 1 + CELL / 2 - CELL).collect();
+    format!("{start}…{end}")
+}
+
+fn percent(number: f64) -> String {
+    if number.abs() < 1e6 { format!("{number:.1}%") } else { format!("{number:.1e}%") }
+}
+
 /// A number with four digits that count.
-fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
     }
     let before = libm::floor(libm::log10(number.abs())) as i32;
     let decimals = usize::try_from(3 - before).unwrap_or(0);
-    if decimals > 9 { format!("{number:.3e}") } else { format!("{number:.decimals$}") }
+    if decimals > 9 || before > 9 { format!("{number:.3e}") } else { format!("{number:.decimals$}") }
 }

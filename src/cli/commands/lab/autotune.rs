@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
+use super::files::{Named, check_apart};
+use super::minutes::minutes;
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
@@ -17,7 +19,7 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::words_of_line;
 use crate::lab::autotune::{
     AutotuneError, Document, History, Objective, Outcome, Parts, Program, Search, Settings, Space, State, Stopped,
-    Subject, Template, chart, read_space, space_of_parameters, text, tune, write_csv,
+    Subject, Template, chart, read_space, short, space_of_parameters, text, tune, write_csv,
 };
 use crate::report::charts::Layout;
 
@@ -110,8 +112,8 @@ pub(super) struct AutotuneArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Measuring")]
     time_limit: u64,
     /// Minutes that the search may take [default: no limit]
-    #[arg(long, value_name = "MIN", value_parser = positive, help_heading = "Search")]
-    budget: Option<f64>,
+    #[arg(long, value_name = "MIN", value_parser = minutes, help_heading = "Search")]
+    budget: Option<Duration>,
     /// Configurations to run, at most [default: a fifth if predictions can be trusted, otherwise all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Search")]
     evaluations: Option<u64>,
@@ -160,6 +162,7 @@ pub(super) struct AutotuneArguments {
 pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let objective = objective(arguments)?;
     let format = format(arguments)?;
+    check_files(arguments)?;
     check_chart(arguments.chart.as_deref())?;
     let space = match &arguments.space {
         Some(path) => read_space(path)?,
@@ -263,7 +266,6 @@ fn search_on(
         time_limit: arguments.time_limit,
         longest: None,
     };
-    let budget = arguments.budget.map(|minutes| Duration::from_secs_f64(minutes * 60.0));
     let mut best: Option<f64> = None;
     let mut on_run = |history: &History, configuration: usize, outcome: &Outcome| {
         let values: Vec<String> = space.values(configuration).map(|(name, value)| format!("{name}={value}")).collect();
@@ -275,7 +277,7 @@ fn search_on(
                 if best.is_none_or(is_better) {
                     best = Some(*value);
                     if !global.quiet && !global.verbose {
-                        print_note(format_args!("best so far, {line}: {value:.4}"));
+                        print_note(format_args!("best so far, {line}: {}", short(*value)));
                     }
                 }
             }
@@ -283,7 +285,7 @@ fn search_on(
         }
     };
     let mut measure = |configuration| program.measure(configuration, &*is_interrupted);
-    Ok(tune(space, search, history, state, budget, &mut measure, &mut on_run)?)
+    Ok(tune(space, search, history, state, arguments.budget, &mut measure, &mut on_run)?)
 }
 
 fn settings(arguments: &AutotuneArguments) -> Settings {
@@ -346,6 +348,19 @@ fn format(arguments: &AutotuneArguments) -> Result<ResultFormat, Failure> {
     }
 }
 
+/// Refuses files that would overwrite the space, or each other.
+fn check_files(arguments: &AutotuneArguments) -> Result<(), Failure> {
+    let inputs: Vec<Named<'_>> = arguments.space.as_deref().map(|path| ("--space", path)).into_iter().collect();
+    let outputs = [
+        ("--state", arguments.state.as_deref()),
+        ("-o", output_file(arguments)),
+        ("--chart", arguments.chart.as_deref()),
+    ];
+    let outputs: Vec<Named<'_>> =
+        outputs.into_iter().filter_map(|(option, path)| path.map(|path| (option, path))).collect();
+    check_apart(&inputs, &outputs)
+}
+
 fn check_chart(path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     match extension_of(path).as_deref() {
@@ -391,10 +406,6 @@ fn plan(space: &Space, search: &Search<'_>, template: &Template) -> String {
         text.push('\n');
     }
     text
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    finite(text).filter(|number| *number > 0.0).ok_or_else(|| "give a number above 0".to_owned())
 }
 
 fn share(text: &str) -> Result<f64, String> {

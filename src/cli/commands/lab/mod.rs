@@ -4,6 +4,8 @@ mod arguments;
 mod autotune;
 mod capture;
 mod code;
+mod files;
+mod minutes;
 mod optimize;
 mod profile;
 mod replay;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, Command, ValueEnum};
 
+use super::minutes::minutes;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::{print, print_note};
@@ -104,11 +105,6 @@ fn percent(text: &str) -> Result<f64, &'static str> {
     let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
     let number = number.filter(|number| *number > 0.0 && *number <= 100.0).ok_or("give a percentage such as 2%")?;
     Ok(number / 100.0)
-}
-
-fn minutes(text: &str) -> Result<Duration, &'static str> {
-    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number <= 1e6);
-    number.map(|number| Duration::from_secs_f64(60.0 * number)).ok_or("give minutes above 0")
 }
 
 fn pattern(text: &str) -> Result<String, String> {

@@ -19,7 +19,9 @@ pub(crate) fn tiles(depths: &[i64], more: &[(&str, &[&str])]) -> Space {
     ];
     let mut lists: Vec<(String, Vec<Value>)> = numbers
         .iter()
-        .map(|(name, values)| ((*name).to_owned(), values.iter().map(|value| Value::Integer(*value)).collect()))
+        .map(|(name, values)| {
+            ((*name).to_owned(), values.iter().map(|value| Value::Integer((*value).into())).collect())
+        })
         .collect();
     for (name, values) in more {
         lists.push(((*name).to_owned(), values.iter().map(|value| Value::Text((*value).to_owned())).collect()));

@@ -4,4 +4,5 @@ mod functions;
 mod searches;
 mod spaces;
 mod states;
+mod texts;
 mod upstream;

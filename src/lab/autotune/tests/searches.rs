@@ -137,10 +137,37 @@ fn promising_configurations_run_again_until_the_best_is_certain() {
     let noisy: &[(usize, &[f64])] = &[(0, &[1.0, 1.1]), (1, &[1.02, 1.12]), (2, &[2.0])];
     assert_eq!(verdict(noisy, 8), Verdict::Undecided(0));
     assert_eq!(verdict(noisy, 2), Verdict::Tied { best: 0, others: vec![1] });
-    assert_eq!(verdict(once, 1), Verdict::Tied { best: 0, others: vec![1] });
+    // Nothing is known of noise, however far apart they are.
+    assert_eq!(verdict(once, 1), Verdict::Unrepeated { best: 0 });
+    assert_eq!(verdict(&[(0, &[5.0]), (1, &[1.0])], 1), Verdict::Unrepeated { best: 1 });
+    assert_eq!(verdict(&[(0, &[5.0])], 1), Verdict::Separated { best: 0 });
     // One run that was disturbed does not decide.
     let disturbed: &[(usize, &[f64])] = &[(0, &[1.0, 3.0, 1.001, 1.0]), (1, &[1.5, 1.501, 1.5, 1.502])];
     assert_eq!(verdict(disturbed, 4), Verdict::Separated { best: 0 });
+}
+
+#[test]
+fn what_is_tied_is_tied_with_something() {
+    let mut random = crate::lab::autotune::random::Random::new(9);
+    for round in 0..2000 {
+        let mut history = History::new(4);
+        for configuration in 0..1 + random.below(4) {
+            for _ in 0..1 + random.below(3) {
+                let value = [1.0, 1.0, 1.01, 2.0, 0.0, -1.0][random.below(if round % 2 == 0 { 4 } else { 6 })];
+                history.add(configuration, &Outcome::Value(value));
+            }
+        }
+        let most = 1 + random.below(4);
+        let found = halving(&history, Scale::new(&history, round % 3 == 0), most);
+        let is_single = history.measured().all(|(_, values)| values.len() == 1);
+        match &found {
+            Verdict::Tied { others, .. } => assert!(!others.is_empty() && !is_single, "{history:?}"),
+            Verdict::Separated { .. } => assert!(!is_single || history.measured().count() == 1, "{history:?}"),
+            Verdict::Unrepeated { .. } => assert!(is_single && most == 1, "{history:?}"),
+            Verdict::Undecided(_) => assert!(most > 1, "{history:?}"),
+            Verdict::Nothing => panic!("{history:?}"),
+        }
+    }
 }
 
 #[test]

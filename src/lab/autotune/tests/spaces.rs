@@ -2,14 +2,14 @@ use crate::lab::autotune::space_file::{SpaceError, space_of_parameters, space_of
 use crate::lab::autotune::template::Template;
 use crate::lab::autotune::{AutotuneError, Space};
 
-fn space(text: &str, is_toml: bool) -> Result<Space, String> {
+pub(super) fn space(text: &str, is_toml: bool) -> Result<Space, String> {
     space_of_text(text, is_toml).map_err(|error| match error {
         SpaceError::Reason(reason) => reason,
         SpaceError::Constraint(error) => error.to_string(),
     })
 }
 
-fn shown(space: &Space) -> Vec<String> {
+pub(super) fn shown(space: &Space) -> Vec<String> {
     let line = |configuration| {
         let values: Vec<String> = space.values(configuration).map(|(name, value)| format!("{name}={value}")).collect();
         values.join(" ")
@@ -19,8 +19,7 @@ fn shown(space: &Space) -> Vec<String> {
 
 #[test]
 fn lists_and_products_are_spaces() {
-    let listed =
-        r#"[{"BLOCK_M": 64, "BLOCK_N": 32.0}, {"BLOCK_N": 64, "BLOCK_M": 64}, {"BLOCK_M": 64, "BLOCK_N": 32}]"#;
+    let listed = r#"[{"BLOCK_M": 64, "BLOCK_N": 32}, {"BLOCK_N": 64, "BLOCK_M": 64}, {"BLOCK_M": 64, "BLOCK_N": 32}]"#;
     let found = space(listed, false).unwrap();
     assert_eq!(shown(&found), ["BLOCK_M=64 BLOCK_N=32", "BLOCK_M=64 BLOCK_N=64"]);
     assert_eq!(found.duplicates, 1);

@@ -1,0 +1,96 @@
+//! The files of a command: none is written that is read, and none twice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli::exit::Failure;
+use crate::export::target::{parent, through_links};
+
+/// An option with the file that it names.
+pub(super) type Named<'a> = (&'static str, &'a Path);
+
+/// Refuses outputs that are an input or another output, also through links.
+///
+/// # Errors
+/// [`Failure::Usage`] with the options that name the same file.
+pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result<(), Failure> {
+    for (place, (option, path)) in outputs.iter().enumerate() {
+        let shown = path.display();
+        let is_same = |other: &&Named<'_>| is_same_file(path, other.1);
+        if let Some((input, _)) = inputs.iter().find(is_same) {
+            let reason = format!("{option} {shown} is the file of {input}, which is never written; name another file");
+            return Err(Failure::Usage(reason));
+        }
+        if let Some((other, _)) = outputs.iter().take(place).find(is_same) {
+            return Err(Failure::Usage(format!("{other} and {option} are the same file, {shown}; name two files")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether paths lead to the same file, or to the same place for a new one.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(found), Ok(known)) => is_same(one, &found, other, &known),
+        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| place(other) == Some(one)),
+        _ => false,
+    }
+}
+
+/// Where a new file would be.
+fn place(path: &Path) -> Option<PathBuf> {
+    let path = through_links(path).ok()?;
+    Some(parent(&path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Streams take several outputs, as `/dev/null` does.
+#[cfg(unix)]
+fn is_same(_: &Path, found: &fs::Metadata, _: &Path, known: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.is_file() && (found.dev(), found.ino()) == (known.dev(), known.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(one: &Path, _: &fs::Metadata, other: &Path, _: &fs::Metadata) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_to_one_file_are_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        fs::write(at("other"), "").unwrap();
+        symlink("deep/second", at("first")).unwrap();
+        symlink("../file", at("deep/second")).unwrap();
+        symlink(".", at("folder")).unwrap();
+        let names = ["file", "./file", "deep/../file", "first", "deep/second", "folder/file", "hard"];
+        let refused = |inputs: &[Named<'_>], outputs: &[Named<'_>]| check_apart(inputs, outputs).is_err();
+        for is_there in [false, true] {
+            if is_there {
+                fs::write(at("file"), "").unwrap();
+                fs::hard_link(at("file"), at("hard")).unwrap();
+            }
+            let names = names.iter().filter(|name| is_there || **name != "hard").map(|name| at(name));
+            let names: Vec<PathBuf> = names.collect();
+            for one in &names {
+                for two in &names {
+                    assert!(refused(&[("--space", one)], &[("-o", two)]), "{one:?} {two:?}");
+                    assert!(refused(&[], &[("--state", one), ("--chart", &at("new")), ("-o", two)]), "{one:?} {two:?}");
+                }
+                for other in [at("other"), at("new"), at("missing/file"), PathBuf::from("/dev/null")] {
+                    assert!(!refused(&[("--space", &other)], &[("-o", one)]), "{one:?} {other:?}");
+                    assert!(!refused(&[], &[("--state", one), ("-o", &other)]), "{one:?} {other:?}");
+                }
+            }
+        }
+        let stream = Path::new("/dev/null");
+        assert!(!refused(&[("--space", stream)], &[("-o", stream), ("--chart", stream)]));
+    }
+}
