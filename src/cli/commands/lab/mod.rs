@@ -3,9 +3,11 @@
 mod arguments;
 mod autotune;
 mod capture;
+mod capture_paths;
 mod code;
 mod optimize;
 mod profile;
+mod protected;
 mod replay;
 
 pub(crate) use arguments::{LabArguments, run};
