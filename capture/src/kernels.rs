@@ -1,6 +1,6 @@
 //! Kernels of the program, and how often each was dispatched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 use wavesieve::lab_internal::demangled;
@@ -52,6 +52,8 @@ pub(crate) struct Kernels {
     names: BTreeMap<String, Name>,
     captures: u64,
     unknown: BTreeMap<u64, u64>,
+    /// Symbols of which a dispatch was wanted after the last capture that is allowed.
+    cut_off: BTreeSet<String>,
 }
 
 impl Kernels {
@@ -96,6 +98,11 @@ impl Kernels {
         let is_free = self.captures < limit;
         self.captures += u64::from(is_free);
         is_free
+    }
+
+    /// Notes that a kernel was wanted after the last capture; whether it is the first time.
+    pub(crate) fn cut_off(&mut self, symbol: &str) -> bool {
+        self.cut_off.insert(symbol.to_owned())
     }
 
     /// Whether something may still be captured.

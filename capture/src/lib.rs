@@ -7,6 +7,7 @@
 mod calls;
 mod code;
 mod events;
+mod file_size;
 mod guard;
 mod hooks;
 mod kernels;

@@ -137,7 +137,17 @@ fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<
         });
     }
     let is_wanted = counted.is_wanted && settings.indices.contains(counted.index);
-    (is_wanted && kernels.take_capture(settings.limit)).then_some(counted)
+    if !is_wanted || kernels.take_capture(settings.limit) {
+        return is_wanted.then_some(counted);
+    }
+    if kernels.cut_off(&counted.kernel.symbol) {
+        recorder.events.add(Event::LimitReached {
+            name: counted.shown_name().to_owned(),
+            dispatch_index: counted.index,
+            limit: settings.limit,
+        });
+    }
+    None
 }
 
 /// Waits and writes.
@@ -162,6 +172,7 @@ fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted
             stored_bytes: written.stored_bytes,
             seconds: begin.elapsed().as_secs_f64(),
             is_quiescent,
+            reason: written.reason,
         },
         Err(reason) => Event::Failed { name, dispatch_index: counted.index, reason },
     };

@@ -14,6 +14,7 @@ use wavesieve::lab_internal::hsa::KernelDispatchPacket;
 
 use crate::calls;
 use crate::code::Module;
+use crate::file_size::BlockedSignal;
 use crate::kernels::Counted;
 use crate::memory::{Origin, Tracked};
 use crate::names::short_name;
@@ -30,6 +31,8 @@ pub(crate) struct Written {
     pub regions: u64,
     /// Regions of which the bytes could not be had.
     pub failed_regions: u64,
+    /// Why the first of them has none.
+    pub reason: Option<String>,
     /// Bytes of memory.
     pub bytes: u64,
     /// Bytes that are not zeros, as they are kept.
@@ -38,6 +41,7 @@ pub(crate) struct Written {
 
 /// Writes a dispatch that has not run; nothing is left of what fails.
 pub(crate) fn write(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) -> Result<Written, String> {
+    let _signal = BlockedSignal::of_file_size();
     let output = &recorder.settings.output;
     let name = format!("{}.{}", short_name(counted.shown_name()), counted.index);
     let unfinished = output.join(format!(".{name}.{}", std::process::id()));
@@ -48,10 +52,11 @@ pub(crate) fn write(recorder: &Recorder, packet: &KernelDispatchPacket, counted:
         written.directory = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(written)
     });
-    if written.is_err() {
+    written.map_err(|reason| {
         let _ = fs::remove_dir_all(&unfinished);
-    }
-    written
+        // Nobody knows the folder by the name that it had meanwhile.
+        reason.replace(&unfinished.display().to_string(), &output.join(&name).display().to_string())
+    })
 }
 
 /// A folder that is not there: other processes, and kernels of the same short name, have theirs.
@@ -102,6 +107,7 @@ fn fill(
     let written = Written {
         directory: String::new(),
         regions: regions.len() as u64,
+        reason: regions.iter().find_map(|region| region.error.clone()),
         failed_regions: regions.iter().filter(|region| region.error.is_some()).count() as u64,
         bytes: regions.iter().map(|region| region.size).sum(),
         stored_bytes: regions
@@ -242,6 +248,7 @@ fn region(recorder: &Recorder, range: &Tracked, reach: &Reach, contains_kernarg:
     match write_blob(directory, range.base, range.size, recorder.settings.blobs, &copy) {
         Ok(blob) => region.blob = Some(blob),
         Err(CaptureError::Memory { reason, .. }) => region.error = Some(reason),
+        Err(CaptureError::Io { error, .. }) => region.error = Some(format!("it cannot be written: {error}")),
         Err(error) => region.error = Some(error.to_string()),
     }
     region

@@ -157,7 +157,8 @@ fn memory_that_cannot_be_copied_is_noted() {
     let fails = [("FAKE_HSA_FAIL_COPY_FROM", "600000009000")];
     let run = stage.run(&["--kernel", "add"], &[], &fails);
     assert_eq!(run.code, 5, "{}", run.stderr);
-    assert!(run.stdout.contains("1 regions could not be read"), "{}", run.stdout);
+    let reason = "1 regions are not in it: hsa_memory_copy of 64 bytes at 0x600000009000";
+    assert!(run.stdout.contains(reason), "{}", run.stdout);
     let regions = json(&stage.place("add.0/memory_regions.json"));
     let failed: Vec<_> = (regions["regions"].as_array().unwrap().iter())
         .filter_map(|region| Some((region["base"].as_u64().unwrap(), region["error"].as_str()?)))
@@ -315,6 +316,7 @@ fn bad_command_lines() {
     std::fs::write(folder.path().join("mine"), "x").unwrap();
     for (arguments, reason) in [
         (&["--kernel", "(", "--", "true"][..], "not a regular expression"),
+        (&["--kernel", "", "--", "true"], "the pattern is empty"),
         (&["--kernel", "a", "--dispatch", "3-1", "--", "true"], "is no list of dispatches"),
         (&["--kernel", "a", "-o", used.as_str(), "--", "true"], "is not an empty folder"),
         (&["--kernel", "a", "--library", "/nowhere.so", "--", "true"], "is no file"),
@@ -341,6 +343,87 @@ fn a_plan_runs_nothing() {
     assert!(run.stdout.contains("WAVESIEVE_CAPTURE_KERNEL='a b'\n"), "{}", run.stdout);
     assert!(run.stdout.starts_with("HSA_TOOLS_LIB='x.so /"), "{}", run.stdout);
     assert!(run.stdout.ends_with("./none --flag\n"), "{}", run.stdout);
+}
+
+#[test]
+fn a_plan_as_json() {
+    let run = run_with_library(&["--plan", "-f", "json", "--kernel", "a b", "--", "A=1", "./none", "--flag"]);
+    let plan: Value = serde_json::from_str(&run.stdout).expect("the plan is JSON");
+    assert_eq!(plan["plan"]["environment"]["WAVESIEVE_CAPTURE_KERNEL"], "a b");
+    assert_eq!(plan["plan"]["command"], "A=1 ./none --flag");
+}
+
+#[test]
+fn dispatches_that_miss_are_named() {
+    for (options, dispatches, captured, lines) in [
+        (&["--dispatch", "1,99"][..], "3", 1, &["dispatch 99 of add: the kernel was dispatched 3 times"][..]),
+        (
+            &["--dispatch", "0,1", "--limit", "1"],
+            "3",
+            1,
+            &["dispatch 1 of add: --limit ended the captures of the process after 1"],
+        ),
+        (
+            &["--dispatch", "0-5", "--limit", "2"],
+            "4",
+            2,
+            &["dispatches 2-3 of add: --limit ended", "dispatches 4-5 of add: the kernel was dispatched 4 times"],
+        ),
+        (&["--dispatch", "1-", "--limit", "2"], "4", 2, &["dispatch 3 of add: --limit ended"]),
+        (&["--dispatch", "1-"], "3", 2, &[]),
+    ] {
+        let stage = Stage::new();
+        let all = [&["--kernel", "^add$", "-f", "json"], options].concat();
+        let run = stage.run(&all, &["--dispatches", dispatches], &[]);
+        let report: Value = serde_json::from_str(&run.stdout).expect("the report is JSON");
+        assert_eq!(report["captures"].as_array().unwrap().len(), captured, "{options:?}");
+        assert_eq!(report["missing"].as_array().unwrap().len(), lines.len(), "{options:?} {}", run.stdout);
+        assert_eq!(run.code, if lines.is_empty() { 0 } else { 5 }, "{options:?}");
+        let stage = Stage::new();
+        let all = [&["--kernel", "^add$"], options].concat();
+        let run = stage.run(&all, &["--dispatches", dispatches], &[]);
+        for line in lines {
+            assert!(run.stdout.contains(&format!("not captured: {line}")), "{options:?} {}", run.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_library_that_does_not_report_is_named() {
+    let stage = Stage::new();
+    // Any library of the system will do.
+    let library = built().runtime.join("libhsa-runtime64.so.1");
+    let run = stage.run(&["--kernel", "add", "--library", library.to_str().unwrap()], &[], &[]);
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("did not report: either the program did not start the HSA runtime, or"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_limit_of_file_sizes_does_not_end_the_program() {
+    let stage = Stage::new();
+    let output = stage.place("");
+    let mut command = Command::new("sh");
+    // 64 KiB: files of this size are written, and the program's memory is more.
+    command.args([
+        "-c",
+        "ulimit -f 64; trap - XFSZ; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_wavesieve"),
+        "lab",
+        "capture",
+    ]);
+    command.args(["--kernel", "^add$", "--library"]).arg(&built().library).arg("-o").arg(&output).arg("--");
+    command.arg(&built().application).arg(code_object()).args(["--elements", "100000"]);
+    command.env("LD_LIBRARY_PATH", &built().runtime);
+    let run = finish(command);
+    assert_eq!(run.code, 5, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("regions are not in it: it cannot be written: File too large"), "{}", run.stdout);
+    assert!(run.stderr.contains("first [3.0, 4.0"), "the program goes on: {}", run.stderr);
+    let run = finish(program(&["lab", "replay", stage.place("add.0").to_str().unwrap(), "--inspect"]));
+    assert!(run.code == 5 && run.stdout.contains("File too large") && !run.stdout.contains("/.add"), "{}", run.stdout);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn memory_that_was_saved_is_expected_again() {
     assert!(named.code == 4 && named.stdout.contains("+0x0: 2.0 instead of 4.0"), "{}", named.stdout);
     // An existing directory is not filled.
     let again = replay(fixture, &["--save", saved]);
-    assert!(again.code == 1 && again.stdout.contains("it is not empty"), "{}", again.stdout);
+    assert!(again.code == 2 && again.stderr.contains("neither new nor an empty directory"), "{}", again.stderr);
 }
 
 #[test]
@@ -203,8 +203,6 @@ fn damage_is_found_before_anything_runs() {
     assert!(run.code == 0 && run.stderr.contains("the region at 0x600000007000 is zeros"), "{}", run.stderr);
     fs::write(place.join("kernarg.bin"), [0; 280]).unwrap();
     fails("kernarg.bin: the bytes from 0 do not fit their hash");
-    let run = replay(&place.join("nowhere"), &[]);
-    assert!(run.code == 1 && run.stdout.contains("there is no such directory"), "{}", run.stdout);
 }
 
 #[test]
@@ -283,6 +281,14 @@ fn options_that_do_not_fit() {
         (&["--tolerance", "f32"], "--expect"),
         (&["--env", "A"], "NAME=VALUE"),
         (&["fixtures/capture", "--save", "x"], "are for one capture"),
+        (&["--hsaco", "/nofile"], "--hsaco /nofile: it does not exist"),
+        (&["--hsaco", "/dev/zero"], "--hsaco /dev/zero: it is not a regular file"),
+        (&["--expect", "/nowhere"], "no directory of --expect at /nowhere"),
+        (&["--save", "src"], "--save src: it is neither new"),
+        (&["--save", "Cargo.toml"], "--save Cargo.toml: it is neither new"),
+        (&["/nowhere"], "no directory of a capture at /nowhere: there is no such directory"),
+        (&["/etc/passwd"], "no directory of a capture at /etc/passwd: it is not a directory"),
+        (&["-o", "out.csv"], "out.csv ends in no format"),
     ] {
         let run = run(&[&["lab", "replay", FIXTURE], options].concat());
         assert!(run.code == 2 && run.stderr.contains(expected), "{expected}: {} {}", run.code, run.stderr);
@@ -294,4 +300,156 @@ fn the_fixture_is_a_whole_capture() {
     let capture = Capture::read(Path::new(FIXTURE)).expect("it can be read");
     assert_eq!(capture.read_hsaco().unwrap(), fs::read(code_object()).unwrap(), "made of another kernels.hsaco");
     assert_eq!(capture.variables.len(), 2);
+}
+
+/// The inputs of a folder with a capture `cp`, a code object `new.hsaco` and memory that was saved, `saved`.
+fn inputs(folder: &Path) -> (PathBuf, PathBuf, PathBuf) {
+    let place = folder.join("cp");
+    let status = Command::new("cp").arg("-r").arg(copy().path()).arg(&place).status();
+    assert!(status.expect("cp runs").success());
+    let (object, saved) = (folder.join("new.hsaco"), folder.join("saved"));
+    fs::copy(code_object(), &object).unwrap();
+    assert_eq!(replay(&place, &["--save", saved.to_str().unwrap()]).code, 0);
+    (place, object, saved)
+}
+
+#[test]
+fn inputs_are_never_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, object, saved) = inputs(folder.path());
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (object, saved) = (object.to_str().unwrap(), saved.to_str().unwrap());
+    std::os::unix::fs::symlink(at("cp/kernarg.bin"), at("link")).unwrap();
+    let before = fs::read(place.join("dispatch.json")).unwrap();
+    for options in [
+        &["--inspect", "-f", "json", "-o", &at("cp/dispatch.json")][..],
+        &["--inspect", "-f", "json", "-o", &at("cp/../cp/new.json")],
+        &["--inspect", "-f", "json", "-o", &at("link")],
+        &["--hsaco", object, "-f", "text", "-o", object],
+        &["--expect", saved, "-f", "text", "-o", &at("saved/memory_regions.json")],
+        &["--save", &at("cp/new")],
+        &["--save", &at("cp/new/deep")],
+    ] {
+        let run = replay(&place, options);
+        assert!(run.code == 2 && run.stderr.contains("is an input"), "{options:?}: {} {}", run.code, run.stderr);
+    }
+    assert_eq!(before, fs::read(place.join("dispatch.json")).unwrap());
+    let run = replay(&place, &["--save", &at("two"), "-f", "json", "-o", &at("two")]);
+    assert!(run.code == 2 && run.stderr.contains("is the place of --save"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_not_compared_is_not_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, _, saved) = inputs(folder.path());
+    let expect = ["--expect", saved.to_str().unwrap()];
+    let whole = replay(&place, &expect);
+    assert!(whole.code == 0 && whole.stdout.contains("(3 regions and 2 variables compared)"), "{}", whole.stdout);
+    let regions = saved.join("memory_regions.json");
+    let text = fs::read(&regions).unwrap();
+    let changed = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut document: Value = serde_json::from_slice(&text).unwrap();
+        change(document["regions"].as_array_mut().unwrap());
+        fs::write(&regions, document.to_string()).unwrap();
+    };
+    let partial = |expected: &str| {
+        let run = replay(&place, &expect);
+        assert_eq!(run.code, 5, "{expected}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains(expected) && !run.stdout.contains("  as in"), "{expected}: {}", run.stdout);
+        let (code, outcome) = replay_json(&place, &expect);
+        assert_eq!((code, outcome["status"].as_str()), (5, Some("partial")));
+    };
+    changed(&|regions| drop(regions.remove(0)));
+    partial("the region at 0x600000007000 is not among what is expected");
+    changed(&|regions| regions[0]["error"] = json!("no access"));
+    partial("the region at 0x600000007000 has no expected bytes");
+    changed(&|regions| regions.retain(|region| region["contains_kernarg"] == true));
+    partial("the region at 0x600000009000 is not among what is expected");
+    fs::write(&regions, &text).unwrap();
+    let variables = saved.join("module_variables.json");
+    fs::remove_file(&variables).unwrap();
+    partial("the variable saxpy_calls is not among what is expected");
+    // What differs goes before what is not compared.
+    let mut bytes = fs::read(saved.join(SUMS)).unwrap();
+    bytes[0] ^= 1;
+    fs::write(saved.join(SUMS), &bytes).unwrap();
+    changed(&|regions| drop(regions[0].as_object_mut().unwrap().remove("blob")));
+    assert_eq!(replay(&place, &expect).code, 4);
+}
+
+#[test]
+fn variables_are_saved_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, _, saved) = inputs(folder.path());
+    let text = fs::read(saved.join("module_variables.json")).expect("variables are saved");
+    let mut document: Value = serde_json::from_slice(&text).unwrap();
+    let variables = document["variables"].as_array_mut().unwrap();
+    assert_eq!(variables.len(), 2);
+    let calls = variables.iter_mut().find(|variable| variable["name"] == "saxpy_calls").unwrap();
+    fs::write(saved.join(calls["blob"].as_str().unwrap()), [9, 0, 0, 0]).unwrap();
+    calls.as_object_mut().unwrap().remove("xxh3");
+    fs::write(saved.join("module_variables.json"), document.to_string()).unwrap();
+    let expect = ["--expect", saved.to_str().unwrap()];
+    let run = replay(&place, &expect);
+    assert!(run.code == 4 && run.stdout.contains("    saxpy_calls: 1 of 4 bytes differ"), "{}", run.stdout);
+    let near = [&expect[..], &["--tolerance", "u32:0:9"]].concat();
+    assert_eq!(replay(&place, &near).code, 0);
+}
+
+#[test]
+fn launches_that_the_captured_code_does_not_allow() {
+    for (key, value, expected) in [
+        ("block", json!([4096, 1, 1]), "it is built for workgroups of up to 1024 work-items, not 4096"),
+        ("group_segment_size", json!(4_294_967_295_u32), "its workgroups take 4294967295 B of LDS"),
+        ("mangled_name", json!("sub.kd"), "there is no kernel sub.kd in the captured code"),
+    ] {
+        let folder = copy();
+        let path = folder.path().join("dispatch.json");
+        let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        document[key] = value;
+        fs::write(&path, document.to_string()).unwrap();
+        for options in [&["--inspect"][..], &[]] {
+            let run = replay(folder.path(), options);
+            assert!(run.code == 1 && run.stdout.contains(expected), "{key} {options:?}: {}{}", run.stdout, run.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_name_of_what_runs_is_shown_and_no_escapes() {
+    let folder = copy();
+    let path = folder.path().join("dispatch.json");
+    let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    document["demangled_name"] = json!("sub\u{1b}[2J\nx");
+    document["isa_name"] = json!("gfx\u{1b}[31m");
+    fs::write(&path, document.to_string()).unwrap();
+    for options in [&["--inspect"][..], &[]] {
+        let run = replay(folder.path(), options);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert!(run.stdout.starts_with("add of "), "{}", run.stdout);
+        let all = run.stdout + &run.stderr;
+        assert!(all.contains("is not that of the symbol add") && !all.contains('\u{1b}'), "{all}");
+    }
+}
+
+#[test]
+fn incomplete_captures_are_not_inspected_silently() {
+    let folder = copy();
+    let path = folder.path().join("memory_regions.json");
+    let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    document["regions"][1]["error"] = json!("no access");
+    fs::write(&path, document.to_string()).unwrap();
+    let run = replay(folder.path(), &["--inspect"]);
+    assert!(run.code == 5 && run.stdout.contains("1 of 3 regions were not captured"), "{} {}", run.code, run.stdout);
+}
+
+#[test]
+fn a_directory_of_captures_points_at_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["add.10", "add.2"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::copy(Path::new(FIXTURE).join("dispatch.json"), folder.path().join(name).join("dispatch.json")).unwrap();
+    }
+    let run = replay(folder.path(), &[]);
+    assert!(run.code == 2 && run.stderr.contains("is a directory of captures (add.2, add.10)"), "{}", run.stderr);
 }

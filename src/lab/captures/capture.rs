@@ -61,7 +61,7 @@ impl Capture {
             return Err(CaptureError::Impossible { path: dispatch_path, reason });
         }
         let metadata: Option<Metadata> = optional(read_json(&directory.join(METADATA)))?;
-        let variables: Option<Variables> = optional(read_json(&directory.join(VARIABLES)))?;
+        let variables = variables_of(directory, metadata.as_ref())?;
         let origin = match &metadata {
             Some(metadata) if metadata.format == FORMAT => Origin::Wavesieve,
             None if variables.is_none() => Origin::RocmPerfLab,
@@ -83,7 +83,7 @@ impl Capture {
             return Err(CaptureError::WrongLength { path: kernarg_path, found, recorded });
         }
         let regions = Self::read_regions(directory)?;
-        let variables = variables.map(|variables| variables.variables).unwrap_or_default();
+        let variables = variables.unwrap_or_default();
         Ok(Self { directory: directory.to_owned(), origin, metadata, dispatch, kernarg, regions, variables })
     }
 
@@ -94,6 +94,7 @@ impl Capture {
         }
         let path = directory.join(REGIONS);
         let mut regions: Regions = read_json(&path)?;
+        check_empty(directory, &regions)?;
         regions.sort();
         match regions.impossibility() {
             Some(reason) => Err(CaptureError::Impossible { path, reason }),
@@ -122,10 +123,21 @@ impl Capture {
         StoredBlob::open(&self.directory, region)
     }
 
+    /// Reads what is known of the variables of a capture, or of memory that was saved after a dispatch.
+    pub fn read_variables(directory: &Path) -> Result<Vec<Variable>, CaptureError> {
+        let metadata: Option<Metadata> = optional(read_json(&directory.join(METADATA)))?;
+        Ok(variables_of(directory, metadata.as_ref())?.unwrap_or_default())
+    }
+
     /// Reads the bytes of a variable, and compares their length and hash.
     pub fn read_variable(&self, variable: &Variable) -> Result<Vec<u8>, CaptureError> {
-        let path = inside(&self.directory, &variable.blob).ok_or_else(|| CaptureError::Impossible {
-            path: self.directory.join(VARIABLES),
+        Self::read_variable_of(&self.directory, variable)
+    }
+
+    /// The same of a variable of any directory with variables.
+    pub fn read_variable_of(directory: &Path, variable: &Variable) -> Result<Vec<u8>, CaptureError> {
+        let path = inside(directory, &variable.blob).ok_or_else(|| CaptureError::Impossible {
+            path: directory.join(VARIABLES),
             reason: format!("the file `{}` is outside of the capture", variable.blob),
         })?;
         let bytes = read_file(&path, MOST_HSACO)?;
@@ -137,6 +149,29 @@ impl Capture {
         }
         Ok(bytes)
     }
+}
+
+/// The variables of a directory; nothing if it has no list of them, which captures of ours always have.
+fn variables_of(directory: &Path, metadata: Option<&Metadata>) -> Result<Option<Vec<Variable>>, CaptureError> {
+    let path = directory.join(VARIABLES);
+    let variables: Option<Variables> = optional(read_json(&path))?;
+    match variables {
+        None if metadata.is_some_and(|metadata| metadata.format == FORMAT) => Err(CaptureError::NoFile { path }),
+        variables => Ok(variables.map(|variables| variables.variables)),
+    }
+}
+
+/// Regions of no bytes are not restored: a file with bytes of one shows that its size is wrong.
+fn check_empty(directory: &Path, regions: &Regions) -> Result<(), CaptureError> {
+    for region in regions.regions.iter().filter(|region| region.size == 0 && region.error.is_none()) {
+        let Some(path) = inside(directory, &region.file()) else { continue };
+        let stored = region.blob.iter().flat_map(|blob| &blob.chunks).map(|chunk| chunk.0).max().unwrap_or(0);
+        let found = std::fs::metadata(&path).map_or(0, |information| information.len()).max(stored);
+        if found > 0 {
+            return Err(CaptureError::WrongLength { path, found, recorded: 0 });
+        }
+    }
+    Ok(())
 }
 
 /// A file that may be missing.

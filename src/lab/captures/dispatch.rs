@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::source::objects::demangled;
+
 /// The most work-items of a group, by far: the packet has 16 bits for each size.
 const MAX_BLOCK: u32 = 65_535;
 /// The most bytes of arguments that are taken for true; the hardware's limit is 4096 by convention.
@@ -55,10 +57,40 @@ impl Dispatch {
         self.mangled_name.strip_suffix(".kd").unwrap_or(&self.mangled_name)
     }
 
-    /// The name to show: demangled, without what compilers add in brackets, or else the symbol.
-    pub fn shown_name(&self) -> &str {
+    /// The name to show: that of the symbol, because it is what runs. If the symbol is not mangled, the recorded name may add its
+    /// parameters.
+    pub fn shown_name(&self) -> String {
+        let symbol = self.kernel();
+        let recorded = self.recorded_name();
+        demangled(symbol).unwrap_or_else(|| {
+            let may_add =
+                if symbol.starts_with("_Z") { self.contradiction().is_none() } else { identifier(recorded) == symbol };
+            if may_add && !recorded.is_empty() { recorded.to_owned() } else { symbol.to_owned() }
+        })
+    }
+
+    /// The recorded name without what compilers add in brackets.
+    fn recorded_name(&self) -> &str {
         let name = self.demangled_name.split(" [").next().unwrap_or_default();
-        if name.is_empty() { self.kernel() } else { name }
+        name.strip_suffix(".kd").unwrap_or(name)
+    }
+
+    /// That the recorded name is of another kernel than the symbol, if it is. Demanglers spell lambdas and operators differently,
+    /// so that only plain names are compared.
+    pub fn contradiction(&self) -> Option<String> {
+        let (symbol, name) = (self.kernel(), identifier(self.recorded_name()));
+        let is_plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '$'));
+        let is_same = match demangled(symbol).as_deref().map(identifier) {
+            Some(own) => own == name || !is_plain(&own) || !is_plain(&name),
+            None if symbol.starts_with("_Z") => symbol.contains(&name) || !is_plain(&name),
+            None => name == symbol,
+        };
+        (!name.is_empty() && !is_same).then(|| {
+            format!(
+                "the recorded name `{}` is not that of the symbol {symbol}, which is what runs",
+                self.demangled_name
+            )
+        })
     }
 
     /// What cannot be true of it.
@@ -76,5 +108,55 @@ impl Dispatch {
             return Some(format!("`kernarg_size` {} is more than 1 MiB", self.kernarg_size));
         }
         None
+    }
+}
+
+/// The last name of a function as C++ spells it, without its types: of `void ns::scale<float>(float*)` it is `scale`.
+fn identifier(name: &str) -> String {
+    let mut depth = 0_u32;
+    let mut plain = String::new();
+    for letter in name.replace("(anonymous namespace)", "anonymous").chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '(' if depth == 0 && !plain.is_empty() => break,
+            _ if depth == 0 => plain.push(letter),
+            _ => {}
+        }
+    }
+    let word = plain.split_whitespace().next_back().unwrap_or_default();
+    word.rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(mangled_name: &str, demangled_name: &str) -> (String, bool) {
+        let dispatch: Dispatch = serde_json::from_value(serde_json::json!({
+            "mangled_name": mangled_name, "demangled_name": demangled_name, "grid": [1, 1, 1], "block": [1, 1, 1]
+        }))
+        .unwrap();
+        (dispatch.shown_name(), dispatch.contradiction().is_some())
+    }
+
+    #[test]
+    fn the_name_that_is_shown_is_of_what_runs() {
+        for (symbol, recorded, shown, is_contradiction) in [
+            ("scale.kd", "add", "scale", true),
+            ("scale.kd", "ns::add(float*)", "scale", true),
+            ("scale.kd", "", "scale", false),
+            ("scale", "scale.kd", "scale", false),
+            ("scale.kd", "scale(float*, int) [clone .kd]", "scale(float*, int)", false),
+            ("scale.kd", "scale\u{1b}[2J", "scale", true),
+            ("_Z5scalePfi.kd", "scale(float*, int)", "scale(float*, int)", false),
+            ("_Z5scalePfi.kd", "add(float*, int)", "scale(float*, int)", true),
+            ("_Z5scaleIfEvPT_.kd", "void scale<float>(float*) [clone .kd]", "void scale<float>(float*)", false),
+            ("_ZN12_GLOBAL__N_12goEi.kd", "(anonymous namespace)::go(int)", "(anonymous namespace)::go(int)", false),
+            ("_Z99odd.kd", "odd", "odd", false),
+            ("_Z99odd.kd", "even", "_Z99odd", true),
+        ] {
+            assert_eq!(named(symbol, recorded), (shown.to_owned(), is_contradiction), "{symbol} {recorded}");
+        }
     }
 }

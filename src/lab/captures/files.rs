@@ -18,11 +18,11 @@ pub fn read_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, CaptureError> 
         io::ErrorKind::NotFound => CaptureError::NoFile { path: path.to_owned() },
         _ => CaptureError::Io { path: path.to_owned(), error },
     };
-    let file = File::open(path).map_err(failed)?;
-    let information = file.metadata().map_err(failed)?;
-    if !information.is_file() {
+    // Looked at before it is opened: opening a FIFO waits for a writer.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(CaptureError::Impossible { path: path.to_owned(), reason: "it is not a file".to_owned() });
     }
+    let file = File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most_bytes {

@@ -43,7 +43,8 @@ impl StoredBlob {
             return Err(impossible(reason));
         }
         let found = match std::fs::metadata(&path) {
-            Ok(information) => information.len(),
+            Ok(information) if information.is_file() => information.len(),
+            Ok(_) => return Err(CaptureError::Impossible { path, reason: "it is not a file".to_owned() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(CaptureError::NoFile { path }),
             Err(error) => return Err(CaptureError::Io { path, error }),
         };
@@ -89,7 +90,8 @@ impl StoredBlob {
         };
         if stored == 0 {
             target.fill(0);
-            return Ok(());
+            let is_right = check == Check::Nothing || super::Hash::from_bytes(target) == hash;
+            return if is_right { Ok(()) } else { Err(wrong_hash()) };
         }
         match (self.encoding, check) {
             (Encoding::Plain, Check::Nothing) => self.read_at(target, begin),

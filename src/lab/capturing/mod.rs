@@ -1,6 +1,7 @@
 //! `lab capture`: a program runs with the library that records, and what it recorded is reported.
 
 mod library;
+mod missing;
 mod report;
 mod request;
 

@@ -5,7 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::lab::recording::{EVENTS, Event, Line};
+use super::missing::{Missing, Reached};
+use crate::lab::recording::{EVENTS, Event, Indices, Line};
+use crate::text::hidden::escape_hidden;
+use crate::text::natural_order::natural_key;
 
 /// A dispatch that was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +25,9 @@ pub(crate) struct Captured {
     pub seconds: f64,
     /// Whether nothing ran on the GPU meanwhile.
     pub quiescent: bool,
+    /// Why the first of the failed regions has no bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A dispatch that was wanted and not written.
@@ -47,6 +53,8 @@ pub(crate) struct Seen {
 pub(crate) struct Report {
     pub captures: Vec<Captured>,
     pub failures: Vec<NotCaptured>,
+    /// Those that did not come, or came too late.
+    pub missing: Vec<Missing>,
     pub kernels: Vec<Seen>,
     pub notes: Vec<String>,
     /// Processes whose dispatches were seen.
@@ -55,13 +63,14 @@ pub(crate) struct Report {
 
 impl Report {
     /// Reads the events of a folder; a last line that was cut off is passed over.
-    pub(crate) fn read(output: &Path) -> Self {
-        Self::of_text(&std::fs::read_to_string(output.join(EVENTS)).unwrap_or_default())
+    pub(crate) fn read(output: &Path, wanted: &Indices) -> Self {
+        Self::of_text(&std::fs::read_to_string(output.join(EVENTS)).unwrap_or_default(), wanted)
     }
 
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub(crate) fn of_text(text: &str, wanted: &Indices) -> Self {
         let mut report = Self::default();
         let mut kernels: BTreeMap<String, (Option<u64>, bool)> = BTreeMap::new();
+        let mut reached: BTreeMap<(String, u32), Reached> = BTreeMap::new();
         for Line { pid, event } in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match event {
                 Event::Loaded => report.processes += 1,
@@ -70,8 +79,19 @@ impl Report {
                         report.notes.push(reason);
                     }
                 }
-                Event::Kernel { name, is_wanted, .. } => kernels.entry(name).or_default().1 |= is_wanted,
+                Event::Kernel { name, is_wanted, .. } => {
+                    if is_wanted {
+                        reached.entry((name.clone(), pid)).or_default();
+                    }
+                    kernels.entry(name).or_default().1 |= is_wanted;
+                }
+                Event::LimitReached { name, dispatch_index, limit } => {
+                    reached.entry((name, pid)).or_default().limit = Some((dispatch_index, limit));
+                }
                 Event::Dispatches { name, dispatches } => {
+                    if let Some(reached) = reached.get_mut(&(name.clone(), pid)) {
+                        reached.dispatches = Some(dispatches);
+                    }
                     let total = &mut kernels.entry(name).or_default().0;
                     *total = Some(total.unwrap_or(0) + dispatches);
                 }
@@ -85,24 +105,32 @@ impl Report {
                     stored_bytes,
                     seconds,
                     is_quiescent,
-                } => report.captures.push(Captured {
-                    kernel: name,
-                    directory,
-                    dispatch_index,
-                    pid,
-                    regions,
-                    failed_regions,
-                    bytes,
-                    stored_bytes,
-                    seconds,
-                    quiescent: is_quiescent,
-                }),
+                    reason,
+                } => {
+                    reached.entry((name.clone(), pid)).or_default().known.push(dispatch_index);
+                    report.captures.push(Captured {
+                        kernel: name,
+                        directory,
+                        dispatch_index,
+                        pid,
+                        regions,
+                        failed_regions,
+                        bytes,
+                        stored_bytes,
+                        seconds,
+                        quiescent: is_quiescent,
+                        reason,
+                    });
+                }
                 Event::Failed { name, dispatch_index, reason } => {
+                    reached.entry((name.clone(), pid)).or_default().known.push(dispatch_index);
                     report.failures.push(NotCaptured { kernel: name, dispatch_index, pid, reason });
                 }
             }
         }
-        report.captures.sort_by(|one, other| one.directory.cmp(&other.directory));
+        report.captures.sort_by_cached_key(|capture| natural_key(&capture.directory));
+        let missing = |((kernel, pid), reached): ((String, u32), Reached)| reached.missing(&kernel, pid, wanted);
+        report.missing = reached.into_iter().flat_map(missing).collect();
         report.kernels =
             kernels.into_iter().map(|(kernel, (dispatches, wanted))| Seen { kernel, dispatches, wanted }).collect();
         report
@@ -110,7 +138,8 @@ impl Report {
 
     /// Whether all that was wanted was written whole.
     pub(crate) fn is_whole(&self) -> bool {
-        self.failures.is_empty() && self.captures.iter().all(|capture| capture.failed_regions == 0 && capture.quiescent)
+        let is_whole = |capture: &Captured| capture.failed_regions == 0 && capture.quiescent;
+        self.failures.is_empty() && self.missing.is_empty() && self.captures.iter().all(is_whole)
     }
 
     /// Lines for people.
@@ -119,16 +148,18 @@ impl Report {
         for capture in &self.captures {
             text.push_str(&format!(
                 "{}: dispatch {} of {}, {} regions, {} bytes ({} kept) in {:.2} s\n",
-                output.join(&capture.directory).display(),
+                escape_hidden(&output.join(&capture.directory).display().to_string()),
                 capture.dispatch_index,
-                capture.kernel,
+                escape_hidden(&capture.kernel),
                 capture.regions,
                 capture.bytes,
                 capture.stored_bytes,
                 capture.seconds
             ));
             if capture.failed_regions > 0 {
-                text.push_str(&format!("  {} regions could not be read\n", capture.failed_regions));
+                let reason = capture.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let count = capture.failed_regions;
+                text.push_str(&format!("  {count} regions are not in it{}\n", escape_hidden(&reason)));
             }
             if !capture.quiescent {
                 text.push_str(
@@ -137,16 +168,19 @@ impl Report {
             }
         }
         for failure in &self.failures {
-            text.push_str(&format!(
-                "not captured: dispatch {} of {}: {}\n",
-                failure.dispatch_index, failure.kernel, failure.reason
-            ));
+            let line =
+                format!("not captured: dispatch {} of {}: {}", failure.dispatch_index, failure.kernel, failure.reason);
+            text.push_str(&format!("{}\n", escape_hidden(&line)));
+        }
+        // Only if something was captured: otherwise the reason why nothing was says it.
+        for missing in self.missing.iter().filter(|_| !self.captures.is_empty()) {
+            text.push_str(&format!("{}\n", escape_hidden(&missing.line())));
         }
         text
     }
 
-    /// Why nothing was captured.
-    pub(crate) fn why_nothing(&self, kernel: &str) -> String {
+    /// Why nothing was captured, by a library.
+    pub(crate) fn why_nothing(&self, kernel: &str, library: &Path) -> String {
         let wanted: Vec<&Seen> = self.kernels.iter().filter(|seen| seen.wanted).collect();
         let named = |seen: &Seen| match seen.dispatches {
             Some(count) => format!("{} ({count} dispatches)", seen.kernel),
@@ -156,8 +190,14 @@ impl Report {
             return failure.reason.clone();
         }
         if self.processes == 0 {
-            let reason = self.notes.first().map_or("the program did not start the HSA runtime", String::as_str);
-            return format!("nothing was captured: {reason}");
+            return match self.notes.first() {
+                Some(reason) => format!("nothing was captured: {reason}"),
+                None => format!(
+                    "nothing was captured: {} did not report: either the program did not start the HSA runtime, or the runtime \
+                     did not take the library; check what the program prints, and --library",
+                    library.display()
+                ),
+            };
         }
         if let Some(first) = wanted.first() {
             return format!("nothing was captured: {} has no such dispatch; change --dispatch", named(first));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::lab::recording::Indices;
 
 const EVENTS: &str = r#"{"pid":7,"event":"loaded"}
 {"pid":7,"event":"kernel","name":"add","symbol":"add.kd","is_wanted":true}
@@ -14,7 +15,7 @@ const EVENTS: &str = r#"{"pid":7,"event":"loaded"}
 
 #[test]
 fn lines_of_several_processes_become_one_report() {
-    let report = Report::of_text(EVENTS);
+    let report = Report::of_text(EVENTS, &"1".parse().unwrap());
     assert_eq!((report.processes, report.captures.len(), report.failures.len()), (2, 1, 0));
     assert_eq!(report.kernels.first().map(|seen| (seen.dispatches, seen.wanted)), Some((Some(5), true)));
     assert!(report.is_whole());
@@ -26,12 +27,36 @@ fn lines_of_several_processes_become_one_report() {
 
 #[test]
 fn nothing_has_a_reason() {
-    let reason = |text: &str| Report::of_text(text).why_nothing("gemm");
-    assert!(reason("").contains("did not start the HSA runtime"));
+    let library = Path::new("/lib/x.so");
+    let reason = |text: &str| Report::of_text(text, &Indices::default()).why_nothing("gemm", library);
+    let silent = reason("");
+    assert!(
+        silent.contains("did not start the HSA runtime") && silent.contains("/lib/x.so did not report"),
+        "{silent}"
+    );
     assert!(reason(r#"{"pid":1,"event":"refused","reason":"too old"}"#).ends_with("too old"));
     let seen = "{\"pid\":1,\"event\":\"loaded\"}\n{\"pid\":1,\"event\":\"kernel\",\"name\":\"add\",\"symbol\":\"add.kd\",\"is_wanted\":WANTED}";
     assert!(reason(&seen.replace("WANTED", "false")).contains("no kernel matches `gemm`; there were add"));
     assert!(reason(&seen.replace("WANTED", "true")).contains("change --dispatch"));
+}
+
+#[test]
+fn what_is_missing_makes_a_report_less_than_whole() {
+    let report = Report::of_text(EVENTS, &"1,9".parse().unwrap());
+    assert!(!report.is_whole());
+    let text = report.text(Path::new("out"));
+    assert!(text.contains("\nnot captured: dispatch 9 of add: the kernel was dispatched 3 times\n"), "{text}");
+    // Process 8 dispatched no kernel that is wanted.
+    assert_eq!(report.missing.len(), 1);
+    let lines = [10, 2, 1].map(|index| {
+        let line = EVENTS.lines().nth(2).unwrap();
+        line.replace("add.1", &format!("add\u{1b}.{index}"))
+            .replace(r#""dispatch_index":1"#, &format!(r#""dispatch_index":{index}"#))
+    });
+    let report = Report::of_text(&lines.join("\n").replace('\u{1b}', r"\u001b"), &"1-2,10".parse().unwrap());
+    let order: Vec<u64> = report.captures.iter().map(|capture| capture.dispatch_index).collect();
+    assert_eq!(order, [1, 2, 10]);
+    assert!(!report.text(Path::new("out")).contains('\u{1b}'));
 }
 
 #[test]

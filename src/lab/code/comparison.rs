@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::listing::Wanted;
-use crate::source::objects::{CodeObject, Fact, interface_difference, kernarg_difference, static_facts};
+use super::listing::{Wanted, impossible_launch};
+use crate::source::objects::{
+    CodeObject, Fact, interface_difference, kernarg_difference, launch_difference, static_facts,
+};
 
 /// What changed from one file to another.
 #[derive(Debug, Serialize)]
@@ -21,6 +23,8 @@ pub(crate) struct MissingKernel {
     pub target: String,
     pub name: String,
     pub demangled: String,
+    /// Whether the newer file has other kernels for the target.
+    pub has_target: bool,
 }
 
 /// A kernel that is in both.
@@ -31,6 +35,8 @@ pub(crate) struct ComparedKernel {
     pub demangled: String,
     /// The first difference that programs which launch it would notice.
     pub interface_difference: Option<String>,
+    /// The first launch of such a program that is not allowed any more.
+    pub launch_difference: Option<String>,
     /// The first reason why recorded arguments of the one do not serve the other.
     pub kernarg_difference: Option<String>,
     pub facts: Vec<Fact>,
@@ -39,7 +45,9 @@ pub(crate) struct ComparedKernel {
 impl Comparison {
     /// Whether a program that was built for the one runs with the other.
     pub(crate) fn has_same_interfaces(&self) -> bool {
-        self.missing.is_empty() && self.kernels.iter().all(|kernel| kernel.interface_difference.is_none())
+        let is_same =
+            |kernel: &ComparedKernel| kernel.interface_difference.is_none() && kernel.launch_difference.is_none();
+        self.missing.is_empty() && self.kernels.iter().all(is_same)
     }
 }
 
@@ -55,16 +63,23 @@ pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], 
                     target: object.target.clone(),
                     name: before.name.clone(),
                     demangled: before.demangled().into_owned(),
+                    has_target: new.iter().any(|other| other.target == object.target),
                 });
                 continue;
             };
-            let facts =
-                static_facts(&object.target, before, after, wanted.work_items(before), wanted.dynamic_lds_bytes);
+            let work_items = wanted.work_items(before);
+            let mut facts = static_facts(&object.target, before, after, work_items, wanted.dynamic_lds_bytes);
+            // What cannot be launched has no occupancy.
+            for fact in facts.iter_mut().filter(|fact| fact.name == "waves_per_simd") {
+                fact.before = fact.before.filter(|_| impossible_launch(before, work_items).is_none());
+                fact.after = fact.after.filter(|_| impossible_launch(after, work_items).is_none());
+            }
             comparison.kernels.push(ComparedKernel {
                 target: object.target.clone(),
                 name: before.name.clone(),
                 demangled: before.demangled().into_owned(),
                 interface_difference: interface_difference(before, after),
+                launch_difference: launch_difference(before, after),
                 kernarg_difference: kernarg_difference(before, after),
                 facts,
             });

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::sources::{Place, Sources};
-use crate::source::objects::{CodeObject, KernelCode, occupancy};
+use crate::source::objects::{CodeObject, KernelCode, launch_refusal, occupancy};
 
 /// What is to be listed.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ pub(crate) struct Listed {
     /// None with the reason in `occupancy_unknown`.
     pub occupancy: Option<Fits>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub occupancy_unknown: Option<&'static str>,
+    pub occupancy_unknown: Option<String>,
     /// Definitions that it can come from, if source files were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Vec<Place>>,
@@ -90,6 +90,17 @@ impl Wanted {
     }
 }
 
+/// Why a kernel cannot be launched with so many work-items in a workgroup, if it cannot.
+pub(super) fn impossible_launch(kernel: &KernelCode, work_items: u32) -> Option<String> {
+    if let Some(sizes) = kernel.required_work_items
+        && sizes.into_iter().fold(1_u32, u32::saturating_mul) != work_items
+    {
+        let [x, y, z] = sizes;
+        return Some(format!("it only runs in workgroups of {x}x{y}x{z}, not of {work_items} work-items"));
+    }
+    launch_refusal(kernel, kernel.required_work_items.unwrap_or([work_items, 1, 1]))
+}
+
 /// The listing of a file.
 pub(crate) fn listed(file: String, objects: Vec<CodeObject>, wanted: &Wanted, sources: &Sources) -> ListedFile {
     let code_objects = objects
@@ -112,10 +123,13 @@ pub(crate) fn listed(file: String, objects: Vec<CodeObject>, wanted: &Wanted, so
 
 fn listed_kernel(target: &str, kernel: KernelCode, wanted: &Wanted, sources: &Sources) -> Listed {
     let work_items = wanted.work_items(&kernel);
-    let computed = occupancy(target, &kernel, work_items, wanted.dynamic_lds_bytes);
+    let computed = match impossible_launch(&kernel, work_items) {
+        Some(reason) => Err(reason),
+        None => occupancy(target, &kernel, work_items, wanted.dynamic_lds_bytes).map_err(ToOwned::to_owned),
+    };
     Listed {
         demangled: kernel.demangled().into_owned(),
-        occupancy_unknown: computed.as_ref().err().copied(),
+        occupancy_unknown: computed.as_ref().err().cloned(),
         occupancy: computed.ok().map(|fits| Fits {
             work_items,
             waves_per_simd: fits.waves_per_simd,

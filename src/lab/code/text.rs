@@ -23,7 +23,7 @@ fn write_listing(text: &mut String, listing: &Listing) -> Result {
             writeln!(text)?;
         }
         for object in &file.code_objects {
-            writeln!(text, "{}: {}, {}", file.file, escape_hidden(&object.target), counted(object))?;
+            writeln!(text, "{}: {}, {}", escape_hidden(&file.file), escape_hidden(&object.target), counted(object))?;
             if !object.kernels.is_empty() {
                 write_object(text, object)?;
             }
@@ -97,12 +97,12 @@ fn write_details(text: &mut String, listed: &Listed) -> Result {
     let kernel = &listed.kernel;
     for place in listed.source.iter().flatten() {
         let torn = if place.is_torn { " (shared by alternatives of the preprocessor)" } else { "" };
-        writeln!(text, "  {}:{}{torn}", place.file, place.line)?;
+        writeln!(text, "  {}:{}{torn}", escape_hidden(&place.file), place.line)?;
     }
     if listed.source.as_ref().is_some_and(Vec::is_empty) {
         writeln!(text, "  not in the source files")?;
     }
-    if let Some(reason) = listed.occupancy_unknown {
+    if let Some(reason) = &listed.occupancy_unknown {
         writeln!(text, "  occupancy unknown: {reason}")?;
     }
     if let Some(fits) = &listed.occupancy
@@ -113,6 +113,9 @@ fn write_details(text: &mut String, listed: &Listed) -> Result {
     }
     if let Some([x, y, z]) = kernel.required_work_items {
         writeln!(text, "  only runs in workgroups of {x}x{y}x{z}")?;
+    }
+    if kernel.uses_dynamic_stack {
+        writeln!(text, "  uses a stack of dynamic size: a launch may need more scratch")?;
     }
     let hidden = kernel.arguments.iter().filter(|argument| argument.is_hidden()).count();
     let beside = if hidden == 0 { String::new() } else { format!(", {hidden} of them hidden") };
@@ -142,7 +145,7 @@ fn write_argument(text: &mut String, argument: &KernelArgument) -> Result {
 }
 
 fn write_comparison(text: &mut String, comparison: &Comparison) -> Result {
-    writeln!(text, "\nCompared with {}:", comparison.against)?;
+    writeln!(text, "\nCompared with {}:", escape_hidden(&comparison.against))?;
     for kernel in &comparison.kernels {
         writeln!(text, "\n{} ({})", escape_hidden(&kernel.demangled), escape_hidden(&kernel.target))?;
         match (&kernel.interface_difference, &kernel.kernarg_difference) {
@@ -151,6 +154,9 @@ fn write_comparison(text: &mut String, comparison: &Comparison) -> Result {
                 writeln!(text, "  same interface; recorded arguments do not serve: {}", escape_hidden(difference))?;
             }
             (None, None) => writeln!(text, "  same interface")?,
+        }
+        if let Some(difference) = &kernel.launch_difference {
+            writeln!(text, "  launches differ: {difference}")?;
         }
         let changed: Vec<&Fact> = kernel.facts.iter().filter(|fact| fact.before != fact.after).collect();
         if changed.is_empty() {
@@ -163,7 +169,9 @@ fn write_comparison(text: &mut String, comparison: &Comparison) -> Result {
         }
     }
     for kernel in &comparison.missing {
-        writeln!(text, "\n{} ({})\n  missing", escape_hidden(&kernel.demangled), escape_hidden(&kernel.target))?;
+        let (name, target) = (escape_hidden(&kernel.demangled), escape_hidden(&kernel.target));
+        let reason = if kernel.has_target { String::new() } else { format!(": there is no code for {target}") };
+        writeln!(text, "\n{name} ({target})\n  missing{reason}")?;
     }
     Ok(())
 }

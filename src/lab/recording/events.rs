@@ -33,9 +33,14 @@ pub enum Event {
         seconds: f64,
         /// Whether nothing ran meanwhile.
         is_quiescent: bool,
+        /// Why the first of the failed regions has no bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A dispatch should have been written.
     Failed { name: String, dispatch_index: u64, reason: String },
+    /// A dispatch was wanted, and as many as are allowed were written before; those of its kernel after it are not reported.
+    LimitReached { name: String, dispatch_index: u64, limit: u64 },
     /// What limits what is seen.
     Note { reason: String },
 }

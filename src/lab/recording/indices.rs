@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Numbers of dispatches, from 0.
+/// Numbers of dispatches, from 0. A range that has no end goes as far as there are dispatches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indices(Vec<RangeInclusive<u64>>);
 
@@ -15,6 +15,11 @@ impl Default for Indices {
 }
 
 impl Indices {
+    /// All ranges in their order; one without an end ends with the largest number.
+    pub fn ranges(&self) -> impl Iterator<Item = &RangeInclusive<u64>> {
+        self.0.iter()
+    }
+
     /// Whether a dispatch is among them.
     #[must_use]
     pub fn contains(&self, index: u64) -> bool {
@@ -25,14 +30,15 @@ impl Indices {
 impl FromStr for Indices {
     type Err = String;
 
-    /// From `0,2,5-7`.
+    /// From `0,2,5-7,10-`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no list of dispatches; write it as `0,2,5-7`");
+        let wrong = || format!("`{text}` is no list of dispatches; write it as `0,2,5-7` or `10-`");
         let number = |word: &str| word.trim().parse::<u64>().map_err(|_| wrong());
         let mut ranges = Vec::new();
         for word in text.split(',') {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
-            let range = number(first)?..=number(last)?;
+            let last = if last.trim().is_empty() { u64::MAX } else { number(last)? };
+            let range = number(first)?..=last;
             if range.is_empty() {
                 return Err(wrong());
             }
@@ -51,6 +57,8 @@ mod tests {
         let indices: Indices = "0,2,5-7".parse().unwrap();
         let wanted: Vec<u64> = (0..10).filter(|index| indices.contains(*index)).collect();
         assert_eq!(wanted, [0, 2, 5, 6, 7]);
+        let open: Indices = "1,8-".parse().unwrap();
+        assert!(open.contains(u64::MAX) && open.contains(8) && !open.contains(7));
     }
 
     #[test]

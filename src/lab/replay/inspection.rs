@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::text::shown_bytes;
+use super::kernel::{captured_refusal, symbol_of};
+use super::text::{shown_bytes, shown_path};
 use crate::lab::captures::{Capture, CaptureError, Check, Dispatch, StoredBlob, restore_by};
 use crate::source::objects::{KernelCode, code_objects};
+use crate::text::hidden::escape_hidden;
 
 /// A capture that was read whole.
 #[derive(Debug, Serialize)]
@@ -32,6 +34,8 @@ pub(crate) struct Content {
     pub regions: Vec<InspectedRegion>,
     pub bytes: u64,
     pub variables: Vec<String>,
+    /// What is worth knowing all the same.
+    pub notes: Vec<String>,
 }
 
 /// A region.
@@ -51,20 +55,35 @@ pub(crate) struct InspectedRegion {
 /// Reads all files of a capture and compares their hashes.
 pub(crate) fn inspect(directory: &Path, threads: usize) -> Inspection {
     let (error, content) = match read(directory, threads) {
-        Ok(content) => (None, Some(content)),
+        Ok((content, refusal)) => (refusal, Some(content)),
         Err(error) => (Some(error.to_string()), None),
     };
     Inspection { capture: directory.to_owned(), error, content }
 }
 
-fn read(directory: &Path, threads: usize) -> Result<Content, CaptureError> {
+impl Inspection {
+    /// Whether regions were not captured.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.content.iter().flat_map(|content| &content.regions).any(|region| region.error.is_some())
+    }
+}
+
+/// What a capture holds, and why it cannot be replayed all the same.
+fn read(directory: &Path, threads: usize) -> Result<(Content, Option<String>), CaptureError> {
     let capture = Capture::read(directory)?;
     let hsaco = capture.read_hsaco()?;
     for variable in &capture.variables {
         capture.read_variable(variable)?;
     }
-    let symbol = format!("{}.kd", capture.dispatch.kernel());
-    let object = code_objects(&hsaco).ok().and_then(|objects| objects.into_iter().next());
+    let symbol = symbol_of(&capture.dispatch);
+    let mut notes: Vec<String> = capture.dispatch.contradiction().into_iter().collect();
+    let objects = code_objects(&hsaco).unwrap_or_else(|error| {
+        notes.push(format!("the captured code object cannot be checked: {error}"));
+        Vec::new()
+    });
+    let refusal = (!objects.is_empty()).then(|| captured_refusal(&capture.dispatch, &objects)).flatten();
+    let refusal = refusal.map(|reason| format!("{}: {reason}", capture.hsaco().display()));
+    let object = objects.into_iter().next();
     let target = object.as_ref().map(|object| object.target.clone());
     let kernel = object.and_then(|object| object.kernels.into_iter().find(|kernel| kernel.symbol == symbol));
     let mut regions = Vec::new();
@@ -83,15 +102,21 @@ fn read(directory: &Path, threads: usize) -> Result<Content, CaptureError> {
     }
     let all: Vec<&StoredBlob> = blobs.iter().collect();
     restore_by(&all, Check::Hashes, threads, &|_, _, _| Ok(()))?;
-    Ok(Content {
+    let lost = regions.iter().filter(|region| region.error.is_some()).count();
+    if lost > 0 {
+        notes.push(format!("{lost} of {} regions were not captured: the capture is incomplete", regions.len()));
+    }
+    let content = Content {
         origin: capture.origin.name(),
         target,
         kernel,
         bytes: regions.iter().map(|region| region.size).sum(),
         regions,
         variables: capture.variables.iter().map(|variable| variable.name.clone()).collect(),
+        notes,
         dispatch: capture.dispatch,
-    })
+    };
+    Ok((content, refusal))
 }
 
 /// An inspection, in lines.
@@ -103,13 +128,14 @@ pub(crate) fn text_of_inspection(inspection: &Inspection) -> String {
 }
 
 fn write_inspection(inspection: &Inspection, text: &mut String) -> fmt::Result {
-    let shown = inspection.capture.display();
+    let shown = shown_path(&inspection.capture);
+    let error = inspection.error.as_deref().map(escape_hidden);
     let Some(content) = &inspection.content else {
-        return writeln!(text, "{shown}\n  failed: {}", inspection.error.as_deref().unwrap_or_default());
+        return writeln!(text, "{shown}\n  failed: {}", error.unwrap_or_default());
     };
     let dispatch = &content.dispatch;
-    writeln!(text, "{} of {shown}, by {}", dispatch.shown_name(), content.origin)?;
-    let target = content.target.as_deref().unwrap_or(&dispatch.isa_name);
+    writeln!(text, "{} of {shown}, by {}", escape_hidden(&dispatch.shown_name()), content.origin)?;
+    let target = escape_hidden(content.target.as_deref().unwrap_or(&dispatch.isa_name));
     writeln!(text, "  code          {target}, dispatch {}", dispatch.dispatch_index)?;
     let [grid, block] = [dispatch.grid, dispatch.block].map(|[x, y, z]| format!("{x}x{y}x{z}"));
     let lds = dispatch.group_segment_size;
@@ -122,14 +148,18 @@ fn write_inspection(inspection: &Inspection, text: &mut String) -> fmt::Result {
     let (bytes, stored) = (shown_bytes(content.bytes), shown_bytes(stored));
     writeln!(text, "  memory        {} regions, {bytes}, stored in {stored}", content.regions.len())?;
     for region in &content.regions {
-        write!(text, "    {:#014x}  {:>10}  {}", region.base, shown_bytes(region.size), region.file)?;
+        write!(text, "    {:#014x}  {:>10}  {}", region.base, shown_bytes(region.size), escape_hidden(&region.file))?;
         match &region.error {
-            Some(error) => writeln!(text, "  not captured: {error}")?,
+            Some(error) => writeln!(text, "  not captured: {}", escape_hidden(error))?,
             None => writeln!(text)?,
         }
     }
     if !content.variables.is_empty() {
-        writeln!(text, "  variables     {}", content.variables.join(", "))?;
+        writeln!(text, "  variables     {}", escape_hidden(&content.variables.join(", ")))?;
+    }
+    content.notes.iter().try_for_each(|note| writeln!(text, "  note          {}", escape_hidden(note)))?;
+    if let Some(error) = error {
+        writeln!(text, "  failed: {error}")?;
     }
     Ok(())
 }

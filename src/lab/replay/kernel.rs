@@ -6,7 +6,7 @@ use super::request::Request;
 use super::target::refusal;
 use super::worker::Stop;
 use crate::lab::captures::{Capture, Dispatch, read_file};
-use crate::source::objects::{CodeObject, KernelCode, code_objects, kernarg_difference, launch_refusal};
+use crate::source::objects::{CodeObject, KernelCode, code_objects, kernarg_difference, launch_refusal, lds_refusal};
 
 /// The largest code object that is read.
 const MOST_HSACO: u64 = 4 << 30;
@@ -48,7 +48,7 @@ pub(super) fn choose(
 ) -> Result<Chosen, Stop> {
     let captured = capture.read_hsaco()?;
     let old = code_objects(&captured);
-    let symbol = format!("{}.kd", capture.dispatch.kernel());
+    let symbol = symbol_of(&capture.dispatch);
     let old_kernel = old.as_ref().ok().and_then(|objects| kernel_of(objects, &symbol));
     let captured_lds = capture.dispatch.kernel_group_segment_size.or(old_kernel.map(|kernel| kernel.lds_bytes as u32));
     let Some(path) = &request.hsaco else {
@@ -64,6 +64,9 @@ pub(super) fn choose(
                 "{} cannot run here: {reason}; replay it on such a GPU, or give code for this one with --hsaco",
                 capture.hsaco().display()
             )));
+        }
+        if let Some(reason) = old.as_ref().ok().and_then(|objects| captured_refusal(&capture.dispatch, objects)) {
+            return Err(Stop::failed(format!("{}: {reason}", capture.hsaco().display())));
         }
         let uses_dynamic_stack = old_kernel.is_some_and(|kernel| kernel.uses_dynamic_stack);
         let (bytes, path) = (captured.clone(), capture.hsaco());
@@ -104,7 +107,30 @@ pub(super) fn choose(
         return Err(failed(format!("the kernel cannot be launched as it was captured: {reason}")));
     }
     let uses_dynamic_stack = new_kernel.uses_dynamic_stack;
-    Ok(Chosen { path: path.clone(), is_other: true, captured_lds, uses_dynamic_stack, captured, bytes })
+    let (target, own_lds) = (object.target.clone(), u32::try_from(new_kernel.lds_bytes).unwrap_or(u32::MAX));
+    let chosen = Chosen { path: path.clone(), is_other: true, captured_lds, uses_dynamic_stack, captured, bytes };
+    let [lds, ..] = chosen.sizes(&capture.dispatch, own_lds, 0);
+    match lds_refusal(&target, lds.into()) {
+        Some(reason) => Err(failed(format!("the kernel cannot be launched as it was captured: {reason}"))),
+        None => Ok(chosen),
+    }
+}
+
+/// The symbol of a dispatch's kernel in code objects.
+pub(super) fn symbol_of(dispatch: &Dispatch) -> String {
+    format!("{}.kd", dispatch.kernel())
+}
+
+/// Why captured code does not allow the launch that was captured with it, if it does not.
+pub(super) fn captured_refusal(dispatch: &Dispatch, objects: &[CodeObject]) -> Option<String> {
+    let symbol = symbol_of(dispatch);
+    let kernels = || objects.iter().flat_map(|object| object.kernels.iter().map(move |kernel| (object, kernel)));
+    let Some((object, kernel)) = kernels().find(|(_, kernel)| kernel.symbol == symbol) else {
+        return Some(format!("there is no kernel {symbol} in the captured code"));
+    };
+    let refusal = launch_refusal(kernel, dispatch.block)
+        .or_else(|| lds_refusal(&object.target, u64::from(dispatch.group_segment_size)));
+    refusal.map(|reason| format!("the captured code does not allow the captured launch: {reason}"))
 }
 
 fn kernel_of<'a>(objects: &'a [CodeObject], symbol: &str) -> Option<&'a KernelCode> {

@@ -18,7 +18,7 @@ mod worker;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use inspection::{inspect, text_of_inspection};
+pub(crate) use inspection::{Inspection, inspect, text_of_inspection};
 pub(crate) use outcome::{Outcome, Status};
 pub(crate) use request::{Mode, Request};
 pub(crate) use supervise::{Supervision, answer_path, replay};

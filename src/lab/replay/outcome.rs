@@ -15,6 +15,8 @@ pub(crate) enum Status {
     Ok,
     /// It ran, and memory is not what it should be.
     Differs,
+    /// It ran, and what could be compared is what it should be; the rest is not known.
+    Partial,
     /// An address is taken.
     Taken,
     /// There is no runtime, no GPU, or none that runs this code.

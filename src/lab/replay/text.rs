@@ -1,10 +1,12 @@
 //! Outcomes as texts for people.
 
 use std::fmt::{self, Write};
+use std::path::Path;
 
 use super::compare::{Comparison, RegionComparison};
 use super::outcome::{AddressRow, AddressState, Outcome, Replayed, Status};
 use super::statistics::Timing;
+use crate::text::hidden::escape_hidden;
 
 /// An outcome, in lines.
 pub(crate) fn text(outcome: &Outcome) -> String {
@@ -18,7 +20,7 @@ fn write_outcome(outcome: &Outcome, text: &mut String) -> fmt::Result {
     match &outcome.replayed {
         Some(replayed) => write_replayed(outcome, replayed, text)?,
         None => {
-            writeln!(text, "{}", outcome.capture.display())?;
+            writeln!(text, "{}", shown_path(&outcome.capture))?;
             outcome.addresses.iter().try_for_each(|row| write_address(row, text))?;
             if !outcome.addresses.is_empty() {
                 write_address_summary(&outcome.addresses, text)?;
@@ -30,11 +32,12 @@ fn write_outcome(outcome: &Outcome, text: &mut String) -> fmt::Result {
     {
         let verdict = match outcome.status {
             Status::Differs => "differs",
+            Status::Partial => "partly compared",
             Status::Taken => "address taken",
             Status::Unsupported => "not possible here",
             Status::Ok | Status::Failed => "failed",
         };
-        writeln!(text, "  {verdict}: {message}")?;
+        writeln!(text, "  {verdict}: {}", escape_hidden(message))?;
     }
     Ok(())
 }
@@ -50,7 +53,7 @@ fn write_address(row: &AddressRow, text: &mut String) -> fmt::Result {
         write!(text, " to {found:#x}")?;
     }
     if let Some(reason) = &row.reason {
-        write!(text, ": {reason}")?;
+        write!(text, ": {}", escape_hidden(reason))?;
     }
     writeln!(text)
 }
@@ -64,9 +67,9 @@ fn write_address_summary(rows: &[AddressRow], text: &mut String) -> fmt::Result 
 
 fn write_replayed(outcome: &Outcome, replayed: &Replayed, text: &mut String) -> fmt::Result {
     let Replayed { kernel, execution, timing, memory, variables, comparison, environment } = replayed;
-    writeln!(text, "{} of {}", kernel.name, outcome.capture.display())?;
-    writeln!(text, "  code          {}", kernel.hsaco_path.display())?;
-    writeln!(text, "  GPU           {} ({})", environment.gpu_agent, environment.isa)?;
+    writeln!(text, "{} of {}", escape_hidden(&kernel.name), shown_path(&outcome.capture))?;
+    writeln!(text, "  code          {}", shown_path(&kernel.hsaco_path))?;
+    writeln!(text, "  GPU           {} ({})", escape_hidden(&environment.gpu_agent), escape_hidden(&environment.isa))?;
     let [grid, block] = [kernel.grid, kernel.block].map(|[x, y, z]| format!("{x}x{y}x{z}"));
     let dynamic = match kernel.dynamic_group_segment_size {
         0 => String::new(),
@@ -84,7 +87,7 @@ fn write_replayed(outcome: &Outcome, replayed: &Replayed, text: &mut String) -> 
         writeln!(text, "  variables     {} restored", variables.restored)?;
     }
     for skipped in &variables.skipped {
-        writeln!(text, "                not restored: {skipped}")?;
+        writeln!(text, "                not restored: {}", escape_hidden(skipped))?;
     }
     let warm_up = match execution.warm_up {
         0 => String::new(),
@@ -105,22 +108,35 @@ fn write_timing(timing: &Timing, text: &mut String) -> fmt::Result {
 }
 
 fn write_comparison(comparison: &Comparison, text: &mut String) -> fmt::Result {
-    let verdict = if comparison.equal { "as in" } else { "not as in" };
-    let regions = comparison.regions.len();
-    writeln!(text, "  memory after  {verdict} {} ({regions} regions compared)", comparison.expected.display())?;
+    let verdict = match (comparison.equal, comparison.is_whole()) {
+        (false, _) => "not as in",
+        (true, false) => "partly compared with",
+        (true, true) => "as in",
+    };
+    let variables = match comparison.variables.len() {
+        0 => String::new(),
+        1 => " and 1 variable".to_owned(),
+        several => format!(" and {several} variables"),
+    };
+    let (regions, expected) = (comparison.regions.len(), shown_path(&comparison.expected));
+    writeln!(text, "  memory after  {verdict} {expected} ({regions} regions{variables} compared)")?;
     for region in comparison.regions.iter().filter(|region| region.different > 0) {
-        write_region(region, text)?;
+        write_region(&format!("{:#x}", region.base), region, text)?;
     }
-    comparison.not_compared.iter().try_for_each(|reason| writeln!(text, "    not compared: {reason}"))
+    for variable in comparison.variables.iter().filter(|variable| variable.bytes.different > 0) {
+        write_region(&escape_hidden(&variable.name), &variable.bytes, text)?;
+    }
+    let mut rest = comparison.not_compared.iter();
+    rest.try_for_each(|reason| writeln!(text, "    not compared: {}", escape_hidden(reason)))
 }
 
-fn write_region(region: &RegionComparison, text: &mut String) -> fmt::Result {
-    let RegionComparison { base, different, mismatched, .. } = region;
+fn write_region(name: &str, region: &RegionComparison, text: &mut String) -> fmt::Result {
+    let RegionComparison { different, mismatched, .. } = region;
     let (what, all) = match &region.tolerance {
         Some(tolerance) => (tolerance.element.name(), region.size / tolerance.element.bytes() as u64),
         None => ("bytes", region.size),
     };
-    write!(text, "    {base:#x}: {different} of {all} {what} differ")?;
+    write!(text, "    {name}: {different} of {all} {what} differ")?;
     if let Some(tolerance) = &region.tolerance {
         let (relative, absolute) = (tolerance.relative, tolerance.absolute);
         write!(text, ", {mismatched} by more than {absolute:e} + {relative:e} of the value")?;
@@ -133,6 +149,11 @@ fn write_region(region: &RegionComparison, text: &mut String) -> fmt::Result {
         writeln!(text, "      +{:#x}: {} instead of {}", mismatch.offset, mismatch.found, mismatch.expected)?;
     }
     Ok(())
+}
+
+/// A path without characters that a terminal would take as commands.
+pub(super) fn shown_path(path: &Path) -> String {
+    escape_hidden(&path.display().to_string()).into_owned()
 }
 
 /// A number of bytes in the largest unit that does not make it small.

@@ -5,14 +5,17 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 
 use super::addresses::{rows, verdict};
-use super::compare::{Expected, compare};
-use super::kernel::{Chosen, choose};
+use super::compare::{Expected, FILE_NUMBER, FoundVariable, compare};
+use super::kernel::{Chosen, choose, symbol_of};
 use super::outcome::{Environment, Execution, KernelFacts, MemoryFacts, Outcome, Replayed, Status, VariableFacts};
 use super::request::{Mode, Request};
 use super::runtime::{Code, Gpu, HeldAddresses, Hsa, Launch, Memory, Queue, RuntimeError};
 use super::saving::save;
 use super::statistics::Timing;
-use crate::lab::captures::{Capture, CaptureError, Check, MIN_PAGE, StoredBlob, spans};
+use crate::lab::captures::{Capture, CaptureError, Check, MIN_PAGE, StoredBlob, Variable, spans};
+
+/// Reasons that a message repeats.
+const NAMED: usize = 3;
 
 /// Why a replay ends before its end.
 pub(super) struct Stop {
@@ -63,6 +66,7 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
     if regions.is_empty() {
         outcome.notes.push("the capture has no memory regions".to_owned());
     }
+    outcome.notes.extend(capture.dispatch.contradiction());
     let is_full = request.mode == Mode::Full;
     let blobs = if is_full { open_blobs(&capture, request.allows_missing, &mut outcome.notes)? } else { Vec::new() };
     let expected = request.expect.as_deref().filter(|_| is_full).map(Expected::open).transpose()?;
@@ -88,10 +92,11 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
     let restore_seconds = begin.elapsed().as_secs_f64();
     let mut replay = Replay::prepare(hsa, &gpu, &capture, &chosen)?;
     let samples = replay.run(request, &mut memory, &blobs)?;
+    let variables = replay.read_variables()?;
     let comparison = match &expected {
         Some(expected) => {
             let read = |region: usize, offset: u64, target: &mut [u8]| memory.read(region, offset, target);
-            Some(compare(expected, regions, &request.tolerances, request.threads, &read)?)
+            Some(compare(expected, regions, &variables, &request.tolerances, request.threads, &read)?)
         }
         None => None,
     };
@@ -100,12 +105,16 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
         outcome.message = Some("memory after the dispatch is not what is expected".to_owned());
     } else if comparison.as_ref().is_some_and(|comparison| comparison.regions.is_empty()) {
         return Err(Stop::failed("no region of the capture is among what is expected".to_owned()));
+    } else if let Some(comparison) = comparison.as_ref().filter(|comparison| !comparison.is_whole()) {
+        outcome.status = Status::Partial;
+        outcome.message = Some(what_was_not_compared(&comparison.not_compared));
     }
     if let Some(directory) = &request.save {
-        save(directory, &memory, regions, request.threads).map_err(|error| Stop::failed(format!("{error:#}")))?;
+        save(directory, &memory, regions, &variables, request.threads)
+            .map_err(|error| Stop::failed(format!("{error:#}")))?;
     }
     let missing = regions.iter().zip(&blobs).filter(|(_, blob)| blob.is_none()).map(|(region, _)| region.base);
-    let (kernel, variables) = (replay.facts.clone(), replay.variables.clone());
+    let (kernel, variable_facts) = (replay.facts.clone(), replay.variables.clone());
     replay.queue.destroy();
     outcome.replayed = Some(Replayed {
         kernel,
@@ -122,7 +131,7 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
             is_direct: memory.is_direct(),
             restore_seconds,
         },
-        variables,
+        variables: variable_facts,
         comparison,
         environment: Environment {
             gpu_agent: gpu.name.clone(),
@@ -133,6 +142,16 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
         },
     });
     Ok(())
+}
+
+/// That what was compared is right, and what of the rest is not known.
+fn what_was_not_compared(reasons: &[String]) -> String {
+    let named: Vec<&str> = reasons.iter().take(NAMED).map(String::as_str).collect();
+    let more = match reasons.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("what was compared is as expected, but not all was compared: {}{more}", named.join(", "))
 }
 
 /// Finds the bytes of all regions; nothing for those that were not captured, if that is allowed.
@@ -169,21 +188,32 @@ fn open_blobs(
     Ok(blobs)
 }
 
+/// A variable as it was captured.
+fn found(variable: &Variable, executable_sha256: &str, bytes: Vec<u8>) -> FoundVariable {
+    FoundVariable {
+        executable_sha256: executable_sha256.to_owned(),
+        name: variable.name.clone(),
+        address: variable.address,
+        is_loaded: true,
+        bytes,
+    }
+}
+
 /// A kernel that is ready, with what goes before each dispatch.
 struct Replay<'a> {
     code: Code<'a>,
     queue: Queue<'a>,
     facts: KernelFacts,
     variables: VariableFacts,
-    /// Names and bytes of variables.
-    values: Vec<(String, Vec<u8>)>,
+    /// Variables as they were captured.
+    values: Vec<FoundVariable>,
 }
 
 impl<'a> Replay<'a> {
     fn prepare(hsa: &'a Hsa, gpu: &Gpu, capture: &Capture, chosen: &Chosen) -> Result<Self, Stop> {
         let dispatch = &capture.dispatch;
         let code = Code::load(hsa, gpu, chosen.bytes.clone())?;
-        let symbol = format!("{}.kd", dispatch.kernel());
+        let symbol = symbol_of(dispatch);
         let kernel = code
             .kernel(&symbol)
             .map_err(|error| Stop::failed(format!("{} has no kernel {symbol}: {error}", chosen.path.display())))?;
@@ -191,7 +221,7 @@ impl<'a> Replay<'a> {
         let launch = Launch { kernel, grid: dispatch.grid, block: dispatch.block, group, private };
         let queue = Queue::new(hsa, gpu, launch, &capture.kernarg)?;
         let facts = KernelFacts {
-            name: dispatch.shown_name().to_owned(),
+            name: dispatch.shown_name(),
             symbol,
             hsaco_path: chosen.path.clone(),
             grid: dispatch.grid,
@@ -227,15 +257,19 @@ impl<'a> Replay<'a> {
                     return Err(Stop::failed(format!("{}: the variable {message}", chosen.path.display())));
                 }
                 // The compiler's number of a source file, which nothing reads.
-                Err(_) if variable.name.starts_with("__hip_cuid_") => continue,
-                Err(_) => Some(format!("{}: the code object has no such variable", variable.name)),
+                Err(_) if variable.name.starts_with(FILE_NUMBER) => continue,
+                Err(_) => {
+                    self.values.push(FoundVariable { is_loaded: false, ..found(variable, &own, bytes) });
+                    self.variables.skipped.push(format!("{}: the code object has no such variable", variable.name));
+                    continue;
+                }
             };
             match skipped {
                 Some(reason) => self.variables.skipped.push(reason),
-                None => self.values.push((variable.name.clone(), bytes)),
+                None => self.values.push(found(variable, &own, bytes)),
             }
         }
-        self.variables.restored = self.values.len();
+        self.variables.restored = self.values.iter().filter(|variable| variable.is_loaded).count();
         Ok(())
     }
 
@@ -265,9 +299,22 @@ impl<'a> Replay<'a> {
     }
 
     fn set_variables(&self) -> Result<(), Stop> {
-        for (name, bytes) in &self.values {
-            self.code.set_variable(name, bytes)?;
+        for variable in self.values.iter().filter(|variable| variable.is_loaded) {
+            self.code.set_variable(&variable.name, &variable.bytes)?;
         }
         Ok(())
+    }
+
+    /// The variables as they are now.
+    fn read_variables(&self) -> Result<Vec<FoundVariable>, Stop> {
+        let mut found = Vec::new();
+        for variable in &self.values {
+            let bytes = match variable.is_loaded {
+                true => self.code.read_variable(&variable.name)?,
+                false => variable.bytes.clone(),
+            };
+            found.push(FoundVariable { bytes, ..variable.clone() });
+        }
+        Ok(found)
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use object::LittleEndian;
-use object::elf::{EM_AMDGPU, FileHeader64, SHT_DYNSYM, STT_FUNC};
+use object::elf::{
+    ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFDATA2MSB, EM_AMDGPU, FileHeader64, SHT_DYNSYM, SHT_NULL, STT_FUNC,
+};
 use object::read::elf::{FileHeader as _, NoteIterator, ProgramHeader as _, SectionHeader as _, Sym as _};
 
 use super::error::ObjectError;
@@ -11,6 +13,9 @@ use super::error::ObjectError;
 type Header = FileHeader64<LittleEndian>;
 
 const MAGIC: &[u8] = b"\x7fELF";
+/// Where the class and the order of bytes stand.
+const CLASS: usize = 4;
+const ORDER: usize = 5;
 /// The note of metadata in MessagePack, since version 3 of code objects.
 const METADATA: (&[u8], u32) = (b"AMDGPU", 32);
 /// The note of metadata in YAML, in version 2.
@@ -45,6 +50,11 @@ fn lower_first(message: &str) -> String {
 
 impl<'a> Elf<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, ObjectError> {
+        match (bytes.get(CLASS), bytes.get(ORDER)) {
+            (Some(&ELFCLASS32), Some(&(ELFDATA2LSB | ELFDATA2MSB))) => return Err(ObjectError::OtherElf("32 bits")),
+            (Some(&ELFCLASS64), Some(&ELFDATA2MSB)) => return Err(ObjectError::OtherElf("big-endian words")),
+            _ => {}
+        }
         let header = Header::parse(bytes).map_err(damaged)?;
         header.endian().map_err(damaged)?;
         Ok(Self { bytes, header })
@@ -65,6 +75,32 @@ impl<'a> Elf<'a> {
         let sections = self.header.sections(LittleEndian, self.bytes).map_err(damaged)?;
         let Some((_, section)) = sections.section_by_name(LittleEndian, FAT_BINARY) else { return Ok(None) };
         section.data(LittleEndian, self.bytes).map(Some).map_err(damaged)
+    }
+
+    /// Whether all that sections and segments name is in the file: what is cut off at its end is damage.
+    pub(super) fn check_whole(&self) -> Result<(), ObjectError> {
+        let length = self.bytes.len() as u64;
+        let is_inside = |offset: u64, size: u64| size == 0 || offset.checked_add(size).is_some_and(|end| end <= length);
+        let cut = |what: &str, offset: u64, size: u64| {
+            let end = offset.saturating_add(size);
+            Err(ObjectError::Elf(format!("{what} ends at byte {end}, the file after {length} bytes")))
+        };
+        for segment in self.header.program_headers(LittleEndian, self.bytes).map_err(damaged)? {
+            let (offset, size) = segment.file_range(LittleEndian);
+            if !is_inside(offset, size) {
+                return cut("a segment", offset, size);
+            }
+        }
+        // A file that was stripped of its sections has no table of them. Sections without bytes give no range.
+        for section in self.header.section_headers(LittleEndian, self.bytes).map_err(damaged)? {
+            if let Some((offset, size)) = section.file_range(LittleEndian)
+                && section.sh_type(LittleEndian) != SHT_NULL
+                && !is_inside(offset, size)
+            {
+                return cut("a section", offset, size);
+            }
+        }
+        Ok(())
     }
 
     /// The metadata of the kernels.

@@ -18,6 +18,14 @@ pub(crate) enum ObjectError {
     /// An ELF file of a host that has no section of device code.
     #[error("the ELF file has no .hip_fatbin section, so there is no device code in it; give a program built by hipcc")]
     NoDeviceCode,
+    /// It is a directory, a device or a FIFO.
+    #[error("it is not a regular file; name a file with device code")]
+    NotAFile,
+    /// An ELF file of another kind than device code is in.
+    #[error(
+        "an ELF file of {0}, and device code is in little-endian ones of 64 bits; give an .hsaco file, or a program built by hipcc"
+    )]
+    OtherElf(&'static str),
     /// The ELF file is damaged.
     #[error("damaged ELF file: {0}; build it again")]
     Elf(String),

@@ -97,3 +97,9 @@ pub(crate) fn launch_refusal(kernel: &KernelCode, workgroup: [u32; 3]) -> Option
     (work_items > u64::from(kernel.max_work_items))
         .then(|| format!("it is built for workgroups of up to {} work-items, not {work_items}", kernel.max_work_items))
 }
+
+/// Why workgroups cannot have so much LDS on a target, if they cannot.
+pub(crate) fn lds_refusal(target: &str, lds_bytes: u64) -> Option<String> {
+    let most = u64::try_from(limits(target)?.workgroup_lds_bytes()).ok()?;
+    (lds_bytes > most).then(|| format!("its workgroups take {lds_bytes} B of LDS, and {target} has {most} B for each"))
+}

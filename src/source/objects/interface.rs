@@ -28,6 +28,29 @@ pub(crate) fn interface_difference(old: &KernelCode, new: &KernelCode) -> Option
     })
 }
 
+/// The first launch of a program that was built for one kernel and that another does not allow: its workgroups must be at least
+/// as large, of any shape if the other's are, and its wavefronts of one size.
+pub(crate) fn launch_difference(old: &KernelCode, new: &KernelCode) -> Option<String> {
+    let shown = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
+    if let Some(required) = new.required_work_items
+        && old.required_work_items != Some(required)
+    {
+        let before = old.required_work_items.map_or_else(|| "any size".to_owned(), shown);
+        return Some(format!("it only runs in workgroups of {} instead of {before}", shown(required)));
+    }
+    let most = old.required_work_items.map_or(u64::from(old.max_work_items), |sizes| {
+        sizes.into_iter().fold(1_u64, |all, size| all.saturating_mul(u64::from(size)))
+    });
+    if u64::from(new.max_work_items) < most.min(u64::from(old.max_work_items)) {
+        return Some(format!(
+            "it is built for workgroups of up to {} work-items instead of {}",
+            new.max_work_items, old.max_work_items
+        ));
+    }
+    (old.wave_size != new.wave_size)
+        .then(|| format!("its wavefronts have {} work-items instead of {}", new.wave_size, old.wave_size))
+}
+
 fn counted(arguments: usize) -> String {
     if arguments == 1 { "1 argument".to_owned() } else { format!("{arguments} arguments") }
 }

@@ -83,6 +83,7 @@ struct Argument<'a> {
 
 /// What an ELF file for GPUs states.
 pub(super) fn code_object(elf: &Elf<'_>, bytes: u64) -> Result<CodeObject, ObjectError> {
+    elf.check_whole()?;
     let mut reader = rmp_serde::Deserializer::from_read_ref(elf.metadata()?);
     reader.set_max_depth(MAX_DEPTH);
     let document = Document::deserialize(&mut reader).map_err(|error| ObjectError::Metadata(error.to_string()))?;

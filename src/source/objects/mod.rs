@@ -15,8 +15,8 @@ mod reader;
 
 pub(crate) use demangle::demangled;
 pub(crate) use error::ObjectError;
-pub(crate) use guard::{Fact, launch_refusal, occupancy, static_facts};
-pub(crate) use interface::{interface_difference, kernarg_difference};
+pub(crate) use guard::{Fact, launch_refusal, lds_refusal, occupancy, static_facts};
+pub(crate) use interface::{interface_difference, kernarg_difference, launch_difference};
 pub(crate) use model::{CodeObject, KernelArgument, KernelCode};
 pub(crate) use reader::{code_objects, read_file};
 

@@ -2,7 +2,7 @@
 
 use super::demangle::demangled;
 use super::guard::{launch_refusal, occupancy, static_facts};
-use super::interface::{interface_difference, kernarg_difference};
+use super::interface::{interface_difference, kernarg_difference, launch_difference};
 use super::reader::code_objects;
 
 /// Reading ends and is repeatable, whatever the bytes; what is read is compared and judged without a panic, and a kernel
@@ -17,6 +17,7 @@ pub fn code_object(bytes: &[u8]) {
             assert!(!kernel.demangled().is_empty() || kernel.name.is_empty());
             assert_eq!(interface_difference(kernel, kernel), None);
             assert_eq!(kernarg_difference(kernel, kernel), None);
+            assert_eq!(launch_difference(kernel, kernel), None);
             let facts = static_facts(&object.target, kernel, kernel, kernel.max_work_items, 0);
             assert!(facts.iter().all(|fact| !fact.is_worse()), "{facts:?}");
             if let Ok(fits) = occupancy(&object.target, kernel, kernel.max_work_items, 0) {

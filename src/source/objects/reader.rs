@@ -12,6 +12,9 @@ use super::error::ObjectError;
 use super::metadata::code_object;
 use super::model::CodeObject;
 
+/// Bytes that are read of files without a length.
+const MOST_UNMAPPED: u64 = 64 << 20;
+
 /// The code objects in a file: an `.hsaco`, a clang offload bundle (also compressed), or a program, library or object
 /// file of the host with device code in it. In their order, whatever their targets.
 ///
@@ -26,6 +29,14 @@ pub(crate) fn code_objects(bytes: &[u8]) -> Result<Vec<CodeObject>, ObjectError>
             return Ok(found);
         }
         let section = elf.fat_binary()?.ok_or(ObjectError::NoDeviceCode)?;
+        // Linkers also put a single code object there.
+        if is_elf(section) {
+            let inner = Elf::parse(section)?;
+            if inner.is_for_gpus() {
+                found.push(code_object(&inner, section.len() as u64)?);
+                return Ok(found);
+            }
+        }
         bundles(section, &mut found)?;
     } else if bundle::is_bundle(bytes) {
         bundles(bytes, &mut found)?;
@@ -43,11 +54,16 @@ pub(crate) fn code_objects(bytes: &[u8]) -> Result<Vec<CodeObject>, ObjectError>
 /// # Errors
 /// When the file cannot be opened, is something else, or is damaged.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
-    let mut file = File::open(path)?;
-    let facts = file.metadata()?;
-    if !facts.is_file() || facts.len() == 0 {
+    // Looked at before it is opened: opening a FIFO waits for a writer, and devices have no end.
+    let facts = std::fs::metadata(path)?;
+    if !facts.is_file() {
+        return Err(ObjectError::NotAFile);
+    }
+    let file = File::open(path)?;
+    if facts.len() == 0 {
+        // Nothing can be mapped of it; files of the system state no length.
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.take(MOST_UNMAPPED).read_to_end(&mut bytes)?;
         return code_objects(&bytes);
     }
     // SAFETY: the mapping is private and only read. A file that is truncated meanwhile ends the process with SIGBUS, as

@@ -345,6 +345,97 @@ fn real_bundles_and_programs() {
     let section = format!("--add-section=.hip_fatbin={}", small.display());
     run(OBJCOPY, &[&section, host.to_str().unwrap()]);
     assert_eq!(read_file(&host).unwrap(), objects);
+    // A single code object without a bundle.
+    let plain = compiled(folder.path(), SOURCE, "gfx90a", &[]);
+    run(CLANG, &["-x", "c", "-c", "-o", host.to_str().unwrap(), source.to_str().unwrap()]);
+    run(OBJCOPY, &[&format!("--add-section=.hip_fatbin={}", plain.display()), host.to_str().unwrap()]);
+    assert_eq!(read_file(&host).unwrap(), read_file(&plain).unwrap());
+}
+
+#[test]
+fn what_ends_early_is_damaged_wherever_it_is_cut() {
+    let code = fixture();
+    // The table of sections is at the end.
+    for cut in (64..code.len()).step_by(97).chain([code.len() - 1]) {
+        let error = code_objects(&code[..cut]).map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("damaged ELF file"), "{cut}: {error}");
+        // Without the table only segments show it: what follows them is not needed.
+        let mut stripped = code[..cut].to_vec();
+        stripped[40..48].fill(0);
+        stripped[58..64].fill(0);
+        let segments = code_objects(&stripped);
+        let end = segments_end(&code);
+        assert_eq!(segments.is_ok(), cut as u64 >= end, "{cut} of {end}: {segments:?}");
+    }
+    // A section without bytes may name any place.
+    let table = word(&code, 40) as usize;
+    let headers = usize::from(code[60]) | usize::from(code[61]) << 8;
+    let is_text = |at: &usize| code[table + at * 64 + 4] == 1;
+    let at = table + (0..headers).find(is_text).expect("there is a section of code or data") * 64;
+    let mut empty = code.clone();
+    empty[at + 4] = 8;
+    empty[at + 24..at + 32].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    assert!(code_objects(&empty).is_ok());
+    empty[at + 4] = 1;
+    assert!(code_objects(&empty).unwrap_err().to_string().contains("a section ends at byte"));
+}
+
+fn word(code: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(code[at..at + 8].try_into().unwrap())
+}
+
+/// The end of the last segment of a file.
+fn segments_end(code: &[u8]) -> u64 {
+    let (table, count) = (word(code, 32) as usize, usize::from(code[56]));
+    (0..count).map(|at| table + at * 56).map(|at| word(code, at + 8) + word(code, at + 32)).max().unwrap()
+}
+
+#[test]
+fn other_kinds_of_files_are_not_damage() {
+    let mut code = fixture();
+    code[4] = 1;
+    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("32 bits"))));
+    code[4] = 2;
+    code[5] = 2;
+    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("big-endian words"))));
+    code[4] = 9;
+    assert!(matches!(code_objects(&code), Err(ObjectError::Elf(_))));
+    let folder = tempfile::tempdir().unwrap();
+    for place in [folder.path(), Path::new("/dev/zero")] {
+        assert!(matches!(read_file(place), Err(ObjectError::NotAFile)), "{place:?}");
+    }
+}
+
+#[test]
+fn launches_that_another_kernel_does_not_allow() {
+    let kernel = |max_work_items, required_work_items, wave_size| KernelCode {
+        max_work_items,
+        required_work_items,
+        wave_size,
+        ..KernelCode::default()
+    };
+    let old = kernel(1024, None, 64);
+    let fixed = kernel(256, Some([16, 16, 1]), 64);
+    for (before, after, expected) in [
+        (&old, kernel(1024, None, 64), None),
+        (&kernel(64, None, 64), kernel(1024, None, 64), None),
+        (&old, kernel(64, None, 64), Some("workgroups of up to 64 work-items instead of 1024")),
+        (&old, kernel(1024, Some([64, 1, 1]), 64), Some("only runs in workgroups of 64x1x1 instead of any size")),
+        (&fixed, kernel(256, Some([256, 1, 1]), 64), Some("256x1x1 instead of 16x16x1")),
+        (&fixed, kernel(256, None, 64), None),
+        (&fixed, kernel(128, None, 64), Some("up to 128 work-items")),
+        (&fixed, fixed.clone(), None),
+        (&old, kernel(1024, None, 32), Some("wavefronts have 32 work-items instead of 64")),
+    ] {
+        let found = launch_difference(before, &after);
+        let is_same = match expected {
+            Some(part) => found.as_ref().is_some_and(|found| found.contains(part)),
+            None => found.is_none(),
+        };
+        assert!(is_same, "{found:?} {expected:?}");
+    }
+    assert_eq!(lds_refusal("gfx942", 65536), None);
+    assert!(lds_refusal("gfx942", u64::from(u32::MAX)).is_some() && lds_refusal("gfx1", u64::MAX).is_none());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
@@ -44,11 +44,11 @@ enum Compression {
 
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Runs the program with a library that the HSA runtime loads, and writes each dispatch that is wanted before it runs: the kernel's code, its arguments, the variables of its module, and the memory that was allocated. The program goes on as before. `wavesieve lab replay` runs a capture again.
+    after_help = "Runs the program with a library that the HSA runtime loads, and writes each dispatch that is wanted before it runs: the kernel's code, its arguments, the variables of its module, and the memory that was allocated. The program goes on as before; what it prints goes to standard error. `wavesieve lab replay` runs a capture again.
 
 Dispatches are counted for each kernel name from 0. Before one is written, all queues of the program become idle. Each is a folder of its own in the folder of --output, which must be new or empty.
 
-Exit codes: 0 all that was wanted is there; 2 the command line is wrong; 3 nothing was captured; 5 something is missing, or the program failed after a capture; 1 the program failed.
+Exit codes: 0 all that was wanted is there; 2 the command line is wrong; 3 nothing was captured; 5 something is missing (a dispatch of --dispatch, one that --limit cut off, memory), or the program failed after a capture; 1 the program failed.
 
 Examples:
   wavesieve lab capture --plan --kernel gemm -- ./simulate --steps 10
@@ -58,9 +58,9 @@ pub(super) struct CaptureArguments {
     /// Capture kernels whose name or symbol matches this regular expression
     #[arg(long, value_name = "REGEX", value_parser = pattern, help_heading = "What")]
     kernel: String,
-    /// Dispatches of each kernel, counted from 0, such as 0,2,5-7
+    /// Dispatches of each kernel, counted from 0, such as 0,2,5-7; 10- for all from 10 on
     #[arg(long, value_name = "N,…", default_value = "0", value_parser = dispatches, help_heading = "What")]
-    dispatch: String,
+    dispatch: Dispatches,
     /// Only memory that the arguments and the module's variables lead to, directly or by pointers in memory
     #[arg(long, help_heading = "What")]
     reachable: bool,
@@ -97,11 +97,21 @@ pub(super) struct CaptureArguments {
 }
 
 fn pattern(text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        return Err("the pattern is empty; write `.` for all kernels".to_owned());
+    }
     regex::Regex::new(text).map(|_| text.to_owned()).map_err(|error| format!("not a regular expression: {error}"))
 }
 
-fn dispatches(text: &str) -> Result<String, String> {
-    text.parse::<Indices>().map(|_| text.to_owned())
+/// Dispatches, as they were written.
+#[derive(Clone, Debug)]
+struct Dispatches {
+    text: String,
+    indices: Indices,
+}
+
+fn dispatches(text: &str) -> Result<Dispatches, String> {
+    Ok(Dispatches { text: text.to_owned(), indices: text.parse()? })
 }
 
 /// What `-f json` prints.
@@ -132,7 +142,14 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
         application.environment.iter().find(|(name, _)| name == "HSA_TOOLS_LIB").map(|(_, value)| value.clone());
     let others = others.or_else(|| std::env::var("HSA_TOOLS_LIB").ok());
     if arguments.plan {
-        print(planned(&request, &application, &library, others.as_deref()))?;
+        let plan = Plan::new(&request, &application, &library, others.as_deref());
+        print(match arguments.format {
+            Format::Text => plan.text(),
+            Format::Json => {
+                let document = PlanDocument { schema_version: SCHEMA_VERSION, output: &arguments.output, plan };
+                format!("{}\n", serde_json::to_string_pretty(&document).context("cannot write JSON")?)
+            }
+        })?;
         return Ok(DONE);
     }
     let library = library.map_err(Failure::Usage)?;
@@ -154,7 +171,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
     drop(is_interrupted);
     drop(interruptions);
     remove_unfinished(&output);
-    let report = Report::read(&output);
+    let report = Report::read(&output, &arguments.dispatch.indices);
     if report.processes == 0 && report.notes.is_empty() {
         // Nothing of ours is in it.
         let _ = std::fs::remove_dir(&output);
@@ -179,7 +196,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
         (true, Some(_)) if matches!(ended.end, End::NotFound | End::NotStarted(_)) => USAGE,
         (true, Some(_)) => UNEXPECTED,
         (true, None) => {
-            print_note(report.why_nothing(&arguments.kernel));
+            print_note(report.why_nothing(&arguments.kernel, &library));
             NO_DATA
         }
         (false, None) if report.is_whole() => DONE,
@@ -196,7 +213,7 @@ impl CaptureArguments {
     fn request(&self, output: PathBuf) -> CaptureRequest {
         CaptureRequest {
             kernel: self.kernel.clone(),
-            dispatches: self.dispatch.clone(),
+            dispatches: self.dispatch.text.clone(),
             output,
             is_reachable_only: self.reachable,
             is_compressed: self.compress == Compression::Zstd,
@@ -247,22 +264,57 @@ fn described(end: &End, words: &[String], limit: Option<u64>) -> (String, Option
     (end, Some(failure))
 }
 
-/// The command and its variables, a line each.
-fn planned(
-    request: &CaptureRequest,
-    application: &Application,
-    library: &Result<PathBuf, String>,
-    others: Option<&str>,
-) -> String {
-    let place = library.as_deref().unwrap_or(Path::new(crate::lab::capturing::LIBRARY));
-    let mut text = String::new();
-    for (name, value) in request.variables(place, others) {
-        let _ = writeln!(text, "{name}={}", quoted(&value));
+/// What `--plan -f json` prints.
+#[derive(Serialize)]
+struct PlanDocument<'a> {
+    schema_version: &'a str,
+    output: &'a Path,
+    plan: Plan,
+}
+
+/// What would run.
+#[derive(Serialize)]
+struct Plan {
+    /// Variables that are set for the program.
+    #[serde(serialize_with = "as_object")]
+    environment: Vec<(String, String)>,
+    /// The command, as a line for a shell.
+    command: String,
+    /// Why it cannot run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
+impl Plan {
+    fn new(
+        request: &CaptureRequest,
+        application: &Application,
+        library: &Result<PathBuf, String>,
+        others: Option<&str>,
+    ) -> Self {
+        let place = library.as_deref().unwrap_or(Path::new(crate::lab::capturing::LIBRARY));
+        let shown = Application { environment: without_tools(&application.environment), ..application.clone() };
+        Self {
+            environment: request.variables(place, others),
+            command: shown.line(),
+            problem: library.as_ref().err().cloned(),
+        }
     }
-    let shown = Application { environment: without_tools(&application.environment), ..application.clone() };
-    let _ = writeln!(text, "{}", shown.line());
-    if let Err(reason) = library {
-        let _ = writeln!(text, "Missing: {reason}");
+
+    /// A line for each variable, and the command.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.environment {
+            let _ = writeln!(text, "{name}={}", quoted(value));
+        }
+        let _ = writeln!(text, "{}", self.command);
+        if let Some(reason) = &self.problem {
+            let _ = writeln!(text, "Missing: {reason}");
+        }
+        text
     }
-    text
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
+use super::protected::refuse_input;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
@@ -27,7 +28,7 @@ enum CodeFormat {
 #[command(after_help = "\
 Reads code objects (.hsaco), clang offload bundles, also compressed, and programs, libraries and object files of the host that contain them. Occupancy follows from the compiler's metadata, for the largest workgroup that a kernel may be launched with unless --work-items names another.
 
-With --against, exits with 4 if a kernel is missing or a program that was built for the other file cannot launch it: symbol, and offsets, sizes and kinds of arguments must be the same. Hidden arguments may differ, as the runtime fills them.
+With --against, exits with 4 if a kernel is missing or a program that was built for the other file cannot launch it: symbol, offsets, sizes and kinds of arguments, and the size of wavefronts must be the same, and workgroups as large allowed. Hidden arguments may differ, as the runtime fills them.
 
 Examples:
   wavesieve lab code fixtures/code_object/kernels.hsaco
@@ -62,7 +63,9 @@ pub(super) struct CodeArguments {
 }
 
 fn dynamic_lds(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { memory::parse(text) }
+    let bytes = if text == "0" { 0 } else { memory::parse(text)? };
+    // A packet has 32 bits for it.
+    if bytes > u64::from(u32::MAX) { Err("a launch adds less than 4G".to_owned()) } else { Ok(bytes) }
 }
 
 /// Runs the verb.
@@ -72,7 +75,11 @@ fn dynamic_lds(text: &str) -> Result<u64, String> {
 pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;
-    path.map(check_file).transpose()?;
+    if let Some(path) = path {
+        let inputs = arguments.files.iter().chain(&arguments.source).chain(&arguments.against);
+        refuse_input(path, inputs.map(PathBuf::as_path))?;
+        check_file(path)?;
+    }
     let wanted = Wanted {
         kernels: arguments.kernel.clone(),
         work_items: arguments.work_items,
@@ -114,7 +121,11 @@ pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result
     let files: Vec<_> = objects.into_iter().map(|(file, found)| listed(file, found, &wanted, &sources)).collect();
     let kernels = files.iter().flat_map(|file| &file.code_objects).flat_map(|object| &object.kernels);
     if kernels.count() == 0 && code == DONE {
-        messages::print_note("no kernel has such a name; list all without --kernel");
+        messages::print_note(if arguments.kernel.is_empty() {
+            "there are no kernels in the device code; name files with some"
+        } else {
+            "no kernel has such a name; list all without --kernel"
+        });
         code = NO_DATA;
     }
     let listing = Listing { schema_version: "1.0", files, comparison };
@@ -142,8 +153,8 @@ fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
         ObjectError::Io(cause) if cause.kind() == io::ErrorKind::NotFound => {
             return Err(Failure::Usage(format!("{shown} does not exist; name a file with device code")));
         }
-        ObjectError::Io(_) => return Err(Failure::Usage(format!("{shown}: {error}"))),
-        ObjectError::Unrecognized | ObjectError::NoDeviceCode => NO_DATA,
+        ObjectError::Io(_) | ObjectError::NotAFile => return Err(Failure::Usage(format!("{shown}: {error}"))),
+        ObjectError::Unrecognized | ObjectError::NoDeviceCode | ObjectError::OtherElf(_) => NO_DATA,
         _ => PARTIAL,
     };
     messages::print_note(format_args!("error: {shown}: {error}"));

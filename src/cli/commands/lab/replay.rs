@@ -7,14 +7,17 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, UNEXPECTED, USAGE};
+use super::capture_paths::{check_capture, check_directory, check_new, check_readable};
+use super::protected::refuse_input;
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, print_written};
+use crate::cli::output::delivery::{check_file, extension_of, print_written, resolved, unknown_extension};
 use crate::cli::output::messages;
 use crate::export::atomic::write_file;
 use crate::lab::replay::compare::Tolerances;
 use crate::lab::replay::{
-    Mode, Outcome, Request, Status, Supervision, answer_path, inspect, replay, text, text_of_inspection, work,
+    Inspection, Mode, Outcome, Request, Status, Supervision, answer_path, inspect, replay, text, text_of_inspection,
+    work,
 };
 
 /// The version of the JSON output.
@@ -38,9 +41,9 @@ enum ReplayFormat {
 #[command(
     after_help = "Reserves the recorded addresses, restores the memory, and runs the kernel again: as it was captured, or with --hsaco as another compiler or another source made it. Reads captures of wavesieve, rocm-perf-lab and kerncap. The HSA runtime is loaded when it is needed, in a process of its own.
 
-Memory after the last dispatch is compared byte for byte, or with --tolerance by the type of its elements: f32 allows 1e-8 + 1e-5 of the expected value, f32:1e-3:1e-6 sets both parts (relative, absolute), and 0x7f0000000000=f16 is for the region at an address. --expect original runs the captured code first and expects the same of --hsaco.
+Memory and variables after the last dispatch are compared byte for byte, or with --tolerance by the type of its elements: f32 allows 1e-8 + 1e-5 of the expected value, f32:1e-3:1e-6 sets both parts (relative, absolute), and 0x7f0000000000=f16 is for the region at an address. --expect original runs the captured code first and expects the same of --hsaco.
 
-Exit codes: 0 it ran, and memory is as expected; 1 it failed, crashed or took too long; 2 an address is taken, or the command line is wrong; 3 there is no HSA runtime or no GPU for this code; 4 memory differs. Of several captures, the code of the first that did not succeed.
+Exit codes: 0 it ran, and memory is as expected; 1 it failed, crashed or took too long; 2 an address is taken, or the command line is wrong; 3 there is no HSA runtime or no GPU for this code; 4 memory differs; 5 what was compared is as expected, but not all could be compared, or with --inspect, a capture is incomplete. Of several captures, the code of the first that did not succeed.
 
 Examples:
   wavesieve lab replay fixtures/capture --inspect
@@ -56,7 +59,7 @@ pub(super) struct ReplayArguments {
     /// Only read the files, compare their hashes, and report what they hold; needs no GPU
     #[arg(long, conflicts_with_all = ["hsaco", "expect", "save"], help_heading = "Replay")]
     inspect: bool,
-    /// Another code object for the kernel, with the same interface
+    /// Another code object for the kernel, with the same interface; not a bundle
     #[arg(long, value_name = "FILE", help_heading = "Replay")]
     hsaco: Option<PathBuf>,
     /// Dispatches to measure
@@ -79,7 +82,7 @@ pub(super) struct ReplayArguments {
     /// Differences to allow, by element type: [ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]], several with commas
     #[arg(long, value_name = "TYPES", requires = "expect", help_heading = "Comparison")]
     tolerance: Option<Tolerances>,
-    /// New directory for the memory after the last dispatch
+    /// New directory for the memory and variables after the last dispatch
     #[arg(long, value_name = "DIR", help_heading = "Comparison")]
     save: Option<PathBuf>,
     /// HSA runtime: libhsa-runtime64.so.1, or the directory of ROCm [default: $ROCM_PATH, /opt/rocm, then the loader's]
@@ -126,8 +129,7 @@ pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Resu
     if let Some(task) = &arguments.worker {
         return run_task(task);
     }
-    let output = arguments.output.as_deref();
-    output.map(check_file).transpose()?;
+    arguments.format()?;
     if arguments.captures.len() > 1 && (arguments.save.is_some() || arguments.expects_directory()) {
         let message = "--save and --expect DIR are for one capture; run the command for each, or use --expect original";
         return Err(Failure::Usage(message.to_owned()));
@@ -137,9 +139,15 @@ pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Resu
             "--expect original compares the code of --hsaco with the captured; add --hsaco".to_owned(),
         ));
     }
+    arguments.check_paths()?;
     if arguments.inspect {
         let inspected: Vec<_> = arguments.captures.iter().map(|path| inspect(path, global.threads())).collect();
-        let code = if inspected.iter().all(|inspected| inspected.error.is_none()) { DONE } else { UNEXPECTED };
+        let code = |inspected: &Inspection| match (&inspected.error, inspected.is_incomplete()) {
+            (Some(_), _) => UNEXPECTED,
+            (None, true) => PARTIAL,
+            (None, false) => DONE,
+        };
+        let code = inspected.iter().map(code).find(|code| *code != DONE).unwrap_or(DONE);
         let texts = inspected.iter().map(text_of_inspection).collect();
         return arguments.deliver(&inspected, texts, code, global);
     }
@@ -164,6 +172,7 @@ fn exit_code(status: Status) -> u8 {
         Status::Taken => USAGE,
         Status::Unsupported => NO_DATA,
         Status::Differs => EXCEEDED,
+        Status::Partial => PARTIAL,
     }
 }
 
@@ -181,6 +190,47 @@ fn run_task(task: &Path) -> Result<u8, Failure> {
 }
 
 impl ReplayArguments {
+    /// Refuses paths that cannot be what they are named for, and outputs that would replace inputs, before anything runs.
+    fn check_paths(&self) -> Result<(), Failure> {
+        self.captures.iter().try_for_each(|capture| check_capture(capture))?;
+        if let Some(hsaco) = &self.hsaco {
+            check_readable(hsaco, "--hsaco")?;
+        }
+        let expected = self.expect.as_deref().filter(|_| self.expects_directory());
+        if let Some(expected) = expected {
+            check_directory(expected, "--expect", "name a capture, a directory of --save, or `original`")?;
+        }
+        let runtime = self.runtime.as_deref().filter(|runtime| runtime.is_file());
+        let inputs = || {
+            let captures = self.captures.iter().map(PathBuf::as_path);
+            captures.chain(self.hsaco.as_deref()).chain(expected).chain(runtime)
+        };
+        if let Some(save) = &self.save {
+            refuse_input(save, inputs())?;
+            check_new(save, "--save")?;
+        }
+        if let Some(output) = &self.output {
+            refuse_input(output, inputs())?;
+            if self.save.as_deref().is_some_and(|save| resolved(output).starts_with(resolved(save))) {
+                let shown = output.display();
+                return Err(Failure::Usage(format!("{shown} is the place of --save; name another for -o")));
+            }
+            check_file(output)?;
+        }
+        Ok(())
+    }
+
+    /// The format that was asked for, or the one that the extension of the file names.
+    fn format(&self) -> Result<ReplayFormat, Failure> {
+        let path = self.output.as_deref();
+        match (self.format, path.and_then(extension_of).as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, None | Some("txt")) => Ok(ReplayFormat::Text),
+            (None, Some("json")) => Ok(ReplayFormat::Json),
+            (None, Some(_)) => Err(unknown_extension(path.unwrap_or(Path::new("")), "replays", &["txt", "json"])),
+        }
+    }
+
     fn expects_directory(&self) -> bool {
         self.expect.as_deref().is_some_and(|path| path != Path::new(ORIGINAL))
     }
@@ -247,9 +297,7 @@ impl ReplayArguments {
         code: u8,
         global: &GlobalArguments,
     ) -> Result<u8, Failure> {
-        let is_json = self.output.as_deref().and_then(Path::extension).is_some_and(|extension| extension == "json");
-        let by_name = if is_json { ReplayFormat::Json } else { ReplayFormat::Text };
-        let bytes = match self.format.unwrap_or(by_name) {
+        let bytes = match self.format()? {
             ReplayFormat::Text => texts.join("\n").into_bytes(),
             ReplayFormat::Json => {
                 let document = Document { schema_version: SCHEMA_VERSION, exit_code: code, replays };

@@ -64,7 +64,7 @@ fn captures_of_rocm_perf_lab_are_read_in_the_order_of_addresses() {
     let directory = of_perf_lab();
     let capture = Capture::read(directory.path()).unwrap();
     assert_eq!(capture.origin, Origin::RocmPerfLab);
-    assert_eq!((capture.dispatch.kernel(), capture.dispatch.shown_name()), ("scale", "scale(float*, int)"));
+    assert_eq!((capture.dispatch.kernel(), capture.dispatch.shown_name().as_str()), ("scale", "scale(float*, int)"));
     let bases: Vec<u64> = capture.regions.regions.iter().map(|region| region.base).collect();
     assert_eq!(bases, [0x10_0000, 0x10_0040]);
     assert_eq!(spans(&capture.regions.regions, 4096), [Span { base: 0x10_0000, size: 4096, regions: vec![0, 1] }]);
@@ -178,6 +178,62 @@ fn zeros_take_no_room_and_damage_is_found() {
         damaged.pop();
         fs::write(&file, &damaged).unwrap();
         assert!(message(at).contains("it is truncated"), "{}", message(at));
+    }
+}
+
+#[test]
+fn zeros_have_a_hash_too() {
+    for encoding in [Encoding::Plain, Encoding::Zstd] {
+        let directory = of_perf_lab();
+        let at = directory.path();
+        let copy = |_: u64, target: &mut [u8]| {
+            target.fill(0);
+            Ok(())
+        };
+        let mut blob = write_blob(at, 0x20_0000, 9000, BlobOptions { encoding, threads: 1 }, &copy).unwrap();
+        let capture_of = |blob: &Blob| {
+            let region = Region { base: 0x20_0000, size: 9000, blob: Some(blob.clone()), ..Region::default() };
+            write_json(&at.join("memory_regions.json"), &Regions { regions: vec![region] }).unwrap();
+            Capture::read(at).unwrap()
+        };
+        assert_eq!(memory(&capture_of(&blob), Check::Hashes).unwrap(), [vec![0; 9000]]);
+        blob.chunks[0].1.0 ^= 1;
+        let error = memory(&capture_of(&blob), Check::Hashes).unwrap_err().to_string();
+        assert!(error.contains("do not fit their hash"), "{error}");
+    }
+}
+
+#[test]
+fn a_size_of_nothing_does_not_hide_bytes() {
+    let directory = of_perf_lab();
+    let path = directory.path().join("memory_regions.json");
+    let text = fs::read_to_string(&path).unwrap().replace(r#""size": 64"#, r#""size": 0"#);
+    fs::write(&path, &text).unwrap();
+    assert!(message(directory.path()).contains("region_100000.bin has 64 bytes, not the 0 recorded"));
+    fs::remove_file(directory.path().join("memory/region_100000.bin")).unwrap();
+    assert_eq!(Capture::read(directory.path()).unwrap().regions.regions.len(), 1);
+    let text = text.replace(r#""size": 0,"#, r#""size": 0, "blob": {"file": "memory/x", "encoding": "zstd", "chunk_bytes": 4096, "chunks": [[9, "0123456789abcdef"]]},"#);
+    fs::write(&path, &text).unwrap();
+    assert!(message(directory.path()).contains("memory/x has 9 bytes, not the 0 recorded"));
+}
+
+#[test]
+fn variables_of_a_capture_of_ours_are_not_missing() {
+    let directory = of_perf_lab();
+    let metadata = Metadata { format: FORMAT.to_owned(), format_version: FORMAT_VERSION, ..Metadata::default() };
+    write_json(&directory.path().join("metadata.json"), &metadata).unwrap();
+    assert!(message(directory.path()).starts_with("CAPTURE/module_variables.json is missing"));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_read() {
+    for name in ["dispatch.json", "kernarg.bin", "memory_regions.json", "memory/region_100000.bin"] {
+        let directory = of_perf_lab();
+        let path = directory.path().join(name);
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(message(directory.path()).contains("it is not a file"), "{name}");
     }
 }
 

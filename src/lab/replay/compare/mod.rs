@@ -4,7 +4,9 @@ mod element;
 mod regions;
 mod result;
 mod tolerance;
+mod variables;
 
 pub(super) use regions::{Expected, compare};
 pub(crate) use result::{Comparison, RegionComparison};
 pub(crate) use tolerance::Tolerances;
+pub(super) use variables::{FILE_NUMBER, FoundVariable};

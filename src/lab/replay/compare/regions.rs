@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use super::result::{Comparison, Mismatch, RegionComparison};
+use super::result::{Comparison, Mismatch, RegionComparison, VariableComparison};
 use super::tolerance::{Tolerance, Tolerances};
-use crate::lab::captures::{Capture, CaptureError, Check, Region, StoredBlob, restore_by};
+use super::variables::{FoundVariable, compare_variables};
+use crate::lab::captures::{Capture, CaptureError, Check, Region, StoredBlob, Variable, restore_by};
 
 /// Mismatches that are named of a region.
 const NAMED: usize = 8;
@@ -20,6 +21,7 @@ pub(in super::super) struct Expected {
     directory: PathBuf,
     regions: Vec<Region>,
     blobs: Vec<Option<StoredBlob>>,
+    pub(super) variables: Vec<(Variable, Vec<u8>)>,
 }
 
 impl Expected {
@@ -31,14 +33,20 @@ impl Expected {
             // What could not be captured has no bytes to compare with.
             blobs.push(if region.error.is_some() { None } else { Some(StoredBlob::open(directory, region)?) });
         }
-        Ok(Self { directory: directory.to_owned(), regions, blobs })
+        let mut variables = Vec::new();
+        for variable in Capture::read_variables(directory)? {
+            let bytes = Capture::read_variable_of(directory, &variable)?;
+            variables.push((variable, bytes));
+        }
+        Ok(Self { directory: directory.to_owned(), regions, blobs, variables })
     }
 }
 
-/// Compares regions of a replay with what they should be.
+/// Compares regions and variables of a replay with what they should be.
 pub(in super::super) fn compare(
     expected: &Expected,
     found: &[Region],
+    found_variables: &[FoundVariable],
     tolerances: &Tolerances,
     threads: usize,
     read: &ReadFound<'_>,
@@ -63,23 +71,20 @@ pub(in super::super) fn compare(
             not_compared.push(format!("the region at {:#x} is not among what is expected", region.base));
         }
     }
-    let is_in = |address: u64| pairs.iter().any(|(_, region, _)| region.contains(address));
+    let variables = compare_variables(&expected.variables, found_variables, tolerances, &mut not_compared);
+    let in_variable = |address: u64| {
+        let of_variable = |variable: &VariableComparison| (variable.bytes.base, variable.bytes.size);
+        variables.iter().map(of_variable).any(|(base, size)| address.checked_sub(base).is_some_and(|at| at < size))
+    };
+    let is_in = |address: u64| pairs.iter().any(|(_, region, _)| region.contains(address)) || in_variable(address);
     for address in tolerances.unmatched(is_in) {
         not_compared.push(format!("the tolerance for {address:#x} fits no region that is compared"));
     }
     let results: Vec<Mutex<RegionComparison>> = pairs
         .iter()
         .map(|(_, region, _)| {
-            Mutex::new(RegionComparison {
-                base: region.base,
-                size: region.size,
-                tolerance: tolerances.of_region(region.base, region.size),
-                different: 0,
-                mismatched: 0,
-                max_absolute: None,
-                max_relative: None,
-                mismatches: Vec::new(),
-            })
+            let tolerance = tolerances.of_region(region.base, region.size);
+            Mutex::new(RegionComparison::new(region.base, region.size, tolerance))
         })
         .collect();
     let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
@@ -104,13 +109,14 @@ pub(in super::super) fn compare(
         Ok(())
     })?;
     let regions: Vec<RegionComparison> = results.into_iter().filter_map(|result| result.into_inner().ok()).collect();
-    let equal = regions.iter().all(|region| region.mismatched == 0);
-    Ok(Comparison { expected: expected.directory.clone(), equal, regions, not_compared })
+    let all = regions.iter().chain(variables.iter().map(|variable| &variable.bytes));
+    let equal = all.into_iter().all(|compared| compared.mismatched == 0);
+    Ok(Comparison { expected: expected.directory.clone(), equal, regions, variables, not_compared })
 }
 
 /// Differences of a chunk.
 #[derive(Default)]
-struct Differences {
+pub(super) struct Differences {
     different: u64,
     mismatched: u64,
     max_absolute: Option<f64>,
@@ -119,7 +125,7 @@ struct Differences {
 }
 
 impl Differences {
-    fn find(expected: &[u8], found: &[u8], begin: u64, tolerance: Option<Tolerance>) -> Self {
+    pub(super) fn find(expected: &[u8], found: &[u8], begin: u64, tolerance: Option<Tolerance>) -> Self {
         let mut differences = Self::default();
         let step = tolerance.map_or(WORD, |tolerance| tolerance.element.bytes());
         let mut offset = begin;
@@ -162,7 +168,7 @@ impl Differences {
         }
     }
 
-    fn add_to(self, region: &mut RegionComparison) {
+    pub(super) fn add_to(self, region: &mut RegionComparison) {
         region.different += self.different;
         region.mismatched += self.mismatched;
         for (all, own) in [(&mut region.max_absolute, self.max_absolute), (&mut region.max_relative, self.max_relative)]

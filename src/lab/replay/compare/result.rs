@@ -15,7 +15,9 @@ pub(crate) struct Comparison {
     pub equal: bool,
     /// In the order of addresses.
     pub regions: Vec<RegionComparison>,
-    /// Regions that only one side has, or that differ in size, as sentences.
+    /// In the order in which they were restored.
+    pub variables: Vec<VariableComparison>,
+    /// Regions and variables that only one side has, or that differ in size, as sentences.
     pub not_compared: Vec<String>,
 }
 
@@ -36,6 +38,37 @@ pub(crate) struct RegionComparison {
     pub max_relative: Option<f64>,
     /// The first.
     pub mismatches: Vec<Mismatch>,
+}
+
+/// A variable of the code object; its base is where it was captured, or 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct VariableComparison {
+    pub name: String,
+    #[serde(flatten)]
+    pub bytes: RegionComparison,
+}
+
+impl RegionComparison {
+    /// Of bytes of which none were compared yet.
+    pub(super) fn new(base: u64, size: u64, tolerance: Option<Tolerance>) -> Self {
+        Self {
+            base,
+            size,
+            tolerance,
+            different: 0,
+            mismatched: 0,
+            max_absolute: None,
+            max_relative: None,
+            mismatches: Vec::new(),
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether all was compared, and nothing differs by more than it may.
+    pub(in super::super) fn is_whole(&self) -> bool {
+        self.equal && self.not_compared.is_empty()
+    }
 }
 
 /// An element, or word, that is not what it should be. Values are texts, since JSON has no NaN.

@@ -87,6 +87,19 @@ impl<'a> Code<'a> {
         Ok((address, u64::from(self.info::<u32>(symbol, SYMBOL_INFO_VARIABLE_SIZE)?)))
     }
 
+    /// The bytes of a variable.
+    pub(in super::super) fn read_variable(&self, name: &str) -> Result<Vec<u8>, RuntimeError> {
+        let (address, size) = self.variable(name)?;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        if !bytes.is_empty() {
+            let copy = self.hsa.calls.hsa_memory_copy;
+            // SAFETY: the variable is at this address, and has as many bytes as there is room for.
+            let status = unsafe { copy(bytes.as_mut_ptr().cast(), at(address), bytes.len()) };
+            self.hsa.check("hsa_memory_copy", status)?;
+        }
+        Ok(bytes)
+    }
+
     /// Writes a variable, no further than it reaches.
     pub(in super::super) fn set_variable(&self, name: &str, bytes: &[u8]) -> Result<(), RuntimeError> {
         let (address, size) = self.variable(name)?;

@@ -1,0 +1,94 @@
+//! Paths of captures, looked at before anything runs.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli::exit::Failure;
+use crate::lab::captures::DISPATCH;
+use crate::text::natural_order::natural_key;
+
+/// Captures of a directory that a message names.
+const NAMED: usize = 5;
+
+/// Refuses a path that is no directory, or a directory of captures in the place of one.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
+    check_directory(path, "a capture", "name a directory that holds dispatch.json")?;
+    if path.join(DISPATCH).exists() {
+        return Ok(());
+    }
+    let captures = captures_in(path);
+    let Some(first) = captures.first() else { return Ok(()) };
+    let shown = path.display();
+    let named = captures.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match captures.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let example = path.join(first);
+    Err(Failure::Usage(format!(
+        "{shown} is a directory of captures ({named}{more}); name one or more of them, such as {}",
+        example.display()
+    )))
+}
+
+/// Refuses a path that is no directory.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    let reason = match fs::metadata(path) {
+        Ok(information) if information.is_dir() => return Ok(()),
+        Ok(_) => "it is not a directory".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "there is no such directory".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::Usage(format!("no directory of {what} at {shown}: {reason}; {advice}")))
+}
+
+/// Refuses a file of an option that cannot be read as one.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    let reason = match fs::metadata(path) {
+        Ok(information) if information.is_file() => match fs::File::open(path) {
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+        Ok(_) => "it is not a regular file".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::Usage(format!("{option} {shown}: {reason}; name a code object")))
+}
+
+/// Refuses a place for a new directory that is taken.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
+    let is_free = match fs::symlink_metadata(path) {
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Ok(_) => fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
+    };
+    if is_free {
+        return Ok(());
+    }
+    let shown = path.display();
+    Err(Failure::Usage(format!("{option} {shown}: it is neither new nor an empty directory; name a new one")))
+}
+
+/// Names of captures in a directory, in the order of their numbers.
+fn captures_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_capture = |entry: &fs::DirEntry| entry.path().join(DISPATCH).is_file();
+    let mut names: Vec<String> =
+        entries.filter(is_capture).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_by_cached_key(|name| natural_key(name));
+    names
+}
