@@ -68,7 +68,7 @@ make_rpm() {
 
 make_wheel() {
   (cd python && maturin build --profile "$profile" --compatibility "manylinux_${oldest_glibc/./_}" --compression-level 1 --out "$output" -- -C linker=wavesieve-cc)
-  python3 tests/release/pack_wheel.py "$output"/wavesieve-"$version"-*.whl "$target/libwavesieve_capture.so"
+  python3 tests/release/pack_wheel.py "$output"/wavesieve-"$version"-*.whl
 }
 
 make_sdist() { (cd python && SOURCE_DATE_EPOCH="$epoch" maturin sdist --out "$output"); }

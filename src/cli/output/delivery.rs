@@ -66,7 +66,11 @@ pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
 /// The path from the root, without links as far as it is there already.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let known = |ancestor: &Path| Some(ancestor.canonicalize().ok()?.join(absolute.strip_prefix(ancestor).ok()?));
+    let known = |ancestor: &Path| {
+        let (real, rest) = (ancestor.canonicalize().ok()?, absolute.strip_prefix(ancestor).ok()?);
+        // Joined with nothing, the path of a file would end like that of a folder.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    };
     absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
 }
 
@@ -83,5 +87,6 @@ mod tests {
         std::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
         assert_eq!(resolved(&root.join("link/new/deep")), root.join("there/new/deep"));
         assert_eq!(resolved(&root.join("there/./new/")), root.join("there/new"));
+        assert_eq!(resolved(&root.join("link")).as_os_str(), root.join("there").as_os_str());
     }
 }

@@ -78,10 +78,10 @@ fn tools_of_the_user_stay() {
 }
 
 #[test]
-fn the_library_is_next_to_the_program_or_in_lib() {
+fn the_library_is_next_to_the_program_or_where_packages_put_it() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("bin/wavesieve");
-    let lib = folder.path().join("lib");
+    let lib = folder.path().join("lib/wavesieve");
     std::fs::create_dir_all(&lib).unwrap();
     std::fs::create_dir_all(folder.path().join("bin")).unwrap();
     assert!(find_library(None, &program).unwrap_err().contains("cargo build -p wavesieve-capture"));
