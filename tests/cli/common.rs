@@ -1,7 +1,9 @@
 //! Where the inputs are, and how the binary is run.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -78,7 +80,7 @@ pub fn real(name: &str) -> String {
 /// Every file below a directory with its size, in order.
 pub fn listing(directory: &Path) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(directory).expect("the directory is there") {
+    for entry in fs::read_dir(directory).expect("the directory is there") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             files.extend(listing(&path));
@@ -89,4 +91,15 @@ pub fn listing(directory: &Path) -> Vec<(PathBuf, u64)> {
     }
     files.sort();
     files
+}
+
+/// The files of a directory, with what is in them.
+pub fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = listing(directory).into_iter();
+    files.map(|(path, _)| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap())).collect()
+}
+
+/// Gives a file another time.
+pub fn touch(path: &Path) {
+    fs::File::options().append(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Code that clang makes with ROCm's headers and device libraries, as far as they are here: `tests/run.sh` gets them from Debian.
+//! Code that clang makes with ROCm's headers and device libraries, which `tests/run.sh` gets from Debian.
 
 use std::path::Path;
 use std::process::Command;

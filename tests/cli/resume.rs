@@ -5,9 +5,9 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use crate::common::{Run, listing, program, run, succeed};
+use crate::common::{Run, content, program, run, succeed, touch};
 
 /// A directory with copies of the ranks of a fixture, and places to convert them to.
 struct Work {
@@ -84,15 +84,6 @@ const RANKS: [&str; 4] = [
     "two_nodes/node1/4100_results.db",
     "two_nodes/node1/4140_results.db",
 ];
-
-fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let files = listing(directory).into_iter();
-    files.map(|(path, _)| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap())).collect()
-}
-
-fn touch(path: &Path) {
-    File::options().append(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-}
 
 #[test]
 fn what_did_not_change_is_left_as_it_is() {

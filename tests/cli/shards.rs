@@ -3,9 +3,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use crate::common::{Run, finish, listing, number, program, run};
+use crate::common::{Run, content, finish, listing, number, program, run, touch};
 
 /// Inputs, and an output that is converted in shards.
 struct Work {
@@ -103,15 +103,6 @@ impl Work {
         }
         assert!(!self.path("dataset").exists(), "nothing is written");
     }
-}
-
-fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let files = listing(directory).into_iter();
-    files.map(|(path, _)| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap())).collect()
-}
-
-fn touch(path: &Path) {
-    File::options().append(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
 #[test]

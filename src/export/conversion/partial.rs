@@ -53,8 +53,8 @@ impl Partial {
         Self::fill(root, output, Some(lock), None, key, afresh)
     }
 
-    /// Creates one that no other program uses: several may convert to the same output at the same time, also where there are no locks,
-    /// and the first that is done has written it. What others finished is taken over, unless `afresh`.
+    /// Creates one that no other program uses. Several programs may convert to the same output at the same time, also where there are no
+    /// locks: the first to finish writes it. Takes over what others finished; `afresh` does not.
     ///
     /// # Errors
     /// When the directory cannot be written.

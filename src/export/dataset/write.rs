@@ -124,7 +124,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// That of a conversion of a trace, as far as it was read.
+    /// About the conversion of a trace, with the damage that reading it has found.
     pub(crate) fn trace(trace: &Trace) -> Self {
         let categories_hash = trace.categories().hash();
         Self { categories_hash, selection: selection(trace.choice()), damage: trace.damage() }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Numbers of dispatches, from 0. A range that has no end goes as far as there are dispatches.
+/// Numbers of dispatches, from 0. A range without an end takes all later dispatches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indices(Vec<RangeInclusive<u64>>);
 

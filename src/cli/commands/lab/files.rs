@@ -29,7 +29,7 @@ pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result
 }
 
 /// Whether paths lead to the same file, or to the same place for a new one.
-fn is_same_file(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(found), Ok(known)) => is_same(one, &found, other, &known),
         (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| place(other) == Some(one)),

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use super::files::is_same_file;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::resolved;
 use crate::export::target::{Target, through_links};
-use crate::input::is_same_file;
 
 /// Refuses an output that is one of the inputs, or lies in one that is a directory, however both are spelled.
 ///
@@ -22,7 +22,7 @@ pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &
     let place = resolved(&place);
     for input in inputs {
         let own = resolved(input);
-        if place.starts_with(&own) || is_one_file(&place, &own) || holds(&own, &place) {
+        if place.starts_with(&own) || is_same_file(&place, &own) || holds(&own, &place) {
             let (output, input) = (output.display(), input.display());
             let within = if place == own { String::new() } else { format!(" ({input})") };
             return Err(Failure::Usage(format!(
@@ -36,24 +36,7 @@ pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &
 /// Whether a directory has a link to the place among its files.
 fn holds(directory: &Path, place: &Path) -> bool {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| is_one_file(&entry.path(), place))
-}
-
-/// Whether two names are of one file.
-fn is_one_file(one: &Path, other: &Path) -> bool {
-    is_same_file(one, other) || has_same_number(one, other)
-}
-
-#[cfg(unix)]
-fn has_same_number(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let number = |path: &Path| fs::metadata(path).ok().map(|information| (information.dev(), information.ino()));
-    number(one).is_some_and(|one| number(other) == Some(one))
-}
-
-#[cfg(not(unix))]
-fn has_same_number(_one: &Path, _other: &Path) -> bool {
-    false
+    entries.into_iter().any(|entry| is_same_file(&entry.path(), place))
 }
 
 #[cfg(all(test, unix))]
