@@ -11,7 +11,7 @@ options "$@"
 # The oldest Debian that the registry still has: glibc 2.31.
 suite="${WAVESIEVE_SUITE:-bullseye}"
 work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
+trap 'umount "$work/root/proc" 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
 
 fail() { echo "error: $*" >&2; exit 1; }
 
@@ -136,10 +136,8 @@ check_deb() {
   behaves inside wavesieve
   # It asks the system where it lies itself.
   mkdir -p "$root/proc" && mount -t proc proc "$root/proc"
-  local found=true
-  (finds_library inside wavesieve) || found=false
+  finds_library inside wavesieve
   umount "$root/proc"
-  "$found" || exit 1
   inside man -P cat wavesieve > "$work/page" && grep -q "SYNOPSIS" "$work/page" || fail "man wavesieve"
   inside man -P cat wavesieve-table-kernel_summary | grep -q "kernel_summary" || fail "man wavesieve-table-kernel_summary"
   inside bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader wavesieve; complete -p wavesieve
