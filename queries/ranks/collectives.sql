@@ -15,6 +15,7 @@
 -- column: cost_ns ns -- least duration
 -- column: max_ns ns -- greatest duration
 -- column: wait_ns ns -- durations above the least, added up over the GPUs
+-- column: hidden_ns ns -- part of the durations in which kernels of another kind run on the same GPU, added up over the GPUs
 -- column: skew_ns ns -- first to last start, null when the clocks differ
 -- column: leave_ns ns -- first to last end, null when the clocks differ
 -- column: overlap_ns ns -- time in which all run, negative when they never do, null when the clocks differ
@@ -44,7 +45,8 @@ WITH calls AS (
         c.clock,
         k.start_ns + c.offset_ns AS start_ns,
         k.end_ns + c.offset_ns AS end_ns,
-        k.duration_ns
+        k.duration_ns,
+        k.duration_ns - k.exposed_ns AS hidden_ns
     FROM collective_kernels AS k
     JOIN clocks AS c ON c.process = k.process{{ join_symbols('k') }}
 ),
@@ -65,6 +67,7 @@ together AS (
         MAX(end_ns) AS last_end_ns,
         MIN(duration_ns) AS cost_ns,
         MAX(duration_ns) AS max_ns,
+        {{ sums('hidden_ns') }},
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MAX(ranks) AS ranks,
         MIN(operation) AS first_operation,
@@ -123,6 +126,7 @@ SELECT
     CASE WHEN t.gpus > 1 THEN t.cost_ns END AS cost_ns,
     t.max_ns,
     CASE WHEN t.gpus > 1 THEN t.total_ns - t.gpus * t.cost_ns END AS wait_ns,
+    t.hidden_ns,
     CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
     CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_end_ns - t.first_end_ns END AS leave_ns,
     CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.first_end_ns - t.last_start_ns END AS overlap_ns,

@@ -18,6 +18,7 @@
 -- column: compute_pct pct -- time with a compute kernel
 -- column: comm_pct pct -- time with a communication kernel
 -- column: copy_pct pct -- time with a copy
+-- column: exposed_comm_pct pct -- time with a communication kernel and no compute kernel; the rest of comm_pct is hidden
 -- column: axis text -- own start, or aligned
 WITH extents AS (
     SELECT process, MIN(start_ns) AS first_ns, MAX(end_ns) AS last_ns
@@ -109,7 +110,8 @@ pieces AS (
         CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
         {{ sum_if('compute > 0', 'piece_ns') }} AS compute_ns,
         {{ sum_if('comm > 0', 'piece_ns') }} AS comm_ns,
-        {{ sum_if('copies > 0', 'piece_ns') }} AS copy_ns
+        {{ sum_if('copies > 0', 'piece_ns') }} AS copy_ns,
+        {{ sum_if('comm > 0 AND compute = 0', 'piece_ns') }} AS exposed_comm_ns
     FROM {{ parts }}
     GROUP BY process, gpu, bin
     {{- '\n    UNION ALL' if not loop.last }}
@@ -118,7 +120,7 @@ pieces AS (
 summed AS (
     SELECT
         process, gpu, bin,
-        {{ sums('busy_ns, compute_ns, comm_ns, copy_ns') }}
+        {{ sums('busy_ns, compute_ns, comm_ns, copy_ns, exposed_comm_ns') }}
     FROM pieces
     GROUP BY process, gpu, bin
 ),
@@ -145,7 +147,8 @@ filled AS (
         CAST(COALESCE(s.busy_ns, 0) AS BIGINT) AS busy_ns,
         CAST(COALESCE(s.compute_ns, 0) AS BIGINT) AS compute_ns,
         CAST(COALESCE(s.comm_ns, 0) AS BIGINT) AS comm_ns,
-        CAST(COALESCE(s.copy_ns, 0) AS BIGINT) AS copy_ns
+        CAST(COALESCE(s.copy_ns, 0) AS BIGINT) AS copy_ns,
+        CAST(COALESCE(s.exposed_comm_ns, 0) AS BIGINT) AS exposed_comm_ns
     FROM cells AS c
     LEFT JOIN summed AS s ON s.process = c.process AND s.gpu = c.gpu AND s.bin = c.bin
 )
@@ -157,7 +160,7 @@ SELECT
     begin_ns,
     length_ns,
     busy_ns,
-    {%- for part in ['busy', 'compute', 'comm', 'copy'] %}
+    {%- for part in ['busy', 'compute', 'comm', 'copy', 'exposed_comm'] %}
     CAST(100 AS DOUBLE) * CAST({{ part }}_ns AS DOUBLE) / CAST(length_ns AS DOUBLE) AS {{ part }}_pct,
     {%- endfor %}
     CASE WHEN aligned = 1 THEN 'aligned' ELSE 'own start' END AS axis

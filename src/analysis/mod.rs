@@ -2,6 +2,7 @@
 
 pub(crate) mod allocations;
 pub(crate) mod api_classes;
+pub(crate) mod bench_lines;
 pub(crate) mod categories;
 pub(crate) mod collectives;
 pub(crate) mod counter_plan;

@@ -18,7 +18,7 @@ use crate::derive::launching::{dispatch_launches, following_kernels, graph_work,
 use crate::derive::memory::{allocation_lifetimes, memory_live};
 use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
-use crate::derive::ranging::{range_self_times, range_work, ranges};
+use crate::derive::ranging::{gemm_problems, range_self_times, range_work, ranges};
 use crate::derive::ranks::{clocks, collective_kernels};
 use crate::derive::repeating::{iterations, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
@@ -38,6 +38,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &dispatch_launches::DECLARATION,
     &dispatch_slack::DECLARATION,
     &following_kernels::DECLARATION,
+    &gemm_problems::DECLARATION,
     &gpu_segments::DECLARATION,
     &graph_work::DECLARATION,
     &idle_gaps::DECLARATION,

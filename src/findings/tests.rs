@@ -308,6 +308,16 @@ fn copies_are_judged_by_size_and_bandwidth() {
     assert_eq!(held(20_001, "blocking"), "low");
     assert_eq!(held(100_001, "pageable~memory~suspected"), "medium");
     assert_eq!(held(100_001, "asynchronous"), "-");
+    let filled = |held_ns: i64, verdict: &str| {
+        let text = format!(
+            "api_name kind fills fill_ns mean_ns max_ns held_ns held_pct returned_after verdict\nhipMemset blocking 4 {held_ns} 1.0 1 {held_ns} 100.0 4 {verdict}"
+        );
+        priority_of("blocking_fills", &[("time_breakdown", &span(0, 50_000)), ("fill_summary", &text)])
+    };
+    assert_eq!(filled(20_000, "blocking"), "-");
+    assert_eq!(filled(20_001, "blocking"), "low");
+    assert_eq!(filled(100_001, "blocking"), "medium");
+    assert_eq!(filled(100_001, "asynchronous"), "-");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Run, finish, listing, program, succeed};
-use crate::dialects::databases::schema_3;
+use crate::dialects::databases::sampled;
 use crate::pages::{Page, ShownCommand, guide};
 
 /// Exit codes other than 0 that an example may have, with the reason.
@@ -135,7 +135,6 @@ fn verdict(example: &Example, traces: &Path, dataset: &Path) -> Option<String> {
         return Some(format!("{}: `{line}` does not print\n{}\nbut\n{}", example.place, stale.join("\n"), run.stdout));
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sampled = || schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
     let elsewhere = || {
         OTHER_TRACES.iter().any(|traces| allowed(run_in_shell(example, &root.join(traces), dataset).code))
             || allowed(run_in_shell(example, sampled().directory.path(), dataset).code)

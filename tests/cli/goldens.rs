@@ -1,7 +1,7 @@
 //! Answers on the fixtures as they were read and accepted by eye.
 
 use crate::common::{records, run, succeed};
-use crate::dialects::databases::schema_3;
+use crate::dialects::databases::{sampled, schema_3};
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
 const FILLED: [(&str, &str); 14] = [
@@ -23,7 +23,7 @@ const FILLED: [(&str, &str); 14] = [
 
 #[test]
 fn every_query_has_a_golden_with_rows() {
-    let sampled = schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
+    let sampled = sampled();
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap().to_owned();
         // The two nodes have neither counters nor telemetry.
@@ -33,7 +33,10 @@ fn every_query_has_a_golden_with_rows() {
             }
             needs if needs.starts_with("counters") => "fixtures/counters",
             needs if needs.starts_with("metric_sums") => "fixtures/compute",
-            needs if needs.starts_with("kernel_clocks") => sampled.path.as_str(),
+            needs if ["kernel_clocks", "samples", "gemm_problems"].iter().any(|table| needs.starts_with(table)) => {
+                sampled.path.as_str()
+            }
+            _ if ["energy_by_iteration", "fill_summary"].contains(&name.as_str()) => sampled.path.as_str(),
             needs if needs.starts_with("att_") || needs.starts_with("pc_samples") => "fixtures/thread_trace",
             _ => "fixtures/two_nodes",
         };
@@ -60,7 +63,7 @@ const EMPTY: [(&str, &str, &str); 0] = [];
 /// Every column of every query has a value somewhere in the inputs that tests are made of, and `unknown` is none.
 #[test]
 fn every_column_has_a_value_somewhere() {
-    let sampled = schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
+    let sampled = sampled();
     let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
     let inputs = [
         "fixtures/planted",
@@ -78,7 +81,11 @@ fn every_column_has_a_value_somewhere() {
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap();
         // What is shown on demand only.
-        let more: &[&str] = if name == "metrics" { &["--missing", "show"] } else { &[] };
+        let more: &[&str] = match name {
+            "metrics" => &["--missing", "show"],
+            "efficiency_tree" => &["--scope", "iteration"],
+            _ => &[],
+        };
         let mut lacking: Option<std::collections::BTreeSet<String>> = None;
         for input in inputs {
             let run = run(&[&["table", name, input, "-f", "json", "-q"], more].concat());

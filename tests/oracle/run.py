@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import datafusion
 import duckdb
@@ -31,6 +33,7 @@ PARAMETER_SETS = {
     "missing": [["--missing", "show"]],
     "panel": [["--panel", "1600"]],
     "per": [["--per", "cycle"], ["--per", "second", "--agg", "mean"], ["--per", "kernel"]],
+    "scope": [["--scope", "iteration"]],
     "show": [["--show", "found"], ["--show", "all"]],
     "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
     "bins": [["--bins", "1"], ["--bins", "7"], ["--bins", "7", "--threshold-us", "1000"]],
@@ -48,7 +51,7 @@ PARAMETER_SETS = {
         ["--metric", "mean_kernel", "--by", "kernel_name,node"],
     ],
     "min_z": [["--min-z", "3", "--min-ratio", "1.1"]],
-    "low_pct": [["--low-pct", "99", "--power-pct", "10"]],
+    "low_pct": [["--low-pct", "99", "--power-pct", "10"], ["--low-pct", "90"]],
     "short_us": [["--short-us", "100", "--pause-us", "100", "--min-occurrences", "2"]],
     "small_bytes": [["--small-bytes", "4096"]],
 }
@@ -112,6 +115,15 @@ def option_sets(query):
 
 
 NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesieve convert INPUT -o DATASET(?: --with ([a-z_,]+))?`")
+
+
+def turns(position, every_option):
+    """What decides which options an input is asked with: each third input has those whose turn it is, all have the defaults."""
+
+    def is_tried(options):
+        return every_option or not options or (crc32(" ".join(options).encode()) + position) % 3 == 0
+
+    return is_tried
 
 
 def what_is_missing(sql, default_tables):
@@ -210,12 +222,14 @@ def compare_query(tally, label, direct, stored, sql, engines, default_tables):
 
 
 def sampled(folder):
-    """A database with telemetry, which no fixture has."""
+    """A database with telemetry, named matrix products and fills, which no fixture has."""
     suffix = "_00000135_fbe0_7be0_9db7_25c2efbbca00"
     words = {"{suffix}": suffix, "{guid}": suffix.strip("_").replace("_", "-"), "{version}": "3.0.0"}
     path = Path(folder) / "sampled_results.db"
+    scripts = ["examples/generate_trace/schema.sql", "tests/cli/dialects/base.sql"]
+    scripts += [f"tests/cli/quality/{name}.sql" for name in ("clocks", "fills", "gemms", "links", "memory", "power")]
     with closing(sqlite3.connect(path)) as connection:
-        for script in ("examples/generate_trace/schema.sql", "tests/cli/dialects/base.sql", "tests/cli/quality/clocks.sql"):
+        for script in scripts:
             sql = (REPOSITORY / script).read_text()
             for word, text in words.items():
                 sql = sql.replace(word, text)
@@ -223,8 +237,19 @@ def sampled(folder):
     return path
 
 
-def compare_input(tally, binary, source, dataset, queries, rows_seen):
-    """Converts an input to a dataset and compares every query over both."""
+def compare_input(tally, binary, source, work, queries, rows_seen, is_tried):
+    """Converts an input to a dataset and compares every query over both; what was written is deleted at the end.
+
+    `is_tried` decides which options beside the defaults this input is asked with.
+    """
+    work.mkdir()
+    try:
+        compare_in(tally, binary, source, work / "dataset", queries, rows_seen, is_tried)
+    finally:
+        shutil.rmtree(work)
+
+
+def compare_in(tally, binary, source, dataset, queries, rows_seen, is_tried):
     try:
         if run_binary(binary, ["convert", source, "-o", dataset, "--with", "all"]) is None:
             raise BinaryError("convert found no trace")
@@ -238,7 +263,7 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
         return
     by_options = {}
     for query in queries:
-        for options in option_sets(query):
+        for options in filter(is_tried, option_sets(query)):
             by_options.setdefault(tuple(options), []).append(query)
     for n, (options, asked) in enumerate(by_options.items()):
         direct = ask(binary, asked, source, options, Path(f"{dataset}-direct-{n}"))
@@ -260,6 +285,7 @@ def main():
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
+    parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each third one")
     parser.add_argument("--work", type=Path, help="folder for the datasets")
     arguments = parser.parse_args()
     tally = Tally()
@@ -270,18 +296,23 @@ def main():
     rows_seen = dict.fromkeys(queries, 0)
     with tempfile.TemporaryDirectory(dir=arguments.work) as work:
         # Most of the time goes into other processes; the engines of an input stay in one thread.
+        of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
+        asked = [(source, queries) for source in [*(arguments.inputs or default_inputs()), sampled(work), THREAD_TRACE]]
+        asked += [(source, of_counters) for source in WORKLOADS if source.exists()]
+        # Most of the time goes into other processes; the engines of an input stay in one thread.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             comparisons = [
-                pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
-                for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work), THREAD_TRACE])
-            ]
-            of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
-            comparisons += [
                 pool.submit(
-                    compare_input, tally, arguments.binary, source, Path(work) / f"workload-{n}", of_counters, rows_seen
+                    compare_input,
+                    tally,
+                    arguments.binary,
+                    source,
+                    Path(work) / f"input-{n}",
+                    its_queries,
+                    rows_seen,
+                    turns(n, arguments.every_option),
                 )
-                for n, source in enumerate(WORKLOADS)
-                if source.exists()
+                for n, (source, its_queries) in enumerate(asked)
             ]
         for comparison in comparisons:
             comparison.result()

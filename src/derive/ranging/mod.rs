@@ -1,5 +1,6 @@
 //! ROCTx ranges and what was launched in them.
 
+pub(crate) mod gemm_problems;
 pub(crate) mod range_forest;
 pub(crate) mod range_self_times;
 pub(crate) mod range_tables;

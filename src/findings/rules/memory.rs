@@ -15,6 +15,10 @@ fn calls() -> QueryRequest {
     QueryRequest::new("copy_calls")
 }
 
+fn fills() -> QueryRequest {
+    QueryRequest::new("fill_summary")
+}
+
 fn leaks() -> QueryRequest {
     QueryRequest::new("leak_candidates")
 }
@@ -30,6 +34,11 @@ fn churn() -> QueryRequest {
 /// What the rules about copies ask.
 pub(crate) fn copy_questions() -> Vec<QueryRequest> {
     vec![time_question(), links(), calls()]
+}
+
+/// What the rule about fills asks.
+pub(crate) fn fill_questions() -> Vec<QueryRequest> {
+    vec![time_question(), fills()]
 }
 
 /// What the rules about allocations ask.
@@ -154,6 +163,27 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
             .value("calls", names.join(", "))
             .value("pageable", pageable)
             .saving(held_ns.min(exposed_ns))
+            .evidence(case.evidence(&question, &places, &columns)),
+    ]
+}
+
+/// Calls that hold their thread while memory is filled, though they need not.
+pub(crate) fn blocking_fills(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = fills();
+    let rows = case.rows(&question);
+    let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("blocking"));
+    let held_ns = rows.sum(places.iter().copied(), "held_ns");
+    let pct = case.pct_of_spans(held_ns);
+    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
+    let places = rows.sorted_down(places, "held_ns");
+    let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
+    let columns = ["api_name", "fills", "fill_ns", "max_ns", "held_ns", "held_pct", "verdict"];
+    vec![
+        Observation::new(priority)
+            .value("pct", pct)
+            .value("fills", rows.sum(places.iter().copied(), "fills"))
+            .value("held_ns", held_ns)
+            .value("calls", names.join(", "))
             .evidence(case.evidence(&question, &places, &columns)),
     ]
 }

@@ -75,6 +75,7 @@ pub(crate) const RULES: &[Rule] = &[
     repeating("slow_copies", memory::copy_questions, memory::slow_copies),
     repeating("small_copies", memory::copy_questions, memory::small_copies),
     repeating("blocking_copies", memory::copy_questions, memory::blocking_copies),
+    repeating("blocking_fills", memory::fill_questions, memory::blocking_fills),
     rule("leak", memory::allocation_questions, memory::leak),
     rule("allocation_churn", memory::allocation_questions, memory::allocation_churn),
     rule("memory_nearly_full", memory::allocation_questions, memory::memory_nearly_full),

@@ -63,6 +63,7 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::RANGES,
     &ranging::RANGE_SELF_TIMES,
     &ranging::RANGE_WORK,
+    &ranging::GEMM_PROBLEMS,
     &ranging::ITERATIONS,
     &ranging::RUN_PARTS,
     &ranks::CLOCKS,

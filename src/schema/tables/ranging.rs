@@ -1,7 +1,7 @@
 //! Tables about intervals of the program: ROCTx ranges and iterations.
 
 use crate::schema::tables::{PROCESS, RANK};
-use crate::schema::{Origin, Table, Unit, cat, id, int, text};
+use crate::schema::{Origin, Table, Unit, cat, float, id, int, text};
 
 pub(crate) static RANGES: Table = Table {
     name: "ranges",
@@ -123,5 +123,35 @@ pub(crate) static RUN_PARTS: Table = Table {
         id("first_iteration", "The first of them, see `iterations`").null(),
         id("last_iteration", "The last of them").null(),
         int("pause_ns", Unit::Nanoseconds, "Time between its iterations"),
+    ],
+};
+
+pub(crate) static GEMM_PROBLEMS: Table = Table {
+    name: "gemm_problems",
+    key: &["owner", "owner_id"],
+    sort: &["owner", "owner_id"],
+    origin: Origin::OnDemand,
+    about: "One row per call of hipBLASLt or rocBLAS whose benchmark line is in the text of a ROCTx range or mark (`HIPBLASLT_ENABLE_MARKER=2`): the sizes and types of its matrix product.",
+    columns: &[
+        PROCESS,
+        RANK,
+        cat("owner", "`range` or `mark`"),
+        id("owner_id", "Key in `ranges` or `marks`"),
+        id("tid", "Thread that called").null(),
+        int("time_ns", Unit::Nanoseconds, "Start of the range, or time of the mark"),
+        cat("library", "`hipblaslt` or `rocblas`"),
+        int("m", Unit::Count, "Rows of the result, null where the products of a grouped call differ").null(),
+        int("n", Unit::Count, "Columns of the result").null(),
+        int("k", Unit::Count, "Length of the sums").null(),
+        int("batch", Unit::Count, "Products of each size").null(),
+        int("problems", Unit::Count, "Sizes of a grouped call, otherwise 1"),
+        cat("trans_a", "Whether A is transposed: `N`, `T` or `C`").null(),
+        cat("trans_b", "Whether B is transposed").null(),
+        cat("a_type", "Type of the elements of A, such as `f16_r`").null(),
+        cat("b_type", "Type of the elements of B").null(),
+        cat("d_type", "Type of the elements of the result").null(),
+        cat("compute_type", "Type in which is added up").null(),
+        id("solution_index", "Solution that the library chose, where it is logged").null(),
+        float("flop", "Floating point operations: 2·m·n·k of each product"),
     ],
 };

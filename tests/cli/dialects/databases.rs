@@ -55,3 +55,18 @@ pub fn schema_3(version: &str, more: &[&str]) -> Built {
     let scripts: Vec<&str> = [tables.as_str(), BASE].into_iter().chain(more.iter().copied()).collect();
     build(&[Partition { guid: GUID, version, scripts: &scripts }])
 }
+
+/// What the SQL files add to the one of [`schema_3`]: telemetry, matrix products, fills, repetitions and memory.
+pub const SAMPLED: [&str; 6] = [
+    include_str!("../quality/clocks.sql"),
+    include_str!("../quality/fills.sql"),
+    include_str!("../quality/gemms.sql"),
+    include_str!("../quality/links.sql"),
+    include_str!("../quality/memory.sql"),
+    include_str!("../quality/power.sql"),
+];
+
+/// A database with telemetry, named matrix products and fills, which no fixture has.
+pub fn sampled() -> Built {
+    schema_3("3.0.0", &SAMPLED)
+}
