@@ -51,7 +51,10 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_broken_pipe() => DONE,
-            Self::Input(InputError::NoSuchFile { .. } | InputError::NotListed { .. }) | Self::Usage(_) => USAGE,
+            Self::Usage(_)
+            | Self::Input(InputError::NoSuchFile { .. } | InputError::NotListed { .. } | InputError::Address(_)) => {
+                USAGE
+            }
             Self::Input(InputError::NoTrace { .. }) => NO_DATA,
             Self::Input(InputError::Damaged { .. }) => PARTIAL,
             Self::Query(QueryError::Other(_)) | Self::Input(InputError::Other(_)) | Self::Other(_) => UNEXPECTED,

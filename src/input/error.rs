@@ -23,6 +23,9 @@ pub enum InputError {
         /// As a path from the current folder.
         file: String,
     },
+    /// An address that is none of a dataset: without what may be secret, what is wrong with it, and what to do.
+    #[error("{0}")]
+    Address(String),
     /// No input holds a trace.
     #[error("{}", explain(.reasons))]
     NoTrace {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::MANIFEST;
+use super::stores::{Mirror, shown};
 use crate::trace::jobs::READING_BYTES;
 
 /// How much is looked at of the start and of the end of a file.
@@ -52,7 +53,9 @@ impl FileIdentity {
         }
         let modified_ns = Stamp::new(&metadata)?.modified_ns;
         let ends_hash = format!("{:032x}", xxh3_128(&ends));
-        Ok(Self { path: path.to_string_lossy().into_owned(), bytes, modified_ns, ends_hash })
+        // A copy of a dataset in a store has neither a name nor a time that lasts.
+        let modified_ns = if Mirror::of(path).is_some() { 0 } else { modified_ns };
+        Ok(Self { path: shown(path), bytes, modified_ns, ends_hash })
     }
 }
 

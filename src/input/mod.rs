@@ -23,12 +23,14 @@ cfg_if::cfg_if! {
         mod load_options;
         mod repeated;
         mod rocpd;
+        pub(crate) mod stores;
         mod system_memory;
         mod traces_below;
 
         pub(crate) use att::thread_traces_below;
         pub(crate) use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
         pub(crate) use common::interruption::{AtInterruption, interrupt};
+        pub(crate) use common::temporary::TemporaryFolder;
         pub use common::sqlite::Reader;
         pub(crate) use common::sqlite::{quoted, read_only_uri};
         pub(crate) use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};

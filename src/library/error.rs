@@ -36,7 +36,9 @@ pub enum Error {
 impl From<InputError> for Error {
     fn from(error: InputError) -> Self {
         match error {
-            InputError::NoSuchFile { .. } | InputError::NotListed { .. } => Self::NoSuchFile(error.to_string()),
+            InputError::NoSuchFile { .. } | InputError::NotListed { .. } | InputError::Address(_) => {
+                Self::NoSuchFile(error.to_string())
+            }
             InputError::NoTrace { .. } => Self::NoTrace(error.to_string()),
             InputError::Damaged { .. } => Self::Damaged(error.to_string()),
             InputError::Other(error) => error.into(),

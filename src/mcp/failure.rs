@@ -100,7 +100,7 @@ impl ToolFailure {
 impl From<InputError> for ToolFailure {
     fn from(error: InputError) -> Self {
         let exit = match &error {
-            InputError::NoSuchFile { .. } | InputError::NotListed { .. } => Exit::Usage,
+            InputError::NoSuchFile { .. } | InputError::NotListed { .. } | InputError::Address(_) => Exit::Usage,
             InputError::NoTrace { .. } => Exit::NoData,
             InputError::Damaged { .. } => Exit::Partial,
             InputError::Other(error) => return Self::new(Exit::Unexpected, with_causes(error)),

@@ -8,7 +8,6 @@ mod compare_runs;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod convert;
-mod convert_viewers;
 pub(crate) mod gpu_figures;
 pub(crate) mod info;
 pub(crate) mod interactive;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::convert_viewers::nothing_written;
+use super::convert::nothing_written;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
 use crate::cli::options::filters::explain_all_unmatched;

@@ -8,6 +8,7 @@ mod refused;
 mod run;
 mod shards;
 mod target;
+mod upload;
 
 pub(crate) use on_demand::{on_demand_name, on_demand_tables};
 pub(crate) use partial::finished_of;
@@ -17,3 +18,4 @@ pub(crate) use refused::Refused;
 pub(crate) use run::{Outcome, Plan, convert};
 pub(crate) use shards::{FinishPlan, ShardPlan, Share, finish, refuse_share, shard_path};
 pub(crate) use target::check_output;
+pub(crate) use upload::Destination;

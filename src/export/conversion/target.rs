@@ -57,7 +57,7 @@ pub(super) fn refuse_foreign(output: &Path) -> Result<()> {
 }
 
 /// Whether a path below a directory of tables is as a conversion of this or an older version names its files.
-fn is_own(path: &Path) -> bool {
+pub(super) fn is_own(path: &Path) -> bool {
     let names: Vec<&str> = path.iter().filter_map(|name| name.to_str()).collect();
     let is_table = |name: &str| table(name).is_some();
     let numbered = |name: &str, start: &str, ends: &[&str]| {

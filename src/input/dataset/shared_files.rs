@@ -21,6 +21,7 @@ use super::stored::StoredProcess;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
+use crate::input::stores::{Mirror, shown};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table, table};
 
@@ -35,6 +36,8 @@ const SCANNED_ROWS: u64 = 65_536;
 pub(crate) struct SharedFiles {
     tables: BTreeMap<&'static str, Parts>,
     processes: Vec<Arc<StoredProcess>>,
+    /// The store in which the files are, if they are in one.
+    mirror: Option<Arc<Mirror>>,
     /// The files beside the tables.
     companions: Vec<(PathBuf, StoredFile)>,
     damaged_companions: OnceLock<Vec<Damage>>,
@@ -58,6 +61,8 @@ pub(crate) struct Part {
     first: usize,
     /// Rows that each of its row groups must have.
     rows: Vec<u64>,
+    /// The store in which it is, if it is in one: what is read must be fetched before.
+    mirror: Option<Arc<Mirror>>,
     footer: OnceLock<Result<Footer, Error>>,
 }
 
@@ -88,6 +93,7 @@ impl SharedFiles {
     /// When it does not agree with itself.
     pub(crate) fn new(directory: &Path, manifest: &Manifest, processes: Vec<StoredProcess>) -> Result<Self> {
         let mut tables = BTreeMap::new();
+        let mirror = Mirror::of(directory);
         for (name, stored) in &manifest.tables {
             // A table of a newer version cannot be asked for.
             let Some(table) = table(name) else { continue };
@@ -112,7 +118,8 @@ impl SharedFiles {
             for (number, part) in stored.parts.iter().enumerate() {
                 let rows = groups.get(first..first + part.row_groups).unwrap_or_default().to_vec();
                 let path = folder.join(part_name(number));
-                parts.push(Part { table, path, listed: part.clone(), first, rows, footer: OnceLock::new() });
+                let (listed, mirror) = (part.clone(), mirror.clone());
+                parts.push(Part { table, path, listed, first, rows, mirror, footer: OnceLock::new() });
                 first += part.row_groups;
             }
             let is_there = stored.parts.is_empty() || folder.exists();
@@ -124,7 +131,7 @@ impl SharedFiles {
         ensure!(outside.is_none(), "the manifest lists {} outside of it", outside.map_or("", String::as_str));
         let listed = manifest.companions.iter();
         let companions = listed.map(|(path, stored)| (directory.join(path), stored.clone())).collect();
-        Ok(Self { tables, processes, companions, damaged_companions: OnceLock::new() })
+        Ok(Self { tables, processes, mirror, companions, damaged_companions: OnceLock::new() })
     }
 
     /// The processes in order.
@@ -162,9 +169,11 @@ impl SharedFiles {
     /// The files beside the tables that are not as they were written, compared once.
     fn damaged_companions(&self) -> &[Damage] {
         let damage = |(path, stored): &(PathBuf, StoredFile)| {
-            let cause = format!("{}; run the same convert again", stored.difference(path)?);
+            let not_fetched = self.mirror.as_ref().and_then(|mirror| mirror.fetch_whole(path).err());
+            let difference = not_fetched.map_or_else(|| stored.difference(path), |error| Some(format!("{error:#}")));
+            let cause = format!("{}; run the same convert again", difference?);
             let part = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Some(Damage { path: path.display().to_string(), part, cause })
+            Some(Damage { path: shown(path), part, cause })
         };
         self.damaged_companions.get_or_init(|| self.companions.iter().filter_map(damage).collect())
     }
@@ -173,7 +182,7 @@ impl SharedFiles {
     fn damage(&self, parts: &Parts, part: &Part, error: &Error) -> Damage {
         let places = self.processes.iter().enumerate().filter(|(place, _)| parts.holds(part, *place));
         let cause = unusable(&ranks(places.map(|(_, process)| process.rank).collect()), error);
-        Damage { path: part.path.display().to_string(), part: part.table.name.to_owned(), cause }
+        Damage { path: shown(&part.path), part: part.table.name.to_owned(), cause }
     }
 
     /// The row groups of a process in a table, by the parts that hold some: their numbers in the part.
@@ -239,6 +248,8 @@ impl Part {
             Ok(found) if !found.is_file() => bail!("it is no file"),
             found => found.context("cannot be read")?.len(),
         };
+        let (magic_bytes, described) = (0..MAGIC.len() as u64, self.listed.data_bytes..self.listed.bytes);
+        self.fetch(&[magic_bytes, described])?;
         let mut file = File::open(&self.path).context("cannot be opened")?;
         let expected = self.listed.bytes;
         ensure!(length == expected, "it has {length} bytes instead of the {expected} that the manifest lists");
@@ -264,10 +275,19 @@ impl Part {
         Ok(Footer { metadata, sums: Arc::new(sums) })
     }
 
+    /// Fetches bytes of a part in a store.
+    fn fetch(&self, ranges: &[Range<u64>]) -> Result<()> {
+        self.mirror.as_ref().map_or(Ok(()), |mirror| mirror.fetch(&self.path, ranges))
+    }
+
     /// Compares columns of some row groups with their sums.
     fn check(&self, groups: Range<usize>, wanted: impl Fn(&str) -> bool) -> Result<()> {
         let footer = self.footer().map_err(again)?;
         let described = footer.metadata();
+        let row_groups = described.row_groups().get(groups.clone()).context("internal: no such row groups")?;
+        let chunks = row_groups.iter().flat_map(|group| group.columns());
+        let chunks = chunks.filter(|chunk| wanted(chunk.column_descr().name())).map(|chunk| chunk.byte_range());
+        self.fetch(&chunks.map(|(start, length)| start..start.saturating_add(length)).collect::<Vec<_>>())?;
         let mut file = File::open(&self.path).context("cannot be opened")?;
         for group in groups {
             let row_group = described.row_groups().get(group).context("internal: no such row group")?;
@@ -339,7 +359,7 @@ impl SharedProcess {
 
     fn damage_in(&self, part: &Part, error: &Error) -> Damage {
         let cause = unusable(&format!("rank {}", self.process.rank), error);
-        Damage { path: part.path.display().to_string(), part: part.table.name.to_owned(), cause }
+        Damage { path: shown(&part.path), part: part.table.name.to_owned(), cause }
     }
 }
 
@@ -365,7 +385,7 @@ impl Store for SharedProcess {
     }
 
     fn damage_of(&self, table: &Table, error: &Error) -> Damage {
-        let path = self.files.groups_of(table, self.place).next().map(|(part, _)| part.path.display().to_string());
+        let path = self.files.groups_of(table, self.place).next().map(|(part, _)| shown(&part.path));
         let cause = unusable(&format!("rank {}", self.process.rank), error);
         Damage { path: path.unwrap_or_default(), part: table.name.to_owned(), cause }
     }

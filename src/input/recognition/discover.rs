@@ -5,11 +5,13 @@ use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::index_file::{index_in, is_index, listed_files};
 use super::naming::promise;
 use crate::input::dataset::{is_dataset, without_manifest};
 use crate::input::error::InputError;
+use crate::input::stores::{Address, Mirror};
 use crate::text::natural_order::natural_key;
 
 /// A file or dataset directory to look at.
@@ -21,17 +23,21 @@ pub(crate) struct Candidate {
     pub named: bool,
     /// Why nobody can look at it.
     pub problem: Option<Problem>,
+    /// The dataset in a store that the path stands for.
+    pub mirror: Option<Arc<Mirror>>,
 }
 
 impl Candidate {
     /// Its path as given or found.
     pub(crate) fn shown(&self) -> String {
-        self.path.to_string_lossy().into_owned()
+        self.mirror
+            .as_ref()
+            .map_or_else(|| self.path.to_string_lossy().into_owned(), |mirror| mirror.shown().to_owned())
     }
 
     /// The last part of that.
     pub(crate) fn name(&self) -> String {
-        name_of(&self.path)
+        name_of(Path::new(&self.shown()))
     }
 }
 
@@ -61,7 +67,14 @@ pub(crate) fn is_unfinished(name: &OsStr) -> bool {
 pub(crate) fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candidate>, InputError> {
     let exclude = exclude.and_then(|path| path.canonicalize().ok());
     let mut search = Search { exclude, seen: BTreeSet::new(), links: VecDeque::new(), candidates: Vec::new() };
-    for path in named(inputs)? {
+    let mut local = Vec::new();
+    for input in inputs {
+        match Address::parse(input).map_err(|error| InputError::Address(error.to_string()))? {
+            Some(address) => search.candidates.push(in_store(&address)?),
+            None => local.push(input.clone()),
+        }
+    }
+    for path in named(&local)? {
         let index = if is_index(&path) && path.is_file() { Some(path.clone()) } else { index_in(&path) };
         match index {
             Some(index) => search.named_index(&index)?,
@@ -73,10 +86,16 @@ pub(crate) fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<
     }
     let mut candidates = search.candidates;
     let mut seen = BTreeSet::new();
-    candidates.sort_by_cached_key(|candidate| (natural_key(&candidate.path.to_string_lossy()), !candidate.named));
+    candidates.sort_by_cached_key(|candidate| (natural_key(&candidate.shown()), !candidate.named));
     candidates
         .retain(|candidate| seen.insert(fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone())));
     Ok(candidates)
+}
+
+/// The dataset at an address.
+fn in_store(address: &Address) -> Result<Candidate, InputError> {
+    let mirror = Mirror::open(address)?;
+    Ok(Candidate { path: mirror.path().to_owned(), named: true, problem: None, mirror: Some(mirror) })
 }
 
 /// The files and directories that inputs name: themselves, or what matches them as patterns, with directories in which a
@@ -87,6 +106,11 @@ pub(crate) fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<
 pub(crate) fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
     let mut paths = Vec::new();
     for input in inputs {
+        if Address::is_meant(input) {
+            let advice =
+                "runs of a batch are named by their paths; copy the dataset, or name one address without --batch";
+            return Err(InputError::Address(format!("{input}: {advice}")));
+        }
         let nothing = || InputError::NoSuchFile { path: input.clone() };
         let path = Path::new(input);
         let is_locked = path.try_exists().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
@@ -132,7 +156,7 @@ struct Search {
 
 impl Search {
     fn add(&mut self, path: &Path, named: bool, problem: Option<Problem>) {
-        self.candidates.push(Candidate { path: path.to_owned(), named, problem });
+        self.candidates.push(Candidate { path: path.to_owned(), named, problem, mirror: None });
     }
 
     /// Adds what traces are lost with.

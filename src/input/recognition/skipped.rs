@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn class(name: &str, named: bool, why: SkipReason) -> Option<Class> {
-        let candidate = Candidate { path: name.into(), named, problem: None };
+        let candidate = Candidate { path: name.into(), named, problem: None, mirror: None };
         Skipped::from_candidate(&candidate, UnreadContent::new(why, "a reason")).map(|skipped| skipped.class)
     }
 

@@ -259,7 +259,11 @@ fn something(summary: &Summary) -> Result<()> {
 ///
 /// # Errors
 /// When the trace cannot be asked for it.
-pub(super) fn nothing_written(trace: &Trace, output: &Path, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(in crate::cli::commands) fn nothing_written(
+    trace: &Trace,
+    output: &Path,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
     let is_damaged = messages::report_damage(trace, global);
     if !explain_all_unmatched(trace, true, global)? && !is_damaged && !global.quiet {
         messages::print_note("no rows: the trace has no events");

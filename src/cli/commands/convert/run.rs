@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::convert_viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
+use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched};
 use crate::cli::options::global::GlobalArguments;
@@ -17,13 +17,15 @@ use crate::cli::output::progress::Progress;
 use crate::engine::Registry;
 use crate::export::atomic::write_directory;
 use crate::export::conversion::{
-    FinishPlan, Key, Outcome, Plan, Refused, ShardPlan, check_output, convert, finish, finished_of, on_demand_name,
-    on_demand_tables, refuse_share, shard_path,
+    Destination, FinishPlan, Key, Outcome, Plan, Refused, ShardPlan, Share, check_output, convert, finish, finished_of,
+    on_demand_name, on_demand_tables, refuse_share, shard_path,
 };
 use crate::export::convert::TableFormat;
 use crate::export::dataset::PACK_BYTES;
 use crate::export::rocprofv3::{self, Flavor};
-use crate::input::{AtInterruption, Candidate};
+use crate::input::stores::Address;
+use crate::input::{AtInterruption, Candidate, TemporaryFolder};
+use crate::schema::Table;
 use crate::trace::selection::unmatched_in_share;
 use crate::trace::{Trace, TraceProcess};
 
@@ -46,7 +48,7 @@ Examples:
 pub(crate) struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// Output directory, of pftrace a file unless --split; it appears or changes only when everything is written
+    /// Output directory or address of one (s3://, gs://, az://, http://), of pftrace a file unless --split; it appears or changes only when everything is written
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     /// File format
@@ -162,17 +164,16 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     if arguments.csv_flavor != Flavor::default() {
         return Err(Failure::Usage("--csv-flavor is about --to rocprofv3-csv; choose that".to_owned()));
     }
+    let address = output.to_str().map_or(Ok(None), Address::parse);
+    if let Some(address) = address.map_err(|error| Failure::Usage(error.to_string()))? {
+        return upload(arguments, &address, format, global);
+    }
     check_output(output, arguments.overwrite).map_err(refusal)?;
     if arguments.shards.finish() {
         return finish_shards(arguments, global);
     }
     let share = arguments.shards.share()?;
-    let trace = arguments.input.open(global, &Opening { exclude: Some(output), share, ..Opening::default() })?;
-    messages::warn(&trace, global);
-    let (with, left_out) = on_demand_tables(&arguments.with, trace.choice().chooses_rows());
-    if let Some(table) = left_out.filter(|_| !global.quiet) {
-        messages::print_note(format!("{table} is not kept: its figures are of the whole run, whatever filters choose"));
-    }
+    let (trace, with) = open(arguments, output, share, global)?;
     let (overwrite, pack_bytes) = (arguments.overwrite, arguments.pack << 20);
     let own = trace.own_members().count();
     let progress = Progress::new(own, with.len(), global);
@@ -196,10 +197,68 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     if !global.quiet {
         messages::print_note(summary(&output.display().to_string(), own, &outcome));
     }
-    if messages::report_damage(&trace, global) {
+    exit_of(&trace, &outcome, global)
+}
+
+/// Opens the inputs of a conversion, and the tables that are kept too.
+fn open(
+    arguments: &ConvertArguments,
+    exclude: &Path,
+    share: Option<Share>,
+    global: &GlobalArguments,
+) -> Result<(Trace, Vec<&'static Table>), Failure> {
+    let trace = arguments.input.open(global, &Opening { exclude: Some(exclude), share, ..Opening::default() })?;
+    messages::warn(&trace, global);
+    let (with, left_out) = on_demand_tables(&arguments.with, trace.choice().chooses_rows());
+    if let Some(table) = left_out.filter(|_| !global.quiet) {
+        messages::print_note(format!("{table} is not kept: its figures are of the whole run, whatever filters choose"));
+    }
+    Ok((trace, with))
+}
+
+fn exit_of(trace: &Trace, outcome: &Outcome, global: &GlobalArguments) -> Result<u8, Failure> {
+    if messages::report_damage(trace, global) {
         return Ok(PARTIAL);
     }
-    Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+    Ok(if explain_unmatched(trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+}
+
+/// Converts to a temporary folder and sends the dataset to a store.
+fn upload(
+    arguments: &ConvertArguments,
+    address: &Address,
+    format: TableFormat,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    if format != TableFormat::Parquet {
+        return Err(Failure::Usage(format!("{address}: only datasets are sent to stores; leave out --to")));
+    }
+    if arguments.shards.are_given() {
+        let advice = "convert in shards to a shared file system, and copy the finished dataset";
+        return Err(Failure::Usage(format!("{address}: shards are not sent to stores; {advice}")));
+    }
+    let destination = Destination::open(address, arguments.overwrite).map_err(refusal)?;
+    let folder = TemporaryFolder::new()?;
+    let output = folder.path().join("dataset");
+    let (trace, with) = open(arguments, &output, None, global)?;
+    let own = trace.own_members().count();
+    let progress = Progress::new(own, with.len(), global);
+    let (pack_bytes, overwrite) = (arguments.pack << 20, arguments.overwrite);
+    let outcome =
+        convert(&trace, &Plan { output: &output, format, with, overwrite, pack_bytes, shard: None }, &progress);
+    progress.finish();
+    let outcome = outcome.map_err(refusal)?;
+    if !overwrite {
+        destination.refuse_other(&output).map_err(refusal)?;
+    }
+    let sent = destination.send(&output).map_err(refusal)?;
+    if !global.quiet {
+        let done = summary(&address.to_string(), own, &outcome);
+        let (count, of, mebibytes) = (sent.sent, sent.files, sent.bytes as f64 / 1_048_576.0);
+        let deleted = if sent.deleted > 0 { format!(", {} deleted", sent.deleted) } else { String::new() };
+        messages::print_note(format_args!("{done}; sent {count} of {of} files, {mebibytes:.1} MiB{deleted}"));
+    }
+    exit_of(&trace, &outcome, global)
 }
 
 /// Converts, and reports how to go on if the program is interrupted.
