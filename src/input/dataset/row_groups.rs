@@ -69,7 +69,11 @@ impl RowGroups {
             let known = schema.columns().iter().any(|stored| stored.name() == column.name);
             anyhow::ensure!(known, "{} lacks the column {}; convert again", self.path.display(), column.name);
         }
-        let mask = ProjectionMask::columns(schema, columns.iter().map(|column| column.name));
+        // By place: names would also choose the columns whose names begin so, which nobody compared with their sums.
+        let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
+        let stored = schema.columns().iter().enumerate();
+        let places = stored.filter(|(_, stored)| is_wanted(stored.name())).map(|(place, _)| place);
+        let mask = ProjectionMask::leaves(schema, places);
         let group = |number| {
             let (path, metadata, mask) = (self.path.clone(), self.metadata.clone(), mask.clone());
             Box::new(RowGroup { path, metadata, mask, number, columns: columns.to_vec() }) as Box<dyn Piece>
