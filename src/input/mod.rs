@@ -2,6 +2,7 @@
 
 mod att;
 mod common;
+mod json;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 mod recognition;

@@ -9,7 +9,7 @@ use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
-use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
+use crate::input::json::{GZIP_MAGIC, decompressed_head};
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.

@@ -2,7 +2,6 @@
 //! sections lie; a table is then read from the sections it needs, never from a document in memory.
 
 mod file;
-mod inflate;
 mod parsing;
 mod parts;
 #[cfg(any(test, feature = "properties"))]
@@ -10,7 +9,6 @@ pub(crate) mod properties;
 mod structure;
 mod template;
 
-pub(crate) use file::{GZIP_MAGIC, Spool, decompressed_head};
 pub(crate) use structure::scanner::ROOT_KEY;
 
 cfg_if::cfg_if! {

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 pub use super::template::properties::*;
 
-use super::file::{InputFile, Spool};
+use super::file::InputFile;
 use super::parsing::bare_words::quiet;
 use super::parsing::records::{
     Activity, CallWithArgs, CountedDispatch, CounterRecord, Dispatch, KernelSymbol, PcSample,
@@ -18,6 +18,7 @@ use super::parsing::values::{Int, Length, Real, Text};
 use super::parts::{Sink, read_section};
 use super::structure::index::{FileIndex, Section};
 use super::structure::scanner::{ROOT_KEY, Scanner};
+use crate::input::json::Spool;
 
 /// The scanner finds the same whatever the blocks it is fed, its sections lie in the text, and of a text that is JSON
 /// they are those that a parser sees. The first byte is the distance of splits.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use polars::prelude::IntoLazy;
 
 use super::capture::{Capture, SectionAnomalies};
-use super::file::{InputFile, Spool};
+use super::file::InputFile;
 use super::integers::Selected;
 use super::parsing::records::{Activity, Dispatch};
 use super::process::{agents, facts};
@@ -20,6 +20,7 @@ use super::tables::{args, calls, counters, dispatches, info, pc_samples, transfe
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::requests::Request;
 use crate::input::common::is_left_out;
+use crate::input::json::Spool;
 use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Column, Table};

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::super::gzip::GzipText;
-use crate::input::rocprofv3_json::GZIP_MAGIC;
+use crate::input::json::GZIP_MAGIC;
 
 const BUFFER_BYTES: usize = 1 << 18;
 

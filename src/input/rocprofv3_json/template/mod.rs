@@ -20,8 +20,5 @@ pub(crate) use run::{Run, Runner, Stop};
 pub(crate) use shape::{General, Shape, Wanted};
 pub(crate) use skip::skip_value;
 
-/// Zero bytes that have to follow a text, so that whole words can be loaded near its end.
-pub(crate) const PADDING: usize = 32;
-
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! What reading by templates promises of any bytes.
 
-use super::{IntColumn, PADDING, Runner, Shape, Stop, Wanted};
+use super::{IntColumn, Runner, Shape, Stop, Wanted};
+use crate::input::json::PADDING;
 use crate::input::rocprofv3_json::parsing::records::{Activity, Dispatch, Surveyed};
 
 const DISPATCH: [Wanted; 8] = [

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::input::json::PADDING;
 use crate::input::rocprofv3_json::parsing::records::{Activity, Dispatch, Surveyed};
 
 const DISPATCH: [Wanted; 9] = [

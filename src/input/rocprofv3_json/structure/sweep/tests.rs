@@ -3,7 +3,7 @@ use std::io::Read;
 use proptest::prelude::*;
 
 use super::*;
-use crate::input::rocprofv3_json::file::Spool;
+use crate::input::json::Spool;
 use crate::input::rocprofv3_json::parsing::records::Dispatch;
 use crate::input::rocprofv3_json::template::Wanted;
 

@@ -9,7 +9,7 @@ use libdeflater::Decompressor;
 use memmap2::{Advice, MmapMut};
 use rayon::prelude::*;
 
-use super::file::GZIP_MAGIC;
+use super::text_file::GZIP_MAGIC;
 
 /// Bytes that one compressed byte can stand for.
 const MAX_DEFLATED: u64 = 1_032;
