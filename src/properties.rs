@@ -5,7 +5,7 @@ pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
-    json_template, json_text, rpd_arguments, sqlite_pages,
+    json_template, json_text, kineto_document, rpd_arguments, sqlite_pages,
 };
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
@@ -34,6 +34,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_scan", json_scan),
     ("json_template", json_template),
     ("kernel_names", kernel_names),
+    ("kineto_document", kineto_document),
     ("mangled_names", mangled_names),
     ("metrics", metrics),
     ("settings", settings),

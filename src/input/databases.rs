@@ -19,6 +19,7 @@ const FORMAT_NAMES: [&str; FORMATS.len()] = [
     "an RPD database",
     "a rocpd database",
     "rocprofv3 JSON",
+    "a trace of the PyTorch profiler",
     "rocprofv3 CSV",
     "counters of rocprofiler-compute",
     "statistics of a thread trace",

@@ -3,6 +3,7 @@
 mod att;
 mod common;
 mod json;
+mod kineto;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 mod recognition;

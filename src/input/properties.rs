@@ -2,6 +2,7 @@
 
 pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;
+pub use super::kineto::properties::*;
 pub use super::rocprof_compute::properties::*;
 pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
@@ -28,6 +29,7 @@ pub fn head(bytes: &[u8]) {
             assert!(String::from_utf8_lossy(bytes).contains(ROOT_KEY));
             assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::RocprofJson);
         }
+        Head::Kineto => assert!(String::from_utf8_lossy(bytes).contains('"')),
         Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::PcSamples),
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadKind::Records),
         Head::AttStatistics => assert!(is_header(bytes)),

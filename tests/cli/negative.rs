@@ -148,7 +148,7 @@ fn files_of_other_tools_are_named() {
         (b"Index,KernelName,gpu-id,queue-id,grd\n0,\"k\",1,0,64\n", "results of rocprof v1"),
         (b"\"Name\",\"Calls\",\"TotalDurationNs\",\"Percentage\"\n\"k\",1,2,100\n", "statistics"),
         (b"Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size\n0,k,1,64\n", "dispatches of rocprofiler-compute without counters"),
-        (b"{\"schemaVersion\": 1, \"traceEvents\": []}", "a Chrome or PyTorch trace"),
+        (b"{\"schemaVersion\": 1, \"traceEvents\": []}", "a Chrome trace, not one of the PyTorch profiler"),
         (b"[1, 2]", "JSON of another program"),
         (b"\x28\xb5\x2f\xfd\x00", "compressed with zstd"),
         (b"PAR1", "a single Parquet file"),

@@ -623,7 +623,7 @@ fn a_rocpd_database_of_the_same_process_is_preferred() {
 fn files_that_are_something_else() {
     let place = Place::new();
     for (name, content, what) in [
-        ("a.json", br#"{"traceEvents": []}"#.to_vec(), "a Chrome or PyTorch trace"),
+        ("a.json", br#"{"traceEvents": []}"#.to_vec(), "a Chrome trace, not one of the PyTorch profiler"),
         ("b.gz", vec![0x1f, 0x8b, 8, 0, 0], "a gzip file that cannot be decompressed"),
     ] {
         let file = place.write(name, content);

@@ -6,14 +6,15 @@ use super::content::Content;
 use super::format::{Format, Recognized};
 use crate::input::common::sqlite::Reader;
 use crate::input::dataset::Dataset;
-use crate::input::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
+use crate::input::{att, kineto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
-pub(crate) static FORMATS: [&dyn Format; 7] = [
+pub(crate) static FORMATS: [&dyn Format; 8] = [
     &Dataset,
     &rpd::Rpd,
     &rocpd::Rocpd,
     &rocprofv3_json::RocprofJson,
+    &kineto::Kineto,
     &rocprofv3_csv::RocprofCsv,
     &rocprof_compute::ComputeCounters,
     &att::AttStatistics,
@@ -49,6 +50,7 @@ mod tests {
             rpd,
             fixture("merged/merged.db"),
             fixture("two_nodes_json/node0/4100_results.json.gz"),
+            fixture("kineto_two_ranks/rank0.json.gz"),
             fixture("thread_trace/4100_kernel_trace.csv"),
             fixture("profile/pmc_perf.csv"),
             fixture("thread_trace/stats_ui_output_agent_4_dispatch_3.csv"),
@@ -63,6 +65,6 @@ mod tests {
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
         assert!(Rocpd.recognize(&mut Content::detect(Path::new("Cargo.toml"), Reader::Auto)).is_none());
-        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (7, Recognized::UnreadContent(_))));
+        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (8, Recognized::UnreadContent(_))));
     }
 }

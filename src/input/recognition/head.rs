@@ -2,6 +2,7 @@
 
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::att;
+use crate::input::kineto::{is_kineto, other_program};
 use crate::input::rocprof_compute;
 use crate::input::rocprofv3_csv::{HeadKind, head_of};
 use crate::input::rocprofv3_json::ROOT_KEY;
@@ -60,6 +61,8 @@ pub(crate) enum Head {
     RocprofJson,
     /// A list of PC samples as in rocprofv3 JSON, without what is around it.
     PcSamples,
+    /// A trace of the PyTorch profiler.
+    Kineto,
     /// rocprofv3 CSV.
     RocprofCsv,
     /// Instruction statistics of a thread trace.
@@ -153,12 +156,18 @@ pub(crate) fn json(text: &str, is_whole: bool) -> Option<Head> {
         let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
         return Some(Head::unread(SkipReason::Lost, reason));
     }
+    if is_kineto(text) {
+        return Some(Head::Kineto);
+    }
     if let Some(error) = syntax_error(trimmed, is_whole) {
         let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
         return Some(Head::unread(SkipReason::Foreign, reason));
     }
     let reason = if text.contains("\"traceEvents\"") {
-        "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run".to_owned()
+        let program = other_program(text).map_or_else(String::new, |program| format!(" of {program}"));
+        format!(
+            "a Chrome trace{program}, not one of the PyTorch profiler; name the rocprofv3 output or the PyTorch trace of the run"
+        )
     } else {
         format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
     };

@@ -1,0 +1,232 @@
+//! A place in a JSON text: reads what is there value by value, without copying it.
+
+use std::borrow::Cow;
+
+/// Brackets that may be open in a value at the same time.
+const MAX_DEPTH: u32 = 63;
+
+/// Why a value cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The text ends within it.
+    Ends,
+    /// It is not JSON.
+    Malformed(&'static str),
+}
+
+/// A text between quotes, as it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quoted<'a> {
+    pub raw: &'a [u8],
+    pub has_escapes: bool,
+}
+
+impl<'a> Quoted<'a> {
+    /// The text itself. Bytes that are no UTF-8 are shown as U+FFFD.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        let plain = String::from_utf8_lossy(self.raw);
+        if !self.has_escapes {
+            return plain;
+        }
+        // Some writers leave backslashes of paths as they are, which no parser takes.
+        serde_json::from_str::<String>(&format!("\"{plain}\"")).map_or(plain, Cow::Owned)
+    }
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// The place `at` bytes from the start of a text.
+    pub(crate) fn new(text: &'a [u8], at: usize) -> Self {
+        Self { text, at }
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Passes over so many bytes.
+    pub(crate) fn pass(&mut self, bytes: usize) {
+        self.at = self.at.saturating_add(bytes);
+    }
+
+    /// The next byte that is not blank, which is not passed.
+    pub(crate) fn peek(&mut self) -> Result<u8, Stop> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().position(|byte| !byte.is_ascii_whitespace()).ok_or(Stop::Ends)?;
+        self.at += blanks;
+        rest.get(blanks).copied().ok_or(Stop::Ends)
+    }
+
+    /// Passes over the next byte that is not blank if it is this one.
+    pub(crate) fn take(&mut self, byte: u8) -> Result<bool, Stop> {
+        let found = self.peek()? == byte;
+        self.at += usize::from(found);
+        Ok(found)
+    }
+
+    /// Passes over this byte and blanks before it.
+    pub(crate) fn expect(&mut self, byte: u8, otherwise: &'static str) -> Result<(), Stop> {
+        if self.take(byte)? { Ok(()) } else { Err(Stop::Malformed(otherwise)) }
+    }
+
+    /// A text between quotes.
+    pub(crate) fn quoted(&mut self) -> Result<Quoted<'a>, Stop> {
+        self.expect(b'"', "a quote is missing")?;
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let length = memchr::memchr3(b'"', b'\\', b'\n', rest).ok_or(Stop::Ends)?;
+            self.at += length;
+            match rest.get(length) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    has_escapes = true;
+                    self.at += 2;
+                }
+                // A string never holds a bare line end: a quote was lost.
+                _ => return Err(Stop::Malformed("a string is not closed")),
+            }
+        }
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        self.at += 1;
+        Ok(Quoted { raw, has_escapes })
+    }
+
+    /// Passes over the key of a member and its colon.
+    pub(crate) fn key(&mut self) -> Result<Quoted<'a>, Stop> {
+        let key = self.quoted()?;
+        self.expect(b':', "a colon is missing")?;
+        Ok(key)
+    }
+
+    /// A value as it was written.
+    pub(crate) fn value(&mut self) -> Result<&'a [u8], Stop> {
+        let first = self.peek()?;
+        let start = self.at;
+        match first {
+            b'"' => drop(self.quoted()?),
+            b'{' | b'[' => self.pass_brackets()?,
+            _ => self.pass_word()?,
+        }
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
+    /// Passes over a number or a word, which ends before what can follow a value.
+    fn pass_word(&mut self) -> Result<(), Stop> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']');
+        let length = rest.iter().position(is_end).ok_or(Stop::Ends)?;
+        let is_word =
+            rest.iter().take(length).all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+'));
+        if length == 0 || !is_word {
+            return Err(Stop::Malformed("a value is missing"));
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    fn pass_brackets(&mut self) -> Result<(), Stop> {
+        // A bit for each open bracket, set for those of objects.
+        let (mut open, mut depth) = (0_u64, 0);
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let is_structural = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
+            let length = rest.iter().position(is_structural).ok_or(Stop::Ends)?;
+            self.at += length;
+            match rest.get(length) {
+                Some(b'"') => {
+                    self.quoted()?;
+                    continue;
+                }
+                Some(byte @ (b'{' | b'[')) if depth < MAX_DEPTH => {
+                    open = open << 1 | u64::from(*byte == b'{');
+                    depth += 1;
+                }
+                Some(byte @ (b'}' | b']')) if open & 1 == u64::from(*byte == b'}') => {
+                    open >>= 1;
+                    depth -= 1;
+                }
+                _ => return Err(Stop::Malformed("brackets do not match")),
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The members of an object as they were written, up to where it cannot be read.
+pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (Quoted<'_>, &[u8])> {
+    let mut cursor = Cursor::new(object, 0);
+    let mut opener = b'{';
+    std::iter::from_fn(move || {
+        if !cursor.take(opener).ok()? {
+            return None;
+        }
+        opener = b',';
+        Some((cursor.key().ok()?, cursor.value().ok()?))
+    })
+}
+
+/// The elements of a list as they were written, up to where it cannot be read.
+pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut cursor = Cursor::new(list, 0);
+    let mut opener = b'[';
+    std::iter::from_fn(move || {
+        if !cursor.take(opener).ok()? {
+            return None;
+        }
+        opener = b',';
+        cursor.value().ok()
+    })
+}
+
+/// The text of a value that is one.
+pub(crate) fn text_of(value: &[u8]) -> Option<Quoted<'_>> {
+    Cursor::new(value, 0).quoted().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_passed_as_they_are() {
+        let text = br#"{"a": [1, {"b": "x]\"}"}], "c" : -1.5e3 , "d":null}"#;
+        let found: Vec<(String, String)> = members(text)
+            .map(|(key, value)| (key.text().into_owned(), String::from_utf8_lossy(value).into_owned()))
+            .collect();
+        let expected = [("a", r#"[1, {"b": "x]\"}"}]"#), ("c", "-1.5e3"), ("d", "null")];
+        assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        assert_eq!(elements(b"[1, \"two\", [3]]").collect::<Vec<_>>(), [&b"1"[..], b"\"two\"", b"[3]"]);
+        assert_eq!(elements(b"[]").count() + members(b"{}").count(), 0);
+    }
+
+    #[test]
+    fn damage_is_told_from_an_early_end() {
+        for (text, stop) in [
+            (&br#"{"a": [1, 2"#[..], Stop::Ends),
+            (br#"{"a": "b"#, Stop::Ends),
+            (b"{\"a\": \"b\n\"}", Stop::Malformed("a string is not closed")),
+            (br#"{"a": [1, 2}"#, Stop::Malformed("brackets do not match")),
+        ] {
+            assert_eq!(Cursor::new(text, 0).value(), Err(stop), "{}", String::from_utf8_lossy(text));
+        }
+        assert_eq!(Cursor::new(b", 1", 0).value(), Err(Stop::Malformed("a value is missing")));
+    }
+
+    #[test]
+    fn escapes_are_resolved_where_they_are_valid() {
+        for (raw, text) in [(&br"a\u00e9\n"[..], "aé\n"), (br"C:\dir", r"C:\dir"), (b"\xff", "\u{fffd}")] {
+            assert_eq!(Quoted { raw, has_escapes: true }.text(), text);
+        }
+    }
+}

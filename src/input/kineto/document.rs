@@ -1,0 +1,193 @@
+//! What is in a file: the list of events, and what is said of the run around it.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::cursor::{Cursor, Stop};
+use super::scan::Events;
+use crate::input::json::TextFile;
+
+/// The member with the events.
+const EVENTS: &[u8] = b"traceEvents";
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Members that are read besides them.
+const MEMBERS: [&str; 4] = ["schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"];
+/// Bytes that are read for a member at first.
+const MEMBER_BYTES: u64 = 1 << 16;
+/// Bytes in which the list of events is looked for where what is before it is damaged.
+const SEARCH_BYTES: u64 = 1 << 26;
+
+/// A trace.
+#[derive(Default)]
+pub(crate) struct Document {
+    pub events: Events,
+    /// What is said of the run.
+    pub members: BTreeMap<String, Value>,
+    /// What is wrong with the file as a whole.
+    pub damage: Vec<String>,
+    /// Bytes behind the end.
+    pub behind: u64,
+}
+
+/// Where reading goes on.
+enum Next {
+    Member(u64),
+    Events(u64),
+    /// The end of the document.
+    End(u64),
+}
+
+impl Document {
+    /// Reads everything but the events themselves, of which it keeps the places.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn read(file: &TextFile) -> Result<Self> {
+        let mut document = Self::default();
+        let mut has_events = false;
+        let mut next = document.open(file)?;
+        loop {
+            next = match next {
+                Ok(Next::Member(at)) => document.member(file, at)?,
+                Ok(Next::Events(at)) => {
+                    has_events = true;
+                    let events = Events::read(file, at)?;
+                    let after = events.is_closed.then_some(events.end).ok_or(Stop::Ends);
+                    document.add(events);
+                    match after {
+                        Ok(at) => document.after_value(file, at)?,
+                        Err(stop) => Err((stop, document.events.end)),
+                    }
+                }
+                Ok(Next::End(at)) => {
+                    document.behind = bytes_behind(file, at)?;
+                    break;
+                }
+                Err((stop, at)) => {
+                    document.damage.push(message(stop, at));
+                    let events = if has_events { None } else { events_behind(file, at)? };
+                    let Some(events) = events else { break };
+                    Ok(Next::Events(events))
+                }
+            };
+        }
+        document.note_damaged_events();
+        Ok(document)
+    }
+
+    fn open(&self, file: &TextFile) -> Result<Result<Next, (Stop, u64)>> {
+        lent(file, 0, |cursor| {
+            if BYTE_ORDER_MARK.first() == Some(&cursor.peek()?) {
+                cursor.pass(BYTE_ORDER_MARK.len());
+            }
+            cursor.expect(b'{', "the document is not an object")?;
+            Ok(if cursor.take(b'}')? { Next::End(cursor.at() as u64) } else { Next::Member(cursor.at() as u64) })
+        })
+    }
+
+    /// Reads a member, up to the list if it is that of the events.
+    fn member(&mut self, file: &TextFile, at: u64) -> Result<Result<Next, (Stop, u64)>> {
+        lent(file, at, |cursor| {
+            let key = cursor.key()?;
+            if key.raw == EVENTS && cursor.take(b'[')? {
+                return Ok(Next::Events(at.saturating_add(cursor.at() as u64)));
+            }
+            let value = cursor.value()?;
+            let next = behind_value(cursor, at)?;
+            let key = key.text();
+            if MEMBERS.contains(&key.as_ref()) {
+                match serde_json::from_slice(value) {
+                    Ok(value) => drop(self.members.insert(key.into_owned(), value)),
+                    Err(error) => self.damage.push(format!("\"{key}\" cannot be parsed: {error}")),
+                }
+            }
+            Ok(next)
+        })
+    }
+
+    fn after_value(&self, file: &TextFile, at: u64) -> Result<Result<Next, (Stop, u64)>> {
+        lent(file, at, |cursor| behind_value(cursor, at))
+    }
+
+    fn add(&mut self, events: Events) {
+        // A second list would be that of another trace; nobody writes two.
+        if self.events.chunks.is_empty() {
+            self.events = events;
+        }
+    }
+
+    fn note_damaged_events(&mut self) {
+        let census = &self.events.census;
+        if let Some((at, what)) = census.first_damage {
+            let count = census.damaged;
+            self.damage.push(format!(
+                "{count} events cannot be parsed, the first at byte {at} of the JSON: {what}; they were left out"
+            ));
+        }
+    }
+}
+
+fn message(stop: Stop, at: u64) -> String {
+    match stop {
+        Stop::Ends => format!(
+            "the file is truncated after {at} bytes of JSON; complete events were read, collect again for the rest"
+        ),
+        Stop::Malformed(what) => {
+            format!("{what} near byte {at} of the JSON; what is said of the run there may be missing")
+        }
+    }
+}
+
+/// Where the document goes on behind a value that ends where the cursor is, whose text starts at `base`.
+fn behind_value(cursor: &mut Cursor<'_>, base: u64) -> Result<Next, Stop> {
+    let goes_on = cursor.take(b',')?;
+    if !goes_on {
+        cursor.expect(b'}', "a comma is missing")?;
+    }
+    let at = base.saturating_add(cursor.at() as u64);
+    Ok(if goes_on { Next::Member(at) } else { Next::End(at) })
+}
+
+/// Lends the text from a place on, ever more of it as long as it ends too early.
+fn lent(
+    file: &TextFile,
+    at: u64,
+    mut read: impl FnMut(&mut Cursor<'_>) -> Result<Next, Stop>,
+) -> Result<Result<Next, (Stop, u64)>> {
+    let length = file.length()?;
+    let mut wanted = MEMBER_BYTES;
+    loop {
+        let end = at.saturating_add(wanted);
+        let next =
+            file.with_text(at, end, |text, lent| read(&mut Cursor::new(text.get(..lent).unwrap_or_default(), 0)))?;
+        match next {
+            Err(Stop::Ends) if end < length => wanted = wanted.saturating_mul(4),
+            next => return Ok(next.map_err(|stop| (stop, at))),
+        }
+    }
+}
+
+/// Where the list of events starts behind a damaged place.
+fn events_behind(file: &TextFile, at: u64) -> Result<Option<u64>> {
+    let key = format!("\"{}\"", String::from_utf8_lossy(EVENTS));
+    file.with_text(at, at.saturating_add(SEARCH_BYTES), |text, lent| {
+        let text = text.get(..lent).unwrap_or_default();
+        memchr::memmem::find_iter(text, key.as_bytes()).find_map(|found| {
+            let mut cursor = Cursor::new(text, found);
+            cursor.key().ok()?;
+            cursor.take(b'[').ok()?.then(|| at.saturating_add(cursor.at() as u64))
+        })
+    })
+}
+
+/// How many bytes follow the end of the document, apart from blanks.
+fn bytes_behind(file: &TextFile, at: u64) -> Result<u64> {
+    let length = file.length()?;
+    file.with_text(at, at.saturating_add(MEMBER_BYTES), |text, lent| {
+        let blanks = text.get(..lent).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if blanks == lent { 0 } else { length.saturating_sub(at).saturating_sub(blanks as u64) }
+    })
+}

@@ -1,0 +1,86 @@
+//! One event of a trace.
+
+use super::cursor::{Cursor, Quoted, Stop, text_of};
+use super::decimal::nanoseconds;
+
+/// An event, with its values as they were written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Event<'a> {
+    pub phase: &'a [u8],
+    pub category: &'a [u8],
+    pub name: Quoted<'a>,
+    pub pid: &'a [u8],
+    pub tid: &'a [u8],
+    pub start: &'a [u8],
+    pub duration: &'a [u8],
+    /// An object; empty if there is none.
+    pub args: &'a [u8],
+}
+
+impl<'a> Event<'a> {
+    /// Reads the event that starts at a place, and passes over it.
+    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Stop> {
+        let mut event = Self::default();
+        cursor.expect(b'{', "an event is not an object")?;
+        if cursor.take(b'}')? {
+            return Ok(event);
+        }
+        loop {
+            match cursor.key()?.raw {
+                b"ph" => event.phase = text_of(cursor.value()?).unwrap_or_default().raw,
+                b"cat" => event.category = text_of(cursor.value()?).unwrap_or_default().raw,
+                b"name" => event.name = text_of(cursor.value()?).unwrap_or_default(),
+                b"pid" => event.pid = cursor.value()?,
+                b"tid" => event.tid = cursor.value()?,
+                b"ts" => event.start = cursor.value()?,
+                b"dur" => event.duration = cursor.value()?,
+                b"args" => event.args = cursor.value()?,
+                _ => drop(cursor.value()?),
+            }
+            if !cursor.take(b',')? {
+                cursor.expect(b'}', "a comma is missing")?;
+                return Ok(event);
+            }
+        }
+    }
+
+    /// Whether it ends when it starts.
+    pub(crate) fn has_no_length(&self) -> bool {
+        nanoseconds(self.duration).unwrap_or(0) == 0
+    }
+}
+
+/// An integer, which may be written as a text.
+pub(crate) fn integer(value: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text_of(value).map_or(value, |quoted| quoted.raw)).ok()?;
+    text.parse().ok().or_else(|| {
+        // Thread ids may use all bits.
+        text.parse::<u64>().ok().map(|number| number as i64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_has_its_values_whatever_their_order() {
+        let text = br#" {"name": "a\"b", "args": {"device": 3}, "ts": 1.5, "x": [{}], "ph": "X", "tid": 7, "cat": "kernel"} ,"#;
+        let mut cursor = Cursor::new(text, 0);
+        let event = Event::read(&mut cursor).unwrap();
+        assert_eq!((event.phase, event.category, event.start), (&b"X"[..], &b"kernel"[..], &b"1.5"[..]));
+        assert_eq!((event.name.text().as_ref(), event.args), ("a\"b", &br#"{"device": 3}"#[..]));
+        assert!(cursor.take(b',').unwrap() && event.has_no_length());
+        assert!(Event::read(&mut Cursor::new(b"{}", 0)).is_ok());
+    }
+
+    #[test]
+    fn integers_may_be_texts() {
+        let read = |text: &str| integer(text.as_bytes());
+        assert_eq!(
+            [read("12"), read("\"12\""), read("-1"), read("18446744073709551615")],
+            [Some(12), Some(12), Some(-1), Some(-1)]
+        );
+        assert_eq!([read("1.5"), read("null"), read("")], [None; 3]);
+    }
+}

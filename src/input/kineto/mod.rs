@@ -1,0 +1,30 @@
+//! Traces of the PyTorch profiler (Kineto): a Chrome trace, plain or compressed, usually a file for each rank. One pass finds where
+//! every event lies and of what kind it is; a table is then read from the events that it needs.
+
+mod cursor;
+mod decimal;
+mod document;
+mod event;
+mod kinds;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
+mod recognition;
+mod scan;
+
+pub(crate) use recognition::{is_kineto, other_program};
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod capture;
+        mod facts;
+        mod format;
+        mod gathered;
+        mod source;
+        mod tables;
+
+        pub(crate) use format::Kineto;
+    }
+}
+
+/// Name of the format in the `processes` table.
+pub(crate) const FORMAT: &str = "kineto";

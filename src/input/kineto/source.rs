@@ -1,0 +1,122 @@
+//! The process of a trace file as a source of canonical tables.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use polars::prelude::IntoLazy;
+use serde_json::Value;
+
+use super::capture::Capture;
+use super::document::Document;
+use super::facts::facts;
+use super::tables;
+use crate::columns::frames::{empty_frame, own_columns};
+use crate::input::common::{TableBuilder, is_left_out};
+use crate::input::json::{Spool, TextFile};
+use crate::input::recognition::format::{Opened, ProcessInput};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+
+struct KinetoSource(Capture);
+
+/// The process of a file; the text of a compressed one goes to the `spool`.
+///
+/// # Errors
+/// When the file cannot be read, or is damaged before the first event.
+pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result<Opened> {
+    let file = TextFile::open(path, spool)?;
+    let mut document = Document::read(&file)?;
+    let causes = file.damage.clone().into_iter().chain(std::mem::take(&mut document.damage));
+    let damage: Vec<Damage> =
+        causes.map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect();
+    let events = std::mem::take(&mut document.events);
+    if let (true, Some(damage)) = (events.chunks.is_empty(), damage.first()) {
+        bail!("{}", damage.cause);
+    }
+    let base = document.members.get("baseTimeNanoseconds");
+    let base_ns = base.and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok())).unwrap_or(0);
+    let mut capture = Capture::new(file, shown, base_ns, events);
+    capture.damage.clone_from(&damage);
+    let facts = facts(&capture, &document, source)?;
+    let notes = notes(&capture, &document, shown);
+    Ok(Opened { processes: vec![ProcessInput { facts, source: Arc::new(KinetoSource(capture)) }], notes, damage })
+}
+
+/// What is odd about a file, and which events are not read.
+fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
+    let mut notes = Vec::new();
+    let mut note = |check_id, severity, count: u64, detail| {
+        notes.push(Anomaly {
+            check_id,
+            severity,
+            table_name: "processes".to_owned(),
+            count: i64::try_from(count).unwrap_or(i64::MAX),
+            first_key: Some(shown.to_owned()),
+            detail,
+        });
+    };
+    let unread = &capture.census.unread;
+    if !unread.is_empty() {
+        let counted: Vec<String> = unread.iter().map(|(category, count)| format!("{category} ({count})")).collect();
+        let detail = format!("events of these categories or phases are not read: {}", counted.join(", "));
+        note("unread_events", Severity::Info, unread.values().sum(), detail);
+    }
+    if document.behind > 0 {
+        let detail = "bytes follow the end of the JSON document; ignored".to_owned();
+        note("junk_behind", Severity::Warning, document.behind, detail);
+    }
+    let version = document.members.get("schemaVersion").and_then(Value::as_i64);
+    if version.is_some_and(|version| version != 1) {
+        let stated = version.unwrap_or_default();
+        let detail = format!("the file states schema version {stated}; it was read as version 1");
+        note("unknown_version", Severity::Warning, 1, detail);
+    }
+    notes
+}
+
+impl ProcessReader for KinetoSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let mut builder = TableBuilder::new(context, table, columns);
+        let read = match table.name {
+            "kernels" => tables::read_kernels,
+            "memory_copies" => tables::read_copies,
+            "regions" => tables::read_regions,
+            "marks" => tables::read_marks,
+            "args" => tables::read_args,
+            "queues" => tables::read_queues,
+            "streams" => tables::read_streams,
+            "threads" => tables::read_threads,
+            "kernel_symbols" => tables::read_kernel_symbols,
+            // Tables that these traces cannot fill.
+            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+        };
+        read(&mut builder, &self.0)?;
+        builder.report_damage(self.0.damage.iter().cloned());
+        builder.finish()
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        let counts = self.0.counts;
+        match table.name {
+            "kernels" => Ok(RowCount::whole(counts.kernels)),
+            "memory_copies" => Ok(RowCount::whole(counts.copies)),
+            "regions" => Ok(RowCount::whole(counts.regions)),
+            "marks" => Ok(RowCount::whole(counts.marks)),
+            // These are gathered from other rows, so counting requires reading.
+            "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
+                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
+                let rows = self.read(context, table, &columns)?;
+                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+            }
+            _ => Ok(RowCount::default()),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `args`: what events say of themselves beyond the columns of their tables.
+
+use anyhow::Result;
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
+use crate::input::common::TableBuilder;
+use crate::input::kineto::capture::Capture;
+use crate::input::kineto::cursor::{members, text_of};
+use crate::input::kineto::event::Event;
+use crate::input::kineto::gathered::Keep;
+use crate::input::kineto::kinds::Role;
+use crate::input::kineto::scan::Chunk;
+
+/// Arguments that columns hold, or that only number the events.
+const IN_COLUMNS: [&[u8]; 12] = [
+    b"device",
+    b"stream",
+    b"correlation",
+    b"External id",
+    b"external id",
+    b"grid",
+    b"block",
+    b"bytes",
+    b"shared memory",
+    b"hsa_queue",
+    b"queue",
+    b"Ev Idx",
+];
+
+/// Roles that have arguments, and their names as owners.
+const OWNERS: [(Role, &str); 3] = [(Role::Region, "region"), (Role::Kernel, "kernel"), (Role::Copy, "copy")];
+
+#[derive(Default)]
+struct Args {
+    owners: Vec<i64>,
+    positions: Vec<i64>,
+    names: Vec<Option<String>>,
+    values: Vec<Option<String>>,
+}
+
+impl Args {
+    fn read(capture: &Capture, chunk: &Chunk, first: i64, role: Role, with_texts: bool) -> Result<Self> {
+        let mut args = Self::default();
+        capture.visit(chunk, first, role, Keep::All, |number, _, event| args.push(number, event, with_texts))?;
+        Ok(args)
+    }
+
+    fn push(&mut self, number: i64, event: &Event<'_>, with_texts: bool) {
+        let own = members(event.args).filter(|(key, _)| !IN_COLUMNS.contains(&key.raw));
+        for (position, (key, value)) in (1..).zip(own) {
+            self.owners.push(number);
+            self.positions.push(position);
+            if with_texts {
+                let text = text_of(value).map_or_else(|| String::from_utf8_lossy(value), |quoted| quoted.text());
+                self.names.push(Some(key.text().into_owned()));
+                self.values.push(Some(text.into_owned()).filter(|text| text != "null"));
+            }
+        }
+    }
+}
+
+/// Assembles the arguments.
+pub(crate) fn read_args(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
+    let with_texts = builder.wants(&["name", "value"]);
+    let mut kinds: Vec<usize> = Vec::new();
+    let mut all = Args::default();
+    for (place, (role, _)) in OWNERS.iter().enumerate() {
+        let chunks = capture.chunks().par_iter().zip(capture.numbers(*role));
+        let parts: Vec<Args> = chunks
+            .map(|(chunk, first)| Args::read(capture, chunk, *first, *role, with_texts))
+            .collect::<Result<_>>()?;
+        for part in parts {
+            kinds.extend(std::iter::repeat_n(place, part.owners.len()));
+            all.owners.extend(part.owners);
+            all.positions.extend(part.positions);
+            all.names.extend(part.names);
+            all.values.extend(part.values);
+        }
+    }
+    let height = all.owners.len();
+    builder.set_height(height);
+    let owners = OWNERS.map(|(_, owner)| Some(owner.to_owned()));
+    builder.put_with("owner", || Ok(dictionary_column("owner", &owners, kinds.iter().copied().map(Some))?))?;
+    builder.put("owner_id", Int64Chunked::from_vec("".into(), all.owners).into_series());
+    builder.put("position", Int64Chunked::from_vec("".into(), all.positions).into_series());
+    builder.put_with("name", || Ok(dictionary_column("name", &all.names, (0..height).map(Some))?))?;
+    builder.put_with("value", || Ok(text_column_from_dictionary("value", &all.values, (0..height).map(Some))?))
+}
