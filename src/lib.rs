@@ -1,6 +1,6 @@
-//! wavesieve sifts AMD GPU traces: it reads rocpd and RPD databases, rocprofv3 JSON and CSV, and its own Parquet datasets, of any
-//! number of ranks, as one trace; runs SQL and named queries over it with polars; finds bottlenecks; and converts traces to
-//! Parquet.
+//! wavesieve sifts AMD GPU traces: it reads rocpd and RPD databases, rocprofv3 JSON and CSV, traces of the PyTorch
+//! profiler, and its own Parquet datasets, of any number of ranks, as one trace; runs SQL and named queries over it with polars;
+//! finds bottlenecks; and converts traces to Parquet.
 //!
 //! ```
 //! use wavesieve::Trace;

@@ -103,6 +103,11 @@ pub enum Format {
     /// rocprofv3 JSON, compressed
     #[value(name = "json.gz")]
     JsonGz,
+    /// Traces of the PyTorch profiler
+    Kineto,
+    /// Traces of the PyTorch profiler, compressed
+    #[value(name = "kineto.gz")]
+    KinetoGz,
     /// What `convert` makes of the databases, in the folder `dataset` of the output, without counters
     Dataset,
     /// Folders of rocprofiler-compute for the processes with counters: a column for each counter
@@ -116,12 +121,19 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether it is that of the PyTorch profiler.
+    pub fn is_kineto(self) -> bool {
+        matches!(self, Self::Kineto | Self::KinetoGz)
+    }
+
     /// How files of this format end.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Rocpd => "db",
             Self::Json => "json",
             Self::JsonGz => "json.gz",
+            Self::Kineto => "pt.trace.json",
+            Self::KinetoGz => "pt.trace.json.gz",
             Self::Dataset => "parquet",
             Self::Compute | Self::ComputeLong | Self::Profile | Self::ThreadTrace => "csv",
         }
@@ -154,6 +166,11 @@ impl Arguments {
         ensure!(
             self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
             "--flavour hostile damages databases: only with --format rocpd"
+        );
+        ensure!(
+            (self.flavour == Flavour::Plain && self.counters == 0)
+                || !self.format.iter().any(|format| format.is_kineto()),
+            "--format kineto has one rank in a file, and no counters"
         );
         let compute = [Format::Compute, Format::ComputeLong];
         ensure!(

@@ -13,6 +13,7 @@ mod json_output;
 mod json_records;
 mod json_setup;
 mod json_spool;
+mod kineto;
 mod model;
 mod planted;
 mod platform;
@@ -34,6 +35,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Flavour, Format};
 use crate::json::JsonFile;
+use crate::kineto::KinetoFile;
 use crate::model::Setup;
 use crate::platform::Pass;
 use crate::rocpd::RocpdFile;
@@ -84,7 +86,8 @@ fn write_separate(arguments: &Arguments, format: Format) -> Result<u64> {
     let mut rows = 0;
     for (rank, pass) in passes(arguments) {
         let setup = platform::setup(arguments, rank, pass);
-        let file_name = format!("{}_results.{}", setup.process.pid, format.extension());
+        let stem = if format.is_kineto() { "" } else { "_results" };
+        let file_name = format!("{}{stem}.{}", setup.process.pid, format.extension());
         let path = arguments.output.join(&setup.node.hostname).join(file_name);
         let mut file = TraceFile::create(arguments, format, &path)?;
         let written = file.write_process(arguments, &setup, pass);
@@ -123,6 +126,7 @@ fn write_planted(arguments: &Arguments) -> Result<u64> {
 enum TraceFile {
     Rocpd(RocpdFile),
     Json(Box<JsonFile>),
+    Kineto(Box<KinetoFile>),
 }
 
 impl TraceFile {
@@ -132,6 +136,10 @@ impl TraceFile {
             Format::Json | Format::JsonGz => {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
+            }
+            Format::Kineto | Format::KinetoGz => {
+                let gzip = format == Format::KinetoGz;
+                Self::Kineto(Box::new(KinetoFile::create(path, gzip, arguments.json_layout)?))
             }
             Format::Dataset | Format::Compute | Format::ComputeLong | Format::Profile | Format::ThreadTrace => {
                 bail!("these are several files")
@@ -153,6 +161,11 @@ impl TraceFile {
                 let end_ns = workload.run(&mut writer)?;
                 writer.finish(end_ns)
             }
+            Self::Kineto(file) => {
+                let mut writer = file.add_process(setup, arguments.ranks)?;
+                let end_ns = workload.run(&mut writer)?;
+                writer.finish(end_ns)
+            }
         }
     }
 
@@ -167,6 +180,7 @@ impl TraceFile {
                 file.close(arguments.vacuum)
             }
             Self::Json(file) => file.close(),
+            Self::Kineto(file) => file.close(),
         }
     }
 }

@@ -22,7 +22,8 @@ use super::settings::{Settings, selected};
 use super::{signals, suggest};
 use crate::engine::Registry;
 
-const ABOUT: &str = "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
+const ABOUT: &str =
+    "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {

@@ -18,7 +18,7 @@ use crate::derive::launching::{dispatch_launches, following_kernels, graph_work,
 use crate::derive::memory::{allocation_lifetimes, memory_live};
 use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
-use crate::derive::ranging::{gemm_problems, range_self_times, range_work, ranges};
+use crate::derive::ranging::{gemm_problems, operators, range_self_times, range_work, ranges};
 use crate::derive::ranks::{clocks, collective_kernels};
 use crate::derive::repeating::{iterations, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
@@ -52,6 +52,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &launches::DECLARATION,
     &memory_live::DECLARATION,
     &metric_sums::DECLARATION,
+    &operators::DECLARATION,
     &process_features::DECLARATION,
     &profiler_pauses::DECLARATION,
     &queue_depths::DECLARATION,

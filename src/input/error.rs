@@ -45,8 +45,8 @@ pub enum InputError {
 
 fn explain(reasons: &[(String, String)]) -> String {
     match reasons {
-        [] => "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, stats_*.csv of --att, workload folders of \
-               rocprofiler-compute, directories that hold them, or a dataset"
+        [] => "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, PyTorch traces, stats_*.csv of --att, workload \
+               folders of rocprofiler-compute, directories that hold them, or a dataset"
             .to_owned(),
         [(path, reason)] => format!("{path}: {reason}"),
         many => {

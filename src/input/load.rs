@@ -26,8 +26,8 @@ use crate::trace::observer::watched;
 use crate::trace::{Trace, TraceProcess};
 
 /// The message about a directory in which nothing was found.
-const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
-     --att, counters of rocprofiler-compute, or a dataset";
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, PyTorch traces, \
+     stats_*.csv of --att, counters of rocprofiler-compute, or a dataset";
 
 /// The message about an input in which nothing was recorded.
 const NO_PROCESS: &str = "a trace without any process; collect again";

@@ -4,7 +4,7 @@ use crate::common::{records, run, succeed};
 use crate::dialects::databases::{sampled, schema_3};
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
-const FILLED: [(&str, &str); 14] = [
+const FILLED: [(&str, &str); 18] = [
     ("bottlenecks", "fixtures/profile"),
     ("memory_chart", "fixtures/profile"),
     ("occupancy", "fixtures/profile"),
@@ -19,6 +19,10 @@ const FILLED: [(&str, &str); 14] = [
     ("stragglers", "fixtures/planted"),
     ("trace_health", "fixtures/hostile"),
     ("kernel_pace", "fixtures/planted"),
+    ("operators", "fixtures/kineto_two_ranks"),
+    ("operator_summary", "fixtures/kineto_two_ranks"),
+    ("operator_shapes", "fixtures/kineto_two_ranks"),
+    ("module_summary", "fixtures/kineto_two_ranks"),
 ];
 
 #[test]
@@ -71,6 +75,7 @@ fn every_column_has_a_value_somewhere() {
         "fixtures/profile",
         "fixtures/compute",
         "fixtures/thread_trace",
+        "fixtures/kineto_two_ranks",
         "fixtures/hostile",
         "fixtures/counters",
         sampled.path.as_str(),

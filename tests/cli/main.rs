@@ -41,6 +41,7 @@ mod groupings;
 mod hardware;
 mod html_pages;
 mod idling;
+mod kineto;
 mod lab_autotune;
 mod lab_capture;
 mod lab_code;

@@ -35,6 +35,15 @@ pub(crate) struct Operation {
     count: Option<String>,
     per_rank: bool,
     bus: Bus,
+    /// Names that PyTorch has for it.
+    #[serde(default)]
+    torch: Vec<String>,
+    /// The argument of a kernel with the number of elements.
+    #[serde(default)]
+    elements: Option<String>,
+    /// Whether that is the number for all ranks.
+    #[serde(default)]
+    of_all: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -153,7 +162,42 @@ fn type_bytes(text: &str) -> Option<i64> {
     facts().types.get(lower.strip_prefix("nccl").unwrap_or(&lower)).copied()
 }
 
+/// Arguments by which PyTorch describes the collective that a kernel is of: its name, the type of the elements, and the group.
+pub(crate) const COLLECTIVE: &str = "Collective name";
+pub(crate) const GROUP: [&str; 2] = ["Process Group Name", "Process Group Ranks"];
+pub(crate) const GROUP_SIZE: &str = "Group size";
+const ELEMENT_TYPE: &str = "dtype";
+
+/// Whether an argument of a kernel describes its collective.
+pub(crate) fn describes_collective(argument: &str) -> bool {
+    let elements = || operations().iter().filter_map(|operation| operation.elements.as_deref());
+    [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE].contains(&argument)
+        || GROUP.contains(&argument)
+        || elements().any(|name| name == argument)
+}
+
 impl Message {
+    /// What a kernel with these arguments gives; `None` where they describe no collective that is known.
+    pub(crate) fn from_kernel<'a>(
+        communicator: Option<u32>,
+        argument: impl Fn(&str) -> Option<&'a str>,
+    ) -> Option<Self> {
+        let name = argument(COLLECTIVE)?;
+        let place = operations().iter().position(|operation| is_one_of(name, &operation.torch))?;
+        let operation = operations().get(place)?;
+        let ranks = argument(GROUP_SIZE).and_then(number).filter(|ranks| *ranks > 0);
+        let count = operation.elements.as_deref().and_then(&argument).and_then(number).filter(|count| *count >= 0);
+        let share = |count: i64| if operation.of_all { count.checked_div(ranks?) } else { Some(count) };
+        let rank_bytes = match (count, argument(ELEMENT_TYPE)) {
+            (Some(count), Some(element)) => share(count)
+                .zip(type_bytes(element))
+                .and_then(|(count, bytes)| count.checked_mul(bytes))
+                .ok_or(Sizes::Unreadable),
+            _ => Err(Sizes::NoArguments),
+        };
+        Some(Self { operation: place, receives: name.eq_ignore_ascii_case("recv"), rank_bytes, communicator })
+    }
+
     /// What a call with these arguments gives; `None` for calls that move nothing.
     pub(crate) fn from_call<'a>(
         call: &str,

@@ -1,6 +1,7 @@
-//! ROCTx ranges and what was launched in them.
+//! ROCTx ranges, operators of PyTorch, and what was launched in them.
 
 pub(crate) mod gemm_problems;
+pub(crate) mod operators;
 pub(crate) mod range_forest;
 pub(crate) mod range_self_times;
 pub(crate) mod range_tables;

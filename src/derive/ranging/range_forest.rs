@@ -93,10 +93,18 @@ impl RangeForest {
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
     pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
+        Self::of_regions(tables, &marked(needed(tables, "regions")?)?)
+    }
+
+    /// Builds the forest of the chosen regions that are valid.
+    ///
+    /// # Errors
+    /// Those of [`RangeForest::from_frames`].
+    pub(crate) fn of_regions(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let work = LaunchedWork::from_frames(tables)?;
         let mut messages = Messages::default();
-        let mut ranges = ranges_of(regions, &mut messages)?;
+        let mut ranges = ranges_of(regions, chosen, &mut messages)?;
         ranges.sort_by_key(|range| (range.extent.start_ns, Reverse(range.extent.end_ns), range.region_id));
         let mut by_thread: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
         for (position, range) in (0_u32..).zip(&ranges) {
@@ -189,22 +197,23 @@ impl Messages {
     }
 }
 
-/// The valid ranges among the regions, not yet nested.
-fn ranges_of(regions: &DataFrame, messages: &mut Messages) -> Result<Vec<Range>> {
+/// Which regions are ranges.
+fn marked(regions: &DataFrame) -> Result<BooleanChunked> {
     let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
-    let is_valid = regions.column("valid")?.bool()?;
-    let chosen = regions.filter(&(&is_marker & is_valid))?;
-    let chosen = {
-        let by_name = rows_named(chosen.column("name")?, is_range)?;
-        let by_category = rows_named(chosen.column("category")?, is_range_category)?;
-        let (by_name, by_category) = (BoolValues::new(&by_name), BoolValues::new(&by_category));
-        let is_range: BooleanChunked = by_name
-            .iter()
-            .zip(by_category.iter())
-            .map(|(by_name, by_category)| by_name != Some(false) && by_category != Some(false))
-            .collect();
-        chosen.filter(&is_range)?
-    };
+    let by_name = rows_named(regions.column("name")?, is_range)?;
+    let by_category = rows_named(regions.column("category")?, is_range_category)?;
+    let (by_name, by_category) = (BoolValues::new(&by_name), BoolValues::new(&by_category));
+    let is_range: BooleanChunked = by_name
+        .iter()
+        .zip(by_category.iter())
+        .map(|(by_name, by_category)| by_name != Some(false) && by_category != Some(false))
+        .collect();
+    Ok(&is_marker & &is_range)
+}
+
+/// The chosen regions that are valid, not yet nested.
+fn ranges_of(regions: &DataFrame, chosen: &BooleanChunked, messages: &mut Messages) -> Result<Vec<Range>> {
+    let chosen = regions.filter(&(chosen & regions.column("valid")?.bool()?))?;
     anyhow::ensure!(u32::try_from(chosen.height()).is_ok(), "more ranges than can be counted");
     let ids = I64Values::new(chosen.column("region_id")?.i64()?);
     let starts = I64Values::new(chosen.column("start_ns")?.i64()?);

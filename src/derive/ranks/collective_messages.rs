@@ -7,7 +7,8 @@ use polars::prelude::*;
 
 use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
 use crate::analysis::collectives::messages::{
-    COMMUNICATOR, Creation, Message, Sizes, creation_of, has_message_arguments, number, operation_of, shared_out,
+    COMMUNICATOR, Creation, GROUP, GROUP_SIZE, Message, Sizes, creation_of, describes_collective,
+    has_message_arguments, number, operation_of, shared_out,
 };
 use crate::analysis::intervals::gallop::gallop_near;
 use crate::columns::frames::rows_named;
@@ -74,7 +75,7 @@ pub(crate) fn messages(
     };
     let names = regions.map_or_else(|| read(&["name"]), |regions| Ok(regions.clone()))?;
     if !rows_named(names.column("name")?, |name| operation_of(name).is_some())?.any() {
-        return Ok(nothing);
+        return Ok(described(kernels, tables)?.unwrap_or(nothing));
     }
     drop(names);
     let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
@@ -108,6 +109,32 @@ pub(crate) fn messages(
         }
     }
     Ok(Messages { of_kernels, communicators: recorded.communicators })
+}
+
+/// What the arguments of kernels themselves say, as PyTorch records them; `None` where they say nothing.
+fn described(kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<Messages>> {
+    let hint = ScanHint { regions: Some(Vec::new()), ..ScanHint::default() };
+    let arguments = Arguments::of("kernel", tables, &hint, describes_collective)?;
+    if arguments.0.is_empty() {
+        return Ok(None);
+    }
+    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut communicators: Vec<RecordedCommunicator> = Vec::new();
+    let mut of_kernel = |dispatch: i64| {
+        let group: Option<Vec<&str>> = GROUP.iter().map(|name| arguments.get(dispatch, name)).collect();
+        let communicator = group.map(|group| {
+            *numbers.entry(group.join(" ")).or_insert_with_key(|id| {
+                let ranks = arguments.get(dispatch, GROUP_SIZE).and_then(number).filter(|ranks| *ranks > 0);
+                communicators.push(RecordedCommunicator { ranks, id: Some(id.clone()) });
+                (communicators.len() - 1) as u32
+            })
+        });
+        Message::from_kernel(communicator, |name| arguments.get(dispatch, name))
+    };
+    let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let of_kernels: Vec<_> =
+        dispatches.iter().map(|dispatch| dispatch.and_then(&mut of_kernel).ok_or(Sizes::NoCall)).collect();
+    Ok(Some(Messages { of_kernels, communicators }))
 }
 
 /// Start and thread of a call.
@@ -185,18 +212,24 @@ struct Arguments(Vec<(i64, String, String)>);
 impl Arguments {
     fn read(tables: &dyn OnDemandTables, regions: Vec<i64>) -> Result<Self> {
         let hint = ScanHint { regions: Some(regions.clone()), ..ScanHint::default() };
+        let Self(mut found) = Self::of("region", tables, &hint, has_message_arguments)?;
+        found.retain(|(owner, _, _)| regions.binary_search(owner).is_ok());
+        Ok(Self(found))
+    }
+
+    /// Those arguments of some kind of owners that count, in the order of the owners.
+    fn of(owner: &str, tables: &dyn OnDemandTables, hint: &ScanHint, counts: fn(&str) -> bool) -> Result<Self> {
         let frame = tables
-            .rows("args", &["owner", "owner_id", "name", "value"], Some(&hint))?
-            .filter(col("owner").cast(DataType::String).eq(lit("region")))
+            .rows("args", &["owner", "owner_id", "name", "value"], Some(hint))?
+            .filter(col("owner").cast(DataType::String).eq(lit(owner)))
             .select([col("owner_id"), col("name"), col("value")])
             .collect()?;
-        let frame = frame.filter(&rows_named(frame.column("name")?, has_message_arguments)?)?;
+        let frame = frame.filter(&rows_named(frame.column("name")?, counts)?)?;
         let owners = I64Values::new(frame.column("owner_id")?.i64()?);
         let names = frame.column("name")?.cast(&DataType::String)?;
         let texts = names.str()?.iter().zip(frame.column("value")?.str()?.iter());
         let mut found = Vec::new();
         for (owner, (name, value)) in owners.iter().zip(texts) {
-            let owner = owner.filter(|owner| regions.binary_search(owner).is_ok());
             if let (Some(owner), Some(name), Some(value)) = (owner, name, value) {
                 found.push((owner, name.to_owned(), value.to_owned()));
             }

@@ -50,7 +50,7 @@ mod tests {
             rpd,
             fixture("merged/merged.db"),
             fixture("two_nodes_json/node0/4100_results.json.gz"),
-            fixture("kineto_two_ranks/rank0.json.gz"),
+            fixture("kineto_two_ranks/node0/4100.pt.trace.json.gz"),
             fixture("thread_trace/4100_kernel_trace.csv"),
             fixture("profile/pmc_perf.csv"),
             fixture("thread_trace/stats_ui_output_agent_4_dispatch_3.csv"),

@@ -130,7 +130,7 @@ pub(super) static REGIONS: Table = Table {
         PROCESS,
         RANK,
         id("region_id", "Region, unique in the process"),
-        cat("domain", "hip hsa marker rccl rocdecode rocjpeg ompt kfd mpi host …"),
+        cat("domain", "hip hsa marker rccl rocdecode rocjpeg ompt kfd mpi host torch python …"),
         cat("category", "Category, as recorded"),
         cat("name", "Function or operation, `unknown` if the input has none"),
         text("message", "ROCTx text of a marker").null(),

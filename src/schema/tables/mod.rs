@@ -64,6 +64,7 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::RANGE_SELF_TIMES,
     &ranging::RANGE_WORK,
     &ranging::GEMM_PROBLEMS,
+    &ranging::OPERATORS,
     &ranging::ITERATIONS,
     &ranging::RUN_PARTS,
     &ranks::CLOCKS,

@@ -75,6 +75,35 @@ pub(crate) static RANGE_WORK: Table = Table {
     ],
 };
 
+pub(crate) static OPERATORS: Table = Table {
+    name: "operators",
+    key: &["operator_id"],
+    sort: &["start_ns", "operator_id"],
+    origin: Origin::OnDemand,
+    about: "One row per valid operator of PyTorch, and per call of a module if Python functions were recorded. Operators nest in operators and modules in modules, on their thread. Kernels and copies belong to the operators and to the modules of the launching thread that were open when the launching call started; work whose call was not recorded belongs to none.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("operator_id", "Its `region_id` in `regions`"),
+        cat("kind", "`operator`, or `module` for the call of an `nn.Module`"),
+        cat("name", "Name, such as `aten::mm` or `Linear_0`"),
+        text("path", "Names from the outermost of this kind to this one, joined by `/`; see `ranges`"),
+        int("depth", Unit::Count, "Nesting depth among those of its kind on its thread"),
+        id("parent_id", "The one that it lies in").null(),
+        id("tid", "Thread that called it").null(),
+        int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
+        int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
+        int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+        int("self_ns", Unit::Nanoseconds, "Duration minus the duration of those of its kind in it"),
+        int("kernels", Unit::Count, "Kernels launched in it, those in it included"),
+        int("kernel_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("copy_ns", Unit::Nanoseconds, "Sum of the durations of the copies launched in it"),
+        int("self_kernels", Unit::Count, "Kernels launched in it and in none of its kind in it"),
+        int("self_kernel_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("self_copy_ns", Unit::Nanoseconds, "Sum of the durations of such copies"),
+    ],
+};
+
 pub(crate) static ITERATIONS: Table = Table {
     name: "iterations",
     key: &["iteration"],

@@ -41,9 +41,21 @@ struct Args {
 }
 
 impl Args {
-    fn read(capture: &Capture, chunk: &Chunk, first: i64, role: Role, with_texts: bool) -> Result<Self> {
+    /// Those of the events of a role in a chunk, or only of some.
+    fn read(
+        capture: &Capture,
+        chunk: &Chunk,
+        first: i64,
+        role: Role,
+        with_texts: bool,
+        only: Option<&[i64]>,
+    ) -> Result<Self> {
         let mut args = Self::default();
-        capture.visit(chunk, first, role, Keep::All, |number, _, event| args.push(number, event, with_texts))?;
+        capture.visit(chunk, first, role, Keep::All, |number, _, event| {
+            if only.is_none_or(|only| only.binary_search(&number).is_ok()) {
+                args.push(number, event, with_texts);
+            }
+        })?;
         Ok(args)
     }
 
@@ -53,12 +65,31 @@ impl Args {
             self.owners.push(number);
             self.positions.push(position);
             if with_texts {
-                let text = text_of(value).map_or_else(|| String::from_utf8_lossy(value), |quoted| quoted.text());
+                let text = text_of(value).map_or_else(|| spaced(value), |quoted| quoted.text().into_owned());
                 self.names.push(Some(key.text().into_owned()));
-                self.values.push(Some(text.into_owned()).filter(|text| text != "null"));
+                self.values.push(Some(text).filter(|text| text != "null"));
             }
         }
     }
+}
+
+/// A value that is no text, with a blank behind each comma and colon and no others: writers lay out lists differently.
+fn spaced(value: &[u8]) -> String {
+    let mut text: Vec<u8> = Vec::with_capacity(value.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in value {
+        if in_string || !byte.is_ascii_whitespace() {
+            text.push(*byte);
+        }
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' | b':' if !in_string => text.push(b' '),
+            _ => {}
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Assembles the arguments.
@@ -66,10 +97,15 @@ pub(crate) fn read_args(builder: &mut TableBuilder<'_>, capture: &Capture) -> Re
     let with_texts = builder.wants(&["name", "value"]);
     let mut kinds: Vec<usize> = Vec::new();
     let mut all = Args::default();
+    let regions = builder.context.hint.and_then(|hint| hint.regions.as_deref());
     for (place, (role, _)) in OWNERS.iter().enumerate() {
+        let only = regions.filter(|_| *role == Role::Region);
+        if only.is_some_and(<[i64]>::is_empty) {
+            continue;
+        }
         let chunks = capture.chunks().par_iter().zip(capture.numbers(*role));
         let parts: Vec<Args> = chunks
-            .map(|(chunk, first)| Args::read(capture, chunk, *first, *role, with_texts))
+            .map(|(chunk, first)| Args::read(capture, chunk, *first, *role, with_texts, only))
             .collect::<Result<_>>()?;
         for part in parts {
             kinds.extend(std::iter::repeat_n(place, part.owners.len()));
@@ -87,4 +123,17 @@ pub(crate) fn read_args(builder: &mut TableBuilder<'_>, capture: &Capture) -> Re
     builder.put("position", Int64Chunked::from_vec("".into(), all.positions).into_series());
     builder.put_with("name", || Ok(dictionary_column("name", &all.names, (0..height).map(Some))?))?;
     builder.put_with("value", || Ok(text_column_from_dictionary("value", &all.values, (0..height).map(Some))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spaced;
+
+    #[test]
+    fn lists_look_alike_however_they_were_laid_out() {
+        for text in ["[[64, 1024], []]", "[[64,1024],[]]", "[\n[\n64,\n1024\n],\n[]\n]"] {
+            assert_eq!(spaced(text.as_bytes()), "[[64, 1024], []]");
+        }
+        assert_eq!(spaced(br#"["a,  b\" :", 1]"#), r#"["a,  b\" :", 1]"#);
+    }
 }
