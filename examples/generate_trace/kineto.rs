@@ -143,13 +143,18 @@ impl KinetoWriter<'_> {
                 let mut args = json!({"correlation": region.id});
                 if let Some(operator) = operator {
                     let rows = 64 + region.id % 4 * 64;
-                    let shapes = json!({
+                    let mut shapes = json!({
                         "External id": region.id,
                         "Concrete Inputs": ["", ""],
                         "Input type": ["c10::BFloat16", "c10::BFloat16"],
                         "Input Strides": [[1024, 1], []],
                         "Input Dims": [[rows, 1024], []],
                     });
+                    // Every fourth is recorded by autograd, as one that needs gradients is.
+                    if region.id % 4 == 0 {
+                        shapes["Sequence number"] = json!(region.id);
+                        shapes["Fwd thread id"] = json!(0);
+                    }
                     self.event(&span("cpu_op", operator), &pid, &tid, &shapes)?;
                     args = json!({"External id": region.id, "correlation": region.id});
                     self.flow("s", region.id, self.setup.process.pid, region.thread_id, region.start_ns)?;
@@ -166,6 +171,10 @@ impl KinetoWriter<'_> {
                         end_ns: region.end_ns,
                     };
                     self.event(&module, &pid, &tid, &json!({"Python id": region.id}))?;
+                }
+                if message == "backward" {
+                    let node = span("cpu_op", "autograd::engine::evaluate_function: MulBackward0");
+                    self.event(&node, &pid, &tid, &json!({"Sequence number": 0, "Fwd thread id": 1}))?;
                 }
                 self.event(&span("user_annotation", message), &pid, &tid, &json!({}))
             }

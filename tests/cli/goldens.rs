@@ -4,7 +4,7 @@ use crate::common::{records, run, succeed};
 use crate::dialects::databases::{sampled, schema_3};
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
-const FILLED: [(&str, &str); 18] = [
+const FILLED: [(&str, &str); 19] = [
     ("bottlenecks", "fixtures/profile"),
     ("memory_chart", "fixtures/profile"),
     ("occupancy", "fixtures/profile"),
@@ -23,6 +23,7 @@ const FILLED: [(&str, &str); 18] = [
     ("operator_summary", "fixtures/kineto_two_ranks"),
     ("operator_shapes", "fixtures/kineto_two_ranks"),
     ("module_summary", "fixtures/kineto_two_ranks"),
+    ("recompute", "fixtures/kineto_two_ranks"),
 ];
 
 #[test]

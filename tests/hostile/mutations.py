@@ -40,7 +40,7 @@ BY_RANK = ["--rank-from", r"rank(\d+)"]
 def make_bases(binary, generator, work):
     """A folder of files for each format and rank; a dataset of all ranks."""
     bases = {}
-    for form, options in [("rocpd", ["--format", "rocpd"]), ("json", ["--format", "json"])]:
+    for form, options in [("rocpd", ["--format", "rocpd"]), ("json", ["--format", "json"]), ("kineto", ["--format", "kineto"])]:
         made = work / f"made_{form}"
         subprocess.run([generator, *GENERATE, *options, "-o", made], check=True, capture_output=True)
         paths = sorted(path for path in made.rglob("*") if path.is_file())
@@ -97,7 +97,7 @@ class Tester:
         self.binary, self.base, self.form, self.work = binary, base, form, work
         self.codes = collections.Counter()
         self.ways = {
-            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "csv": damage.CSV, "dataset": damage.DATASET,
+            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "kineto": damage.JSON, "csv": damage.CSV, "dataset": damage.DATASET,
         }[form]  # fmt: skip
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
@@ -241,7 +241,7 @@ def main():
     arguments.add_argument("--generator", required=True, help="the built example generate_trace")
     arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format; of RPD and datasets a fifth")
     arguments.add_argument("--only", type=int, nargs="*", help="numbers of damaged files, to repeat a failure")
-    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "csv", "rpd", "dataset"])
+    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "kineto", "csv", "rpd", "dataset"])
     options = arguments.parse_args()
     problems, runs = [], 0
     with tempfile.TemporaryDirectory() as directory:

@@ -28,13 +28,13 @@ const DIRECTIONS: [&str; 6] = ["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 /// Spellings of directions, without blanks and in capitals: CUPTI's, those of roctracer, and of rocprofiler-sdk. Arrays are in the
 /// memory of the GPU.
 const SPELLINGS: &[(Direction, &[&str])] = &[
+    (Direction::PeerToPeer, &["PTOP", "PEER"]),
     (Direction::HostToDevice, &["HTOD", "HTOA", "HOSTTODEVICE", "HOST_TO_DEVICE", "HOST->DEVICE"]),
     (Direction::DeviceToHost, &["DTOH", "ATOH", "DEVICETOHOST", "DEVICE_TO_HOST", "DEVICE->HOST"]),
     (
         Direction::DeviceToDevice,
         &["DTOD", "ATOA", "ATOD", "DTOA", "DEVICETODEVICE", "DEVICE_TO_DEVICE", "DEVICE->DEVICE"],
     ),
-    (Direction::PeerToPeer, &["PTOP", "PEERTOPEER", "PEER"]),
     (Direction::HostToHost, &["HTOH", "HOSTTOHOST", "HOST_TO_HOST", "HOST->HOST"]),
 ];
 
