@@ -18,7 +18,7 @@ venv="$cache/oracle-$(sha256sum tests/oracle/requirements.txt | cut -c1-12)"
 
 # Inputs with databases, and inputs of other formats. Data that is absent is left out, with a warning.
 database_inputs=(fixtures/two_nodes fixtures/hostile fixtures/merged fixtures/counters)
-other_inputs=(fixtures/two_nodes_json fixtures/counters_json fixtures/planted)
+other_inputs=(fixtures/two_nodes_json fixtures/counters_json fixtures/planted fixtures/kineto_two_ranks)
 derived_inputs=(fixtures/two_nodes fixtures/hostile fixtures/counters)
 filter_inputs=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
 json_908="$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz"
