@@ -146,6 +146,7 @@ fn agent(properties: &Value) -> Option<AgentFacts> {
 fn architecture(product: &str, (major, minor): (i64, i64)) -> String {
     let contains = |names: &[&str]| names.iter().any(|name| product.contains(name));
     match (major, minor) {
+        _ if product.starts_with("gfx") => product.to_owned(),
         (0, _) => "unknown".to_owned(),
         _ if contains(&["NVIDIA", "Tesla", "GeForce", "Quadro"]) => format!("sm_{major}{minor}"),
         (9, 4) => "gfx942".to_owned(),
@@ -169,6 +170,7 @@ mod tests {
             ("AMD Instinct MI210", (9, 0), "gfx90a"),
             ("NVIDIA H100 80GB HBM3", (9, 0), "sm_90"),
             ("AMD Radeon Graphics", (9, 0), "unknown"),
+            ("gfx942", (0, 0), "gfx942"),
             ("", (0, 0), "unknown"),
         ] {
             assert_eq!(architecture(product, version), name, "{product}");

@@ -14,7 +14,6 @@ const OTHERS: &[(&str, &str)] = &[
     ("/host:CPU", "JAX or TensorFlow (XLA)"),
     ("/device:GPU", "JAX or TensorFlow (XLA)"),
     ("\"BeginNs\"", "rocprof v1"),
-    ("wavesieve", "wavesieve itself"),
     ("Total ExecuteCompiler", "clang -ftime-trace"),
     ("CrRendererMain", "Chrome"),
     ("CrBrowserMain", "Chrome"),

@@ -5,8 +5,8 @@ use crate::input::rocprofv3_csv;
 
 /// Ends of the names of databases that are one capture each.
 const DATABASES: [&str; 4] = [".db", ".db.gz", ".rpd", ".rpd.gz"];
-/// Ends of the names of rocprofv3 JSON.
-const JSON: [&str; 2] = ["_results.json", "_results.json.gz"];
+/// Ends of the names of rocprofv3 JSON and of traces of the PyTorch profiler.
+const JSON: [&str; 4] = ["_results.json", "_results.json.gz", ".pt.trace.json", ".pt.trace.json.gz"];
 /// Ends of the names of single files that are packed in a way that is not read.
 const PACKED: [&str; 4] = [".zst", ".xz", ".bz2", ".zip"];
 /// Ends of the names of archives, which may hold any number of files.
@@ -20,7 +20,7 @@ const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
 pub(crate) enum ExpectedKind {
     /// A rocpd or RPD database, or a trace in an archive that is not read.
     Database,
-    /// rocprofv3 JSON. Other programs use these names too.
+    /// rocprofv3 JSON, or a trace of the PyTorch profiler. Other programs use these names too.
     Json,
     /// CSV of rocprofv3, or counters of rocprofiler-compute.
     Csv,
@@ -74,6 +74,7 @@ mod tests {
             ("rank1.db.zst", Some(ExpectedKind::Database)),
             ("4100_results.json.xz", Some(ExpectedKind::Database)),
             ("4100_results.json.gz", Some(ExpectedKind::Json)),
+            ("host_1.2.pt.trace.json.gz", Some(ExpectedKind::Json)),
             ("config.json", None),
             ("4100_kernel_trace.csv", Some(ExpectedKind::Csv)),
             ("pmc_perf.csv", Some(ExpectedKind::Csv)),
