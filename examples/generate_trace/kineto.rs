@@ -152,8 +152,7 @@ impl KinetoWriter<'_> {
                     });
                     // Every fourth is recorded by autograd, as one that needs gradients is.
                     if region.id % 4 == 0 {
-                        shapes["Sequence number"] = json!(region.id);
-                        shapes["Fwd thread id"] = json!(0);
+                        add(&mut shapes, json!({"Sequence number": region.id, "Fwd thread id": 0}));
                     }
                     self.event(&span("cpu_op", operator), &pid, &tid, &shapes)?;
                     args = json!({"External id": region.id, "correlation": region.id});
@@ -210,9 +209,7 @@ impl KinetoWriter<'_> {
                 "Seq": self.collectives,
             });
             self.collectives += 1;
-            if let (Some(args), Value::Object(collective)) = (args.as_object_mut(), collective) {
-                args.extend(collective);
-            }
+            add(&mut args, collective);
         }
         let (device, stream) = (dispatch.agent_id.to_string(), dispatch.stream_id.to_string());
         let (start_ns, end_ns) = (dispatch.start_ns, dispatch.end_ns);
@@ -237,8 +234,7 @@ impl KinetoWriter<'_> {
             "bytes": copy.bytes,
         });
         if kind == "DtoD" && copy.source_agent_id != copy.target_agent_id {
-            args["fromDevice"] = json!(copy.source_agent_id);
-            args["toDevice"] = json!(copy.target_agent_id);
+            add(&mut args, json!({"fromDevice": copy.source_agent_id, "toDevice": copy.target_agent_id}));
         }
         let span = Span { category: "gpu_memcpy", name, start_ns: copy.start_ns, end_ns: copy.end_ns };
         self.event(&span, &device.to_string(), &copy.stream_id.to_string(), &args)
@@ -248,6 +244,13 @@ impl KinetoWriter<'_> {
         let span =
             Span { category: "user_annotation", name: &mark.message, start_ns: mark.time_ns, end_ns: mark.time_ns };
         self.event(&span, &self.setup.process.pid.to_string(), &mark.thread_id.to_string(), &json!({}))
+    }
+}
+
+/// Adds the members of an object to another.
+fn add(object: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
     }
 }
 

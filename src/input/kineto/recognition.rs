@@ -36,7 +36,7 @@ pub(crate) fn is_kineto(text: &str) -> bool {
     };
     is_object
         && ((has_version() && MEMBERS.iter().any(|member| text.contains(member)))
-            || (has_events() && CATEGORIES.iter().any(|name| of_category(&name))))
+            || (has_events() && CATEGORIES.iter().any(of_category)))
 }
 
 /// What wrote a text that starts as another Chrome trace does.
