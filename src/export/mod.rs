@@ -8,6 +8,8 @@ pub(crate) mod cell;
 #[cfg(feature = "cli")]
 pub(crate) mod chrome;
 pub(crate) mod columnar;
+#[cfg(feature = "cli")]
+pub(crate) mod compute_database;
 pub(crate) mod conversion;
 pub(crate) mod convert;
 pub(crate) mod convert_process;

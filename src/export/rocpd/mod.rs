@@ -17,6 +17,6 @@ mod views;
 
 pub(crate) use collection::check_inputs;
 pub(crate) use merge::merge;
-pub(crate) use output::{DamagedSource, Written};
+pub(crate) use output::{DamagedSource, OutputDatabase, Written};
 pub(crate) use package::{Packaging, package};
 pub(crate) use trim::trim;

@@ -65,7 +65,7 @@ fn is_damage(error: &anyhow::Error) -> bool {
 }
 
 /// A database that has no name yet.
-pub(super) struct OutputDatabase {
+pub(crate) struct OutputDatabase {
     connection: Connection,
     file: NamedTempFile,
     place: PathBuf,
@@ -78,7 +78,7 @@ impl OutputDatabase {
     ///
     /// # Errors
     /// When the path cannot be written as a file.
-    pub(super) fn create(path: &Path) -> Result<Self> {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
         let Target::File(place) = Target::resolve(path)? else {
             bail!("{} cannot hold a database, which is written in pieces; name a file", path.display());
         };
@@ -96,7 +96,7 @@ impl OutputDatabase {
     }
 
     /// SQLite with the output as `main`.
-    pub(super) fn connection(&self) -> &Connection {
+    pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
@@ -125,7 +125,7 @@ impl OutputDatabase {
     ///
     /// # Errors
     /// When the last pages cannot be written.
-    pub(super) fn finish(self) -> Result<u64> {
+    pub(crate) fn finish(self) -> Result<u64> {
         let failed = || format!("cannot write {}", self.shown);
         self.connection.close().map_err(|(_, error)| error).with_context(failed)?;
         let bytes = self.file.as_file().metadata().with_context(failed)?.len();

@@ -16,6 +16,7 @@ use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::engine::Registry;
 use crate::export::atomic::write_directory;
+use crate::export::compute_database;
 use crate::export::conversion::{
     Destination, FinishPlan, Key, Outcome, Plan, Refused, ShardPlan, Share, check_output, convert, finish, finished_of,
     on_demand_name, on_demand_tables, refuse_share, shard_path,
@@ -92,6 +93,8 @@ enum ConvertFormat {
     ChromeJson,
     /// The CSV files of rocprofv3 or of `rocpd convert`
     Rocprofv3Csv,
+    /// The analysis database of rocprofiler-compute, schema 2.0.0: dispatches, metrics and rooflines by kernel
+    RocprofComputeDb,
 }
 
 impl ConvertArguments {
@@ -106,6 +109,35 @@ impl ConvertArguments {
             return Err(Failure::Usage(message.to_owned()));
         }
         self.timeline.write(&self.input, &self.output, format, registry, global)
+    }
+
+    /// Writes the analysis database of rocprofiler-compute.
+    fn write_compute_database(&self, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+        self.timeline.refuse()?;
+        if !self.with.is_empty() || self.overwrite || self.csv_flavor != Flavor::default() {
+            let message =
+                "--with, --overwrite and --csv-flavor are about tables; leave them out of --to rocprof-compute-db";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let output = &self.output;
+        check_place(&self.input, output, true)?;
+        let trace = self.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
+        messages::warn(&trace, global);
+        let written = compute_database::write(&trace, registry, output)?;
+        if written.dispatches == 0 {
+            return nothing_written(&trace, output, global);
+        }
+        print_written(output, global);
+        if !global.quiet {
+            let (kernels, dispatches, values) = (written.kernels, written.dispatches, written.values);
+            messages::print_note(format_args!(
+                "{kernels} kernels, {dispatches} dispatches, {values} values of metrics"
+            ));
+        }
+        if messages::report_damage(&trace, global) {
+            return Ok(PARTIAL);
+        }
+        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
     }
 
     /// Writes the CSV files of rocprofv3.
@@ -158,6 +190,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         ConvertFormat::Pftrace => return arguments.write_timeline(ViewerFormat::Pftrace, registry, global),
         ConvertFormat::Otf2 => return arguments.write_timeline(ViewerFormat::Otf2, registry, global),
         ConvertFormat::Rocprofv3Csv => return arguments.write_rocprofv3(global),
+        ConvertFormat::RocprofComputeDb => return arguments.write_compute_database(registry, global),
         ConvertFormat::ChromeJson => return arguments.write_timeline(ViewerFormat::ChromeJson, registry, global),
     };
     arguments.timeline.refuse()?;

@@ -1,0 +1,6 @@
+//! The analysis database of rocprofiler-compute, schema 2.0.0 (its `src/utils/analysis_orm.py`), which other tools open.
+
+mod rows;
+mod write;
+
+pub(crate) use write::write;
