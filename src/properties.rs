@@ -6,6 +6,8 @@ pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, kineto_document, rpd_arguments, sqlite_pages,
+    att_listing, compute_native, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record,
+    json_scan, json_template, json_text, rpd_arguments, sqlite_pages,
 };
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
@@ -24,6 +26,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("capture_files", capture_files),
     ("categories", categories),
     ("code_object", code_object),
+    ("compute_native", compute_native),
     ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),
     ("fields", fields),

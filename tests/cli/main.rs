@@ -78,6 +78,7 @@ mod resume;
 mod rocinsight;
 mod rocpd_names;
 mod rocprof_compute;
+mod rocprof_compute_passes;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;

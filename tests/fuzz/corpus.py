@@ -79,6 +79,21 @@ CSV = {
     '"Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Counter_Name","Counter_Value",'
     '"Start_Timestamp","End_Timestamp"\n1,1,"Agent 4",1,1560,1560,64,7,"f",64,0,0,8,"SQ_WAVES",12.5,1000,2000\n',
 }
+COMPUTE_NATIVE = [
+    (
+        "dispatch_id,gpu_id,kernel_id,lds_per_workgroup,counter_id,counter_name,counter_value\n"
+        "1,4,11,512,3,SQ_WAVES,96\n1,4,11,512,3,SQ_WAVES,32\n2,4,12,0,3,SQ_WAVES,8\n3,4,13,0,3,SQ_WAVES,1\n",
+        "dispatch_id,gpu_id,kernel_id,grid_size,workgroup_size,lds_per_workgroup,scratch_per_workitem,start_timestamp,"
+        "end_timestamp,correlation_id\n1,4,11,4096,256,512,0,1000,1900,5\n2,4,12,64,64,0,16,2000,2100,6\n",
+        "kernel_id,kernel_name,kernel_short_name,arch_vgpr,accum_vgpr,sgpr\n11,copy_kernel,copy_kernel,32,0,48\n12,fill,fill,8,0,16\n",
+    ),
+    (
+        "dispatch_id,counter_name,counter_value\n1,TCC_HIT_sum,1.5e3\n",
+        "correlation_id,dispatch_id,kernel_id,gpu_id,start_timestamp,end_timestamp\n0,1,2,0,7,9\n",
+        'kernel_id,kernel_name,arch_vgpr,accum_vgpr,sgpr\n2,"void gemm<float, 2>(float*, int)",128,0,96\n',
+    ),
+]
+
 COMPUTE = {
     "wide": "Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,SGPR,wave_size,SQC_DCACHE_REQ,SQ_WAVES,"
     "SQ_LEVEL_WAVES,SQ_ACCUM_PREV_HIRES,wave_size_1,SQC_DCACHE_REQ_READ_1,SQ_IFETCH_LEVEL,SQ_ACCUM_PREV_HIRES_1,SQ_WAVES_1,"
@@ -173,6 +188,8 @@ def corpus(few):
         yield "csv_rows", text.encode()
         yield "csv_rows", text.replace("\n", "\r\n").encode()
         yield "head", text.encode()
+    for files in COMPUTE_NATIVE:
+        yield "compute_native", b"\0".join(text.encode() for text in files)
     for text in COMPUTE.values():
         yield "compute_rows", text.encode()
         yield "head", text.encode()

@@ -10,6 +10,8 @@ use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
 use crate::input::json::{GZIP_MAGIC, decompressed_head};
+use crate::input::rocprof_compute;
+use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
@@ -43,7 +45,7 @@ impl Content {
             return unread(SkipReason::Damaged, format!("cannot be read: {error}"));
         }
         if head.starts_with(SQLITE_MAGIC) {
-            database(DatabaseFile::open(path), reader)
+            database(path, DatabaseFile::open(path), reader)
         } else if head.starts_with(GZIP_MAGIC) {
             compressed(path, &decompressed_head(path, HEAD_BYTES), reader)
         } else {
@@ -106,7 +108,7 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
         unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
-        database(DatabaseFile::decompressed(path), reader)
+        database(path, DatabaseFile::decompressed(path), reader)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
         let known = csv(head).or_else(|| json(&text, is_whole(head)));
@@ -115,12 +117,13 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
 }
 
 /// Opens a database.
-fn database(file: anyhow::Result<DatabaseFile>, reader: Reader) -> Content {
+fn database(path: &Path, file: anyhow::Result<DatabaseFile>, reader: Reader) -> Content {
     let file = match file {
         Ok(file) => Arc::new(file),
         Err(error) => return unread(SkipReason::Damaged, format!("{error:#}")),
     };
     match OpeningDatabase::new(Arc::clone(&file), reader) {
+        Ok(database) if rocprof_compute::is_pass(path, &database) => Content::Head(Head::ComputeCounters),
         Ok(database) => Content::Database(Some(database)),
         Err(error) => Content::Head(Head::UnreadContent(damaged_database(&file, &error))),
     }

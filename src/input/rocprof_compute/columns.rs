@@ -24,6 +24,8 @@ pub(crate) enum Col {
     Sgpr,
     Start,
     End,
+    /// Process of the operating system, in files of several.
+    Process,
     /// Counter of the long layout.
     CounterName,
     CounterValue,
@@ -50,9 +52,10 @@ pub(crate) fn known(spelling: &str) -> Option<Col> {
         "sgpr" => Col::Sgpr,
         "start_timestamp" => Col::Start,
         "end_timestamp" => Col::End,
+        "pid" => Col::Process,
         "counter_name" => Col::CounterName,
         "counter_value" => Col::CounterValue,
-        "wave_size" | "obj" | "sig" | "queue_id" | "queue_index" | "pid" | "tid" | "correlation_id" => Col::Unused,
+        "wave_size" | "obj" | "sig" | "queue_id" | "queue_index" | "tid" | "correlation_id" => Col::Unused,
         _ => return None,
     })
 }

@@ -85,7 +85,7 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
                 all.add_wide(file, row, run, &codes);
             }
         })?;
-        builder.report_damage(flaws.damage(&file.file, super::PART));
+        builder.report_damage(flaws.damage(file.file.file(), super::PART));
         builder.note_all(flaws.anomaly(builder.table_name()));
     }
     let detail = "a counter was sampled in several passes with different values; the first pass is kept";

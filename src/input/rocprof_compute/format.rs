@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
+use super::counter_file::CounterFile;
 use super::source::find;
 use super::workload::{Workload, grouped};
 use crate::input::common::csv::CsvFile;
@@ -35,7 +36,8 @@ impl Group for Workload {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        self.files.iter().chain(&self.system).map(|file| file.path.clone()).collect()
+        let system = self.system.iter().map(|file| file.path.clone());
+        self.files.iter().flat_map(CounterFile::paths).chain(system).collect()
     }
 
     fn repeated(&self) -> &[String] {

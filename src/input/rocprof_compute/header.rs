@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::columns::{COLUMNS, Col, is_counter, known, trimmed, without_number};
+use super::native::is_native;
 
 /// The sum over all cycles of the level counter before it in the same pass.
 const ACCUMULATION: &str = "SQ_ACCUM_PREV_HIRES";
@@ -179,6 +180,11 @@ pub(crate) enum HeadKind {
     Other,
 }
 
+/// Whether a header is one of counters of dispatches.
+pub(crate) fn is_of_workload(record: &ByteRecord) -> bool {
+    Header::new(record, "").is_of_workload()
+}
+
 /// Looks at the header of a file, which may be cut.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -187,7 +193,7 @@ pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     if !reader.read_byte_record(&mut record).unwrap_or(false) {
         return HeadKind::Other;
     }
-    if Header::new(&record, "").is_of_workload() {
+    if is_of_workload(&record) || is_native(&record) {
         return HeadKind::Counters;
     }
     let has = |name: &str| record.iter().any(|field| trimmed(field) == name);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use super::columns::Col;
+use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
+use super::native;
 use super::rows::scan;
 use super::survey::Survey;
 use super::system::System;
@@ -30,7 +32,8 @@ pub fn compute_rows(bytes: &[u8]) {
 
     let mut shown: Vec<(i64, Vec<Option<f64>>)> = Vec::new();
     let mut visit = |row: &super::rows::Row<'_>| shown.push((row.dispatch, row.values.to_vec()));
-    let Ok(flaws) = scan(&file, &header, &mut visit) else { return };
+    let counters = CounterFile::Csv(file);
+    let Ok(flaws) = scan(&counters, &header, &mut visit) else { return };
     assert_eq!(flaws.good, shown.len() as u64);
     let is_plain = !bytes.iter().any(|byte| matches!(byte, b'"' | b'\r' | 0x1f | 0x8b));
     if is_plain && header.layout == Some(Layout::Wide) {
@@ -38,8 +41,14 @@ pub fn compute_rows(bytes: &[u8]) {
             assert!(is_in(bytes, &header, *dispatch, values), "{dispatch}");
         }
     }
-    let workload =
-        Workload { files: vec![file], system: None, shown: String::new(), source: String::new(), repeated: Vec::new() };
+    let workload = Workload {
+        files: vec![counters],
+        system: None,
+        shown: String::new(),
+        source: String::new(),
+        repeated: Vec::new(),
+        incomplete: Vec::new(),
+    };
     let Ok(survey) = Survey::new(&workload) else { return };
     let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
     assert_eq!(runs.len(), survey.runs.len());
@@ -60,4 +69,47 @@ fn is_in(bytes: &[u8], header: &Header, dispatch: i64, values: &[Option<f64>]) -
         named == Parsed::Value(dispatch)
             && header.counters.iter().zip(values).all(|(counter, wanted)| value(counter.position) == *wanted)
     })
+}
+
+/// Three files of a process of the native tool, with NUL between them: every row that is shown has the fields of its value,
+/// its dispatch and its kernel, and no pass has a dispatch twice.
+pub fn compute_native(bytes: &[u8]) {
+    let Ok(folder) = tempfile::tempdir() else { return };
+    let mut parts = bytes.splitn(3, |byte| *byte == 0);
+    let mut files = Vec::new();
+    for kind in ["counters", "dispatch", "kernel_symbols"] {
+        let path = folder.path().join(format!("{kind}_a_7.csv"));
+        if std::fs::write(&path, parts.next().unwrap_or_default()).is_err() {
+            return;
+        }
+        files.push(CsvFile { shown: kind.to_owned(), path });
+    }
+    let (passes, incomplete) = native::passes(&mut files);
+    assert!(passes.len() + incomplete.len() + files.len() > 0);
+    let [pass] = passes.as_slice() else { return };
+    let width = native::NativePass::header().len();
+    let is_quoted = bytes.iter().any(|byte| matches!(byte, b'"' | 0x1f | 0x8b));
+    let mut shown = 0_u64;
+    let flaws = pass.scan(&mut |row| {
+        assert_eq!(row.len(), width);
+        assert_eq!(row.get(0), Some(&b"7"[..]));
+        let is_recorded = |field: &[u8]| field.is_empty() || bytes.windows(field.len()).any(|part| part == field);
+        assert!(is_quoted || row.iter().skip(1).all(is_recorded));
+        shown += 1;
+        Ok(())
+    });
+    let Ok(flaws) = flaws else { return };
+    assert!(flaws.good >= shown);
+    let workload = Workload {
+        files: vec![CounterFile::Native(pass.clone())],
+        system: None,
+        shown: String::new(),
+        source: String::new(),
+        repeated: Vec::new(),
+        incomplete,
+    };
+    let Ok(survey) = Survey::new(&workload) else { return };
+    let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
+    assert_eq!(runs.len(), survey.runs.len());
+    assert!(survey.runs.len() as u64 <= shown);
 }

@@ -6,8 +6,9 @@ use ::csv::ByteRecord;
 use anyhow::Result;
 
 use super::columns::{COLUMNS, Col};
+use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
-use crate::input::common::csv::{self, CsvFile, Flaws, Parsed, float, integer};
+use crate::input::common::csv::{Flaws, Parsed, float, integer};
 
 /// The columns of integers.
 const INTEGERS: &[Col] = &[
@@ -23,6 +24,7 @@ const INTEGERS: &[Col] = &[
     Col::Sgpr,
     Col::Start,
     Col::End,
+    Col::Process,
 ];
 
 /// A row whose numbers are understood.
@@ -50,7 +52,7 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-pub(crate) fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub(crate) fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {
         Some(Layout::Long) => only,
@@ -58,7 +60,7 @@ pub(crate) fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'
     };
     let repeats: Vec<usize> = header.repeats.iter().map(|repeat| repeat.position).collect();
     let (mut values, mut repeated) = (Vec::new(), Vec::new());
-    csv::scan(file, header.width, &mut |record| {
+    file.scan(header.width, &mut |record| {
         let mut numbers = [None; COLUMNS];
         for column in INTEGERS {
             let Some(position) = header.position(*column) else { continue };

@@ -2,21 +2,23 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 use polars::prelude::IntoLazy;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::survey::Survey;
+use super::native::Incomplete;
+use super::notes::{note, notes};
+use super::survey::{Survey, databases};
 use super::system::System;
 use super::workload::Workload;
-use super::{counters, dispatches};
+use super::{counters, dispatches, regions};
 use crate::columns::frames::{empty_frame, own_columns};
-use crate::input::common::csv::CsvFile;
 use crate::input::common::{TableBuilder, is_left_out};
 use crate::input::recognition::format::{Opened, ProcessInput};
-use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::anomaly::Damage;
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
@@ -33,7 +35,15 @@ pub(crate) fn find(workload: &Workload) -> Result<Opened> {
         return Ok(Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() });
     }
     let mut notes = notes(workload, &survey);
-    let mut damage = Vec::new();
+    let lacks = |incomplete: &Incomplete| Damage {
+        path: incomplete.path.clone(),
+        part: super::PART.to_owned(),
+        cause: incomplete.cause.clone(),
+    };
+    let mut damage: Vec<Damage> = workload.incomplete.iter().map(lacks).collect();
+    for database in databases(&survey) {
+        damage.extend(database.opened()?.damage(&database.file.shown));
+    }
     let mut system = System::default();
     match workload.system.as_ref().map(|file| (file, System::read(file))) {
         Some((_, Ok(read))) => system = read,
@@ -64,45 +74,20 @@ pub(crate) fn find(workload: &Workload) -> Result<Opened> {
     Ok(Opened { processes: vec![ProcessInput { facts, source: Arc::new(ComputeSource(survey)) }], notes, damage })
 }
 
-fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
-    Anomaly {
-        check_id,
-        severity: Severity::Info,
-        table_name: table_name.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(path.to_owned()),
-        detail,
-    }
-}
-
-/// Reports which columns are not known, and which files are there twice.
-fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
-    let unknown = survey.files.iter().filter(|file| !file.header.unknown.is_empty()).map(|surveyed| {
-        let names = &surveyed.header.unknown;
-        let detail = format!("unknown columns were ignored: {}", names.join(", "));
-        note("unknown_column", super::PART, names.len(), &surveyed.file.shown, detail)
-    });
-    let repeated = workload.repeated.iter().map(|path| {
-        let detail = "the file of all passes next to it has the same data, which is read instead".to_owned();
-        note("repeated_capture", "processes", 1, path, detail)
-    });
-    unknown.chain(repeated).collect()
-}
-
 /// A hash of how the files start, and of how many rows they have.
 fn content_hash(workload: &Workload, survey: &Survey) -> String {
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();
-    let mut add = |file: &CsvFile| {
-        if let Ok(file) = File::open(&file.path) {
+    let mut add = |path: &Path| {
+        if let Ok(file) = File::open(path) {
             bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
             // The survey has already reported what cannot be read.
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
         }
     };
-    workload.system.iter().for_each(&mut add);
-    for surveyed in &survey.files {
-        add(&surveyed.file);
+    workload.system.iter().for_each(|file| add(&file.path));
+    for path in survey.files.iter().flat_map(|surveyed| surveyed.file.paths()) {
+        add(&path);
     }
     format!("{:032x}", xxh3_128(&bytes))
 }
@@ -119,6 +104,8 @@ impl ProcessReader for ComputeSource {
             "counter_dispatches" => dispatches::read_counter_dispatches(&mut builder, survey)?,
             "kernel_symbols" => dispatches::read_symbols(&mut builder, survey)?,
             "counters" => counters::read_counters(&mut builder, survey)?,
+            "regions" => regions::read_regions(&mut builder, survey)?,
+            "marks" => regions::read_marks(&mut builder, survey)?,
             "counter_instances" => counters::read_instances(&mut builder, survey)?,
             _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
         }
@@ -137,7 +124,7 @@ impl ProcessReader for ComputeSource {
             "kernels" => Ok(RowCount { rows: dispatches::count(survey), damage: self.damage() }),
             "counter_dispatches" => Ok(RowCount { rows: survey.runs.len() as u64, damage: self.damage() }),
             "kernel_symbols" => Ok(RowCount::whole(survey.kernels.len() as u64)),
-            "counters" | "counter_instances" => {
+            "counters" | "counter_instances" | "regions" | "marks" => {
                 // Values that were not sampled have no row, so counting requires reading.
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;
@@ -150,6 +137,6 @@ impl ProcessReader for ComputeSource {
 
 impl ComputeSource {
     fn damage(&self) -> Vec<Damage> {
-        self.0.files.iter().flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, super::PART)).collect()
+        self.0.files.iter().flat_map(|surveyed| surveyed.flaws.damage(surveyed.file.file(), super::PART)).collect()
     }
 }

@@ -5,16 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 
 use super::columns::Col;
+use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
+#[cfg(feature = "core")]
+use super::pass_database::PassDatabase;
 use super::passes::passes;
 use super::rows::{Row, scan};
-use super::workload::{Workload, stem};
-use crate::input::common::csv::{CsvFile, Flaws, start};
+use super::workload::Workload;
+use crate::input::common::csv::Flaws;
 
 /// A dispatch as it ran in one pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub dispatch: i64,
+    /// Process of the operating system, in files that have it.
+    pub pid: Option<i64>,
     pub gpu: Option<i64>,
     /// Position in [`Survey::kernels`].
     pub kernel: usize,
@@ -37,8 +42,8 @@ pub(crate) struct Kernel {
     pub numbers: [Option<i64>; 5],
 }
 
-/// Identifies runs of the long layout: dispatch, GPU, start, end.
-type RunKey = (i64, Option<i64>, Option<i64>, Option<i64>);
+/// Identifies runs of the long layout: process, dispatch, GPU, start, end.
+type RunKey = (Option<i64>, i64, Option<i64>, Option<i64>, Option<i64>);
 /// Identifies kernels: id and name.
 type KernelKey = (Option<i64>, Option<String>);
 
@@ -46,7 +51,7 @@ type KernelKey = (Option<i64>, Option<String>);
 #[derive(Debug)]
 pub(crate) struct Surveyed {
     /// Where it is.
-    pub file: CsvFile,
+    pub file: CounterFile,
     /// What its columns are.
     pub header: Header,
     /// What is odd about its rows.
@@ -67,6 +72,8 @@ pub(crate) struct Survey {
     pub gpus: BTreeSet<i64>,
     /// How many passes there are.
     pub passes: i64,
+    /// How many dispatches got another number, as processes of one file share theirs.
+    pub renumbered: usize,
 }
 
 impl Survey {
@@ -81,9 +88,8 @@ impl Survey {
         Ok(survey)
     }
 
-    fn add(&mut self, file: &CsvFile, kernels: &mut BTreeMap<KernelKey, usize>) -> Result<()> {
-        let (record, _) = start(file)?;
-        let header = Header::new(&record, &stem(file));
+    fn add(&mut self, file: &CounterFile, kernels: &mut BTreeMap<KernelKey, usize>) -> Result<()> {
+        let header = Header::new(&file.header()?, &file.stem());
         let layout = header
             .layout
             .context("the header changed while the file was read; wait until the profiler has finished")?;
@@ -103,6 +109,7 @@ impl Survey {
             }
             last = Some(key);
         })?;
+        self.renumber(first);
         let own: Vec<(i64, Option<i64>)> =
             self.runs.iter().skip(first).map(|run| (run.dispatch, run.start_ns)).collect();
         let (found, count) = passes(&own);
@@ -124,6 +131,26 @@ impl Survey {
         self.kernels.push(Kernel { id: key.0.unwrap_or(-1), name: key.1.clone(), numbers });
         kernels.insert(key, self.kernels.len() - 1);
         self.kernels.len() - 1
+    }
+
+    /// Numbers the dispatches of a file in the order of processes if several of them have the same: rocprofiler-compute
+    /// numbers those of all processes of a pass together, too.
+    fn renumber(&mut self, first: usize) {
+        let mut of_dispatches: BTreeMap<i64, Option<i64>> = BTreeMap::new();
+        let is_shared =
+            self.runs.iter().skip(first).any(|run| *of_dispatches.entry(run.dispatch).or_insert(run.pid) != run.pid);
+        if !is_shared {
+            return;
+        }
+        let key = |run: &Run| (run.pid, run.dispatch);
+        let keys: BTreeSet<(Option<i64>, i64)> = self.runs.iter().skip(first).map(key).collect();
+        let numbers: BTreeMap<(Option<i64>, i64), i64> = keys.into_iter().zip(1..).collect();
+        for run in self.runs.iter_mut().skip(first) {
+            if let Some(number) = numbers.get(&key(run)) {
+                run.dispatch = *number;
+            }
+        }
+        self.renumbered += numbers.len();
     }
 
     /// Numbers the kernels by appearance unless each has an id of its own: those of several passes may differ.
@@ -151,6 +178,15 @@ impl Survey {
     }
 }
 
+/// The databases among the files.
+#[cfg(feature = "core")]
+pub(crate) fn databases(survey: &Survey) -> impl Iterator<Item = &PassDatabase> {
+    survey.files.iter().filter_map(|surveyed| match &surveyed.file {
+        CounterFile::Database(database) => Some(&**database),
+        _ => None,
+    })
+}
+
 impl Surveyed {
     /// Position of the run of a row in [`Survey::runs`], if it is the `ordinal`th of the file.
     pub(crate) fn run_of(&self, row: &Row<'_>, ordinal: usize) -> Option<usize> {
@@ -162,12 +198,13 @@ impl Surveyed {
 }
 
 fn run_key(row: &Row<'_>) -> RunKey {
-    (row.dispatch, row.number(Col::Gpu), row.number(Col::Start), row.number(Col::End))
+    (row.number(Col::Process), row.dispatch, row.number(Col::Gpu), row.number(Col::Start), row.number(Col::End))
 }
 
 fn run(row: &Row<'_>, kernel: usize) -> Run {
     Run {
         dispatch: row.dispatch,
+        pid: row.number(Col::Process),
         gpu: row.number(Col::Gpu),
         kernel,
         sizes: [Col::Grid, Col::Workgroup, Col::Lds, Col::Scratch].map(|column| row.number(column)),

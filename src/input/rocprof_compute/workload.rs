@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::counter_file::CounterFile;
+use super::native::{self, Incomplete};
 use crate::input::common::csv::CsvFile;
 
 /// The file that all passes are joined in.
 const JOINED: &str = "pmc_perf";
 /// The file that describes the machine.
-const SYSTEM: &str = "sysinfo.csv";
+pub(crate) const SYSTEM: &str = "sysinfo.csv";
 
 /// The files of a folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Workload {
     /// Files of counters, the joined one first.
-    pub files: Vec<CsvFile>,
+    pub files: Vec<CounterFile>,
     /// The description of the machine, if there is one.
     pub system: Option<CsvFile>,
     /// Path of the only file of counters, otherwise a pattern that matches all.
@@ -23,17 +25,12 @@ pub(crate) struct Workload {
     pub source: String,
     /// Files of passes that the joined file holds too, so that they are not read.
     pub repeated: Vec<String>,
+    /// Files that lack others.
+    pub incomplete: Vec<Incomplete>,
 }
 
 fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-/// The name of a file without `.csv` and `.gz`.
-pub(crate) fn stem(file: &CsvFile) -> String {
-    let name = name_of(&file.path);
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.strip_suffix(".csv").unwrap_or(name).to_owned()
 }
 
 /// Whether a file is that of a pass which is always joined: `pmc_perf_3`, `results_pmc_perf_3`. What is named after a level
@@ -58,24 +55,59 @@ pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
     directories.into_iter().filter_map(|directory| Some(workload(groups.remove(&directory)?, &directory))).collect()
 }
 
-fn workload(mut files: Vec<CsvFile>, directory: &Path) -> Workload {
+/// What a pass is called: its results are those of the database or of the native tool with that name.
+pub(crate) fn pass_name(stem: &str) -> &str {
+    stem.strip_prefix("results_").unwrap_or(stem)
+}
+
+/// Removes the files of passes that others hold too, and returns their paths: the joined file comes before all, then what
+/// the native tool wrote, databases, and CSV that was made of them.
+fn without_repeated(files: &mut Vec<CounterFile>) -> Vec<String> {
+    let rank = |file: &CounterFile| match file {
+        file if file.stem() == JOINED => 0,
+        CounterFile::Native(_) => 1,
+        CounterFile::Csv(_) => 3,
+        #[cfg(feature = "core")]
+        CounterFile::Database(_) => 2,
+    };
+    // The joined file may be there compressed, too. Others stay in the order of their passes.
+    files.sort_by_key(|file| (rank(file), rank(file) == 0 && name_of(&file.file().path).ends_with(".gz")));
+    let is_joined = files.first().is_some_and(|file| file.stem() == JOINED);
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
     let mut repeated = Vec::new();
-    // The joined file may be there compressed, too.
-    files.sort_by_key(|file| (stem(file) != JOINED, name_of(&file.path).ends_with(".gz")));
-    if files.first().is_some_and(|file| stem(file) == JOINED) {
-        let mut is_first = true;
-        files.retain(|file| {
-            let stem = stem(file);
-            let kept = std::mem::take(&mut is_first) || (stem != JOINED && !is_joined_pass(&stem));
-            if !kept {
-                repeated.push(file.shown.clone());
-            }
-            kept
-        });
-    }
+    files.retain(|file| {
+        let stem = file.stem();
+        // Files of the same name are those of one pass only if they are of different kinds.
+        let is_csv = matches!(file, CounterFile::Csv(_));
+        let is_known = known.get(pass_name(&stem)).is_some_and(|from_csv| !from_csv || stem == JOINED);
+        let is_repeated = is_known || (is_joined && is_joined_pass(&stem));
+        if !is_repeated {
+            known.entry(pass_name(&stem).to_owned()).or_insert(is_csv);
+        } else {
+            repeated.push(file.file().shown.clone());
+        }
+        !is_repeated
+    });
+    repeated
+}
+
+/// The files of counters of a folder.
+fn counter_files(mut files: Vec<CsvFile>) -> (Vec<CounterFile>, Vec<Incomplete>) {
+    let (passes, incomplete) = native::passes(&mut files);
+    let native = passes.into_iter().map(CounterFile::Native);
+    (native.chain(files.into_iter().map(CounterFile::of_content)).collect(), incomplete)
+}
+
+fn workload(files: Vec<CsvFile>, directory: &Path) -> Workload {
+    let (mut files, incomplete) = counter_files(files);
+    let repeated = without_repeated(&mut files);
     let (name, shown) = match files.as_slice() {
-        [only] => (name_of(&only.path), only.shown.clone()),
-        _ => ("*.csv".to_owned(), directory.join("*.csv").to_string_lossy().into_owned()),
+        [only] => (name_of(&only.file().path), only.file().shown.clone()),
+        several => {
+            let is_csv = several.iter().all(|file| matches!(file, CounterFile::Csv(_)));
+            let pattern = if is_csv { "*.csv" } else { "*" };
+            (pattern.to_owned(), directory.join(pattern).to_string_lossy().into_owned())
+        }
     };
     let source = match directory.file_name() {
         Some(folder) => format!("{}/{name}", folder.to_string_lossy()),
@@ -83,7 +115,7 @@ fn workload(mut files: Vec<CsvFile>, directory: &Path) -> Workload {
     };
     let system = directory.join(SYSTEM);
     let system = system.is_file().then(|| CsvFile { shown: system.to_string_lossy().into_owned(), path: system });
-    Workload { files, system, shown, source, repeated }
+    Workload { files, system, shown, source, repeated, incomplete }
 }
 
 #[cfg(test)]
@@ -102,7 +134,8 @@ mod tests {
         let more = ["b/pmc_perf_1.csv", "a/pmc_perf_SQ_IFETCH_LEVEL.csv"];
         let file = |name: &&str| CsvFile { path: PathBuf::from(name), shown: (*name).to_owned() };
         let workloads = grouped(names.iter().chain(&more).map(file).collect());
-        let files = |workload: &Workload| workload.files.iter().map(|file| file.shown.clone()).collect::<Vec<String>>();
+        let files =
+            |workload: &Workload| workload.files.iter().map(|file| file.file().shown.clone()).collect::<Vec<String>>();
         assert_eq!(
             workloads.iter().map(files).collect::<Vec<_>>(),
             [

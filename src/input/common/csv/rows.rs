@@ -32,6 +32,34 @@ impl Flaws {
         bad.into_iter().chain(self.broken.clone()).map(damage).collect()
     }
 
+    /// Counts a row by whether it was understood; `place` is where it is.
+    pub(crate) fn take(&mut self, record: &ByteRecord, understood: Result<(), String>, place: impl FnOnce() -> String) {
+        match understood {
+            Ok(()) => {
+                self.good += 1;
+                self.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
+            }
+            Err(reason) => {
+                self.bad += 1;
+                self.first.get_or_insert_with(|| format!("{}: {reason}{}", place(), unclosed(record)));
+            }
+        }
+    }
+
+    /// Notes why the rest of the rows is missing.
+    pub(crate) fn break_off(&mut self, cause: String) {
+        self.broken.get_or_insert(cause);
+    }
+
+    /// Adds what was odd about the rows of a file that belongs to this one.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.good += other.good;
+        self.bad += other.bad;
+        self.lossy += other.lossy;
+        self.first = self.first.take().or(other.first);
+        self.broken = self.broken.take().or(other.broken);
+    }
+
     /// What is worth knowing.
     pub(crate) fn anomaly(&self, table: &str) -> Option<Anomaly> {
         (self.lossy > 0).then(|| Anomaly {
@@ -69,23 +97,15 @@ pub(crate) fn scan(
         } else {
             Err(format!("{} fields, but the header has {width}", record.len()))
         };
-        match understood {
-            Ok(()) => {
-                flaws.good += 1;
-                flaws.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
-            }
-            // Files that were joined end to end repeat their header; a line of blanks is no row.
-            Err(_) if record == first || record.as_slice().trim_ascii().is_empty() => {}
-            Err(reason) => {
-                flaws.bad += 1;
-                flaws.first.get_or_insert_with(|| {
-                    let place = record.position().map_or(0, Position::byte);
-                    let line =
-                        line_at(&file.path, place).unwrap_or_else(|_| record.position().map_or(0, Position::line));
-                    format!("{}:{line}: {reason}{}", file.shown, unclosed(&record))
-                });
-            }
+        // Files that were joined end to end repeat their header; a line of blanks is no row.
+        if understood.is_err() && (record == first || record.as_slice().trim_ascii().is_empty()) {
+            continue;
         }
+        flaws.take(&record, understood, || {
+            let place = record.position().map_or(0, Position::byte);
+            let line = line_at(&file.path, place).unwrap_or_else(|_| record.position().map_or(0, Position::line));
+            format!("{}:{line}", file.shown)
+        });
     }
 }
 

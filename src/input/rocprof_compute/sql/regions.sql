@@ -1,0 +1,1 @@
+SELECT {columns} FROM regions ORDER BY start, "end", id
