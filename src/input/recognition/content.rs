@@ -11,7 +11,6 @@ use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
 use crate::input::json::{GZIP_MAGIC, decompressed_head};
 use crate::input::rocprof_compute;
-use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
