@@ -57,7 +57,9 @@ impl Failure {
             }
             Self::Input(InputError::NoTrace { .. }) => NO_DATA,
             Self::Input(InputError::Damaged { .. }) => PARTIAL,
-            Self::Query(QueryError::Other(_)) | Self::Input(InputError::Other(_)) | Self::Other(_) => UNEXPECTED,
+            Self::Query(QueryError::Other(_) | QueryError::Runner { .. })
+            | Self::Input(InputError::Other(_))
+            | Self::Other(_) => UNEXPECTED,
             Self::Query(_) => USAGE,
         }
     }

@@ -87,6 +87,15 @@ pub enum QueryError {
     /// A common table expression has the name of a table.
     #[error("CTE `{name}` shadows a table; rename it")]
     HiddenTable { name: String },
+    /// Who runs statements in the place of this program could not run one.
+    #[error("cannot run {query} on {runner}: {reason}")]
+    Runner {
+        /// Name of the query, or `the statement`.
+        query: String,
+        runner: String,
+        /// The reason, and what to do.
+        reason: String,
+    },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),

@@ -16,6 +16,7 @@ cfg_if::cfg_if! {
         mod applicable;
         mod batch;
         mod catalog;
+        mod cluster;
         mod depth;
         mod dialect;
         mod emptiness;
@@ -41,6 +42,7 @@ mod parsed;
 
         pub(crate) use applicable::{applicable, recorded, source_rows, subject};
         pub(crate) use catalog::catalog;
+        pub(crate) use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
         pub(crate) use depth::{DEEPEST, is_too_deep};
         pub(crate) use dialect::{Kind, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};

@@ -28,6 +28,7 @@ use crate::columns::frames::empty_frame;
 use crate::schema;
 use crate::schema::ColumnType;
 use crate::trace::Trace;
+use crate::trace::runner::Asked;
 use crate::trace::views::View;
 
 /// Rows of an answer and what its columns are.
@@ -77,8 +78,30 @@ pub(crate) fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOp
         is_careful: false,
         windows: &[],
     };
-    let answer = run_statement(trace, &render(query, options)?, &exec)?;
+    let statement = render(query, options)?;
+    let answer = match trace.runner() {
+        Some(_) => run_elsewhere(trace, Asked::Query(&statement), &query.name, exec.columns)?,
+        None => run_statement(trace, &statement, &exec)?,
+    };
     described(answer, query, options)
+}
+
+/// Has a statement run by who runs those of the trace. `name` is that of the query.
+fn run_elsewhere(
+    trace: &Trace,
+    asked: Asked<'_>,
+    name: &str,
+    columns: Option<&[String]>,
+) -> Result<Answer, QueryError> {
+    let runner = trace.runner().context("internal: nobody runs statements of this trace")?;
+    let frame = runner.run(trace, asked);
+    let failed = |reason| QueryError::Runner { query: name.to_owned(), runner: runner.name(), reason };
+    let frame = frame.map_err(failed)?;
+    let frame = match columns {
+        Some(columns) => frame.select(columns).context("cannot select the columns")?,
+        None => frame,
+    };
+    answer_of(presentable(frame)?)
 }
 
 /// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there,
@@ -132,11 +155,31 @@ pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     Ok(queries.iter().map(alone).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
+/// Has queries run by who runs those of the trace, which knows no parts of a run. If one cannot be run there, none is answered:
+/// most likely nobody is there any more.
+fn run_all_elsewhere<T: Send, E: From<QueryError> + Send>(
+    trace: &Trace,
+    queries: &[QueryRun<'_>],
+    take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
+) -> Result<Vec<Result<T, E>>, QueryError> {
+    let run = |asked: &QueryRun<'_>| match asked.view {
+        View::Steady => Ok(Err(QueryError::NoSteadyPart.into())),
+        View::WholeRun => {
+            let answer = run_query_in_codes(trace, asked.query, &asked.options)?;
+            Ok(take(asked.query, answer))
+        }
+    };
+    trace.jobs().run(queries, |_| 0, run)
+}
+
 fn run_batch<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
     take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
 ) -> Result<Vec<Result<T, E>>, QueryError> {
+    if trace.runner().is_some() {
+        return run_all_elsewhere(trace, queries, take);
+    }
     let statements: Vec<String> =
         queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
@@ -222,8 +265,16 @@ pub(crate) fn run_sql_in_codes(trace: &Trace, sql: &str) -> Result<Answer, Query
 fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
-    let translated = translate(sql, &mut scalar)?;
-    let mut answer = run_windows(trace, &translated.sql, &translated.windows)?;
+    // Elsewhere subqueries are run as they are written.
+    let mut unknown =
+        |_: &str, _: &[WindowCall]| expression("NULL").context("internal: no NULL").map_err(QueryError::from);
+    let is_elsewhere = trace.runner().is_some();
+    let translated = if is_elsewhere { translate(sql, &mut unknown)? } else { translate(sql, &mut scalar)? };
+    let mut answer = if is_elsewhere {
+        run_elsewhere(trace, Asked::Sql(sql), "the statement", None)?
+    } else {
+        run_windows(trace, &translated.sql, &translated.windows)?
+    };
     if let Some(units) = translated.units.filter(|units| units.len() == answer.columns.len()) {
         for (column, unit) in answer.columns.iter_mut().zip(units) {
             column.unit = unit;
@@ -320,7 +371,10 @@ fn answer(
 ) -> Result<Answer, QueryError> {
     let frame = executed(frames, statement, exec, after);
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
-    let frame = presentable(frame)?;
+    answer_of(presentable(frame)?)
+}
+
+fn answer_of(frame: DataFrame) -> Result<Answer, QueryError> {
     let columns = frame
         .columns()
         .iter()

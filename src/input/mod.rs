@@ -39,7 +39,7 @@ cfg_if::cfg_if! {
         pub(crate) use dataset::{
             AnyManifest, BlockSums, DATASET_FORMAT, Footer, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles, PROCESSES, Part, SCHEMAS,
             SUMS, Store,
-            SharedFiles, StoredFile, StoredPart, StoredTable, hash, is_dataset, part_name, part_path,
+            SharedFiles, StoredFile, StoredPart, StoredTable, TableFiles, hash, is_dataset, part_name, part_path,
         };
         pub(crate) use dataset::{MANIFEST, Manifest};
         pub use dataset::StoredProcess;

@@ -12,6 +12,7 @@ use super::jobs::{Jobs, READING_BYTES};
 use super::joint_tables::JointTables;
 use super::left_out::Counted;
 use super::observer::{Observer, watched};
+use super::runner::StatementRunner;
 use super::selection::{self, Filters, Resolved};
 use super::source::ProcessReader;
 pub(crate) use super::unfiltered_tables::UnfilteredTables;
@@ -81,6 +82,8 @@ pub struct Trace {
     pub(super) joint: JointTables,
     observer: Option<Arc<dyn Observer>>,
     counted: Counted,
+    /// Who runs statements, if it is not this program.
+    runner: Option<Arc<dyn StatementRunner>>,
 }
 
 impl Trace {
@@ -111,6 +114,7 @@ impl Trace {
             joint: JointTables::default(),
             observer: None,
             counted: Counted::default(),
+            runner: None,
         }
     }
 
@@ -119,6 +123,18 @@ impl Trace {
     pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
         self.observer = observer;
         self
+    }
+
+    /// The same trace, with statements run by another.
+    #[must_use]
+    pub(crate) fn with_runner(mut self, runner: Arc<dyn StatementRunner>) -> Self {
+        self.runner = Some(runner);
+        self
+    }
+
+    /// Who runs statements, if it is not this program.
+    pub(crate) fn runner(&self) -> Option<&dyn StatementRunner> {
+        self.runner.as_deref()
     }
 
     /// The same trace, parts of which were already found damaged when it was opened.

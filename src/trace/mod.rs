@@ -22,6 +22,7 @@ cfg_if::cfg_if! {
         mod process_frames;
         mod ready_tables;
         mod row_pieces;
+        pub(crate) mod runner;
         pub(crate) mod source;
         mod source_rows;
         pub(crate) mod summed_frames;

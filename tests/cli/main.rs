@@ -11,6 +11,7 @@
 mod ask;
 mod cache;
 mod charts;
+mod cluster;
 mod common;
 mod compare;
 mod conversations;

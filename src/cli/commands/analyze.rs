@@ -7,6 +7,7 @@ use clap::{Args, Command, ValueEnum};
 use crate::analysis::counter_plan::words;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
+use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -41,6 +42,8 @@ pub(crate) struct AnalyzeArguments {
     input: InputArguments,
     #[command(flatten)]
     tiers: ExtraInputs,
+    #[command(flatten)]
+    engine: EngineArguments,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
@@ -119,6 +122,7 @@ pub(crate) fn run(
     if let Some(option) = arguments.face.given().or(arguments.store.given()) {
         return Err(Failure::Usage(format!("{option} is for sessions; add --interactive")));
     }
+    arguments.engine.refuse(arguments.baseline.is_some(), "--baseline")?;
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
@@ -129,6 +133,7 @@ pub(crate) fn run(
         // Its numbers are those of the other program, which knows no part of a run.
         options.whole_run = true;
     }
+    options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
@@ -141,7 +146,7 @@ pub(crate) fn run(
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
     arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
-    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
@@ -178,6 +183,7 @@ fn run_interactive(
         (arguments.output.directory.is_some(), "--dir"),
         (arguments.json_compat.is_some(), "--json-compat"),
         (arguments.baseline.is_some(), "--baseline"),
+        (arguments.engine.is_given(), "--engine"),
         (arguments.prompt.is_some(), "--prompt"),
         (!arguments.input.filters()?.command_line().is_empty(), "filters"),
     ];

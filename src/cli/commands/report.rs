@@ -9,6 +9,7 @@ use super::report_batch;
 use super::report_batch::Batch;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
+use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -40,6 +41,8 @@ pub(crate) struct ReportArguments {
     input: InputArguments,
     #[command(flatten)]
     tiers: ExtraInputs,
+    #[command(flatten)]
+    engine: EngineArguments,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
@@ -84,6 +87,7 @@ pub(crate) fn run(
     command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
+    arguments.engine.refuse(arguments.group_by.is_some(), "--group-by")?;
     let narrator = arguments.llm.narrator(global)?;
     if arguments.group_by.is_some() && narrator.is_some() {
         messages::print_note("warning: no model is asked about the runs of --group-by; report on one run with --llm");
@@ -125,6 +129,7 @@ fn one(
     }
     let mut options = arguments.document.options(registry, &output, format)?;
     options.prompt.clone_from(&arguments.prompt);
+    options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
@@ -137,7 +142,7 @@ fn one(
         )));
     }
     arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
-    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     messages::detail(global, "analysed");

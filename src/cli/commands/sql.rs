@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -46,6 +47,8 @@ pub(crate) struct SqlArguments {
     #[command(flatten)]
     alignment: AlignmentArguments,
     #[command(flatten)]
+    engine: EngineArguments,
+    #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
     output: OutputArguments,
@@ -79,7 +82,8 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let query = with_rocpd_names(&query, arguments.dialect);
     let source = arguments.source.open(global)?;
     let request = referenced_columns(&query.as_str().into());
-    let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
+    let (cache, engine) = (Some(&arguments.cache), Some(&arguments.engine));
+    let opening = Opening { request: Some(&request), cache, engine, ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = arguments.alignment.apply(trace, &request, global)?;

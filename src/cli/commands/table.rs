@@ -9,6 +9,7 @@ use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, String
 use super::tables;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -76,6 +77,7 @@ pub(crate) fn parameter_argument(parameter: &Parameter) -> Arg {
 /// The command with the options that every query has.
 pub(crate) fn with_shared_options(command: Command) -> Command {
     let command = AlignmentArguments::augment_args(QueryArguments::augment_args(command));
+    let command = EngineArguments::augment_args(command);
     OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
 }
 
@@ -128,6 +130,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let statement = render(query, &options)?;
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
+    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
@@ -135,7 +138,8 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let source = SourceArguments::from_matches(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = referenced_columns(&statement.as_str().into());
-    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
+    let opening =
+        Opening { subject, request: Some(&request), cache: Some(&cache), engine: Some(&engine), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;

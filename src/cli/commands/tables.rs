@@ -9,6 +9,7 @@ use clap::{ArgMatches, Command, FromArgMatches};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -85,6 +86,7 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     }
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
+    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     let replaced = check_output(queries, &input, &output)?;
@@ -101,7 +103,8 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
     let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(&sql.as_str().into())).collect();
     let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
-    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
+    let opening =
+        Opening { subject, request: Some(&request), cache: Some(&cache), engine: Some(&engine), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;

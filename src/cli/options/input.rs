@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
+use super::engine::EngineArguments;
 use super::filters::FilterArguments;
 use super::global::GlobalArguments;
 use crate::analysis::categories::Categories;
@@ -127,6 +128,9 @@ impl InputArguments {
         let choice = self.filters.choice(opening.subject)?;
         let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
         let inputs = self.named()?;
+        if let Some(engine) = opening.engine {
+            self.check_engine(engine, &choice, opening)?;
+        }
         let rank_from = self
             .rank_from
             .as_deref()
@@ -175,7 +179,22 @@ impl InputArguments {
             }
         }
         let share = |members: &[TraceProcess]| Some(opening.share?.processes(members));
-        Ok(trace.with_metrics(metrics).select_share(choice, share)?)
+        let trace = trace.with_metrics(metrics).select_share(choice, share)?;
+        match opening.engine {
+            Some(engine) => engine.attach(trace, self),
+            None => Ok(trace),
+        }
+    }
+
+    /// Refuses what a cluster would not know of.
+    fn check_engine(&self, engine: &EngineArguments, choice: &Filters, opening: &Opening<'_>) -> Result<(), Failure> {
+        let is_cached = opening.cache.is_some_and(|cache| cache.cache.is_some());
+        engine.refuse(self.rank_from.is_some(), "--rank-from")?;
+        engine.refuse(self.categories.is_some(), "--categories")?;
+        engine.refuse(self.metric_definitions.is_some(), "--metrics")?;
+        engine.refuse(self.roofs.is_some(), "--roofs")?;
+        engine.refuse(is_cached, "--cache")?;
+        choice.row_filters().try_for_each(|filter| engine.refuse(true, filter.flag()))
     }
 
     /// What the filters choose.
@@ -280,6 +299,8 @@ pub(crate) struct Opening<'a> {
     pub jobs: Option<Jobs>,
     /// The part of the processes that is worked on, where others work on the rest.
     pub share: Option<Share>,
+    /// Who runs the statements.
+    pub engine: Option<&'a EngineArguments>,
 }
 
 /// Where converted files are kept.

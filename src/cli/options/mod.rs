@@ -4,6 +4,7 @@ pub(crate) mod alignment;
 pub(crate) mod database_inputs;
 pub(crate) mod document_arguments;
 pub(crate) mod document_place;
+pub(crate) mod engine;
 pub(crate) mod extra_inputs;
 pub(crate) mod filters;
 pub(crate) mod global;

@@ -10,6 +10,7 @@ mod shared_files;
 mod source;
 mod store;
 mod stored;
+mod table_files;
 
 pub(crate) use block_sums::BlockSums;
 pub(crate) use manifest::{
@@ -22,3 +23,4 @@ pub(crate) use shared_files::{Footer, Part, SUMS, SharedFiles};
 pub(crate) use source::{Dataset, DatasetSource};
 pub(crate) use store::Store;
 pub use stored::StoredProcess;
+pub(crate) use table_files::TableFiles;

@@ -1,0 +1,83 @@
+//! `--engine`: who runs the statements.
+
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::global::GlobalArguments;
+use super::input::InputArguments;
+use crate::cli::exit::Failure;
+use crate::cli::output::messages;
+use crate::engine::{Address, Ballista, CLIENT_VARIABLE, find_client};
+use crate::input::{TableFiles, is_dataset};
+use crate::trace::Trace;
+
+/// Who runs the statements.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct EngineArguments {
+    /// Run the statements on this cluster of Apache DataFusion Ballista, over one dataset of `convert --with all` that all of its
+    /// machines reach under the same path. The program wavesieve-ballista talks to it
+    #[arg(long, value_name = "ballista://HOST:PORT", help_heading = "Input")]
+    engine: Option<Address>,
+}
+
+impl EngineArguments {
+    /// Whether a cluster runs them.
+    pub(crate) fn is_given(&self) -> bool {
+        self.engine.is_some()
+    }
+
+    /// Whether findings cover the whole run because of the cluster, which knows no parts of it. Reports that if it was not asked for.
+    pub(crate) fn covers_whole_run(&self, is_asked_for: bool, global: &GlobalArguments) -> bool {
+        if self.is_given() && !is_asked_for && !global.quiet {
+            messages::print_note("note: with --engine findings cover the whole run, as with --whole-run");
+        }
+        self.is_given()
+    }
+
+    /// Refuses an option that only this program knows.
+    ///
+    /// # Errors
+    /// When it is given and a cluster runs the statements.
+    pub(crate) fn refuse(&self, is_option_given: bool, option: &str) -> Result<(), Failure> {
+        if self.is_given() && is_option_given {
+            return Err(Failure::Usage(format!("{option} does not reach a cluster; leave out {option}, or --engine")));
+        }
+        Ok(())
+    }
+
+    /// The trace with its statements run by the cluster, if one is named.
+    ///
+    /// # Errors
+    /// When the inputs are not one dataset, its rows are not those of the trace, or the client cannot be found.
+    pub(crate) fn attach(&self, trace: Trace, input: &InputArguments) -> Result<Trace, Failure> {
+        let Some(address) = &self.engine else { return Ok(trace) };
+        let named = input.named()?;
+        let [directory] = named.as_slice() else {
+            return Err(not_a_dataset(&format!("{} inputs", named.len())));
+        };
+        if !is_dataset(Path::new(directory)) {
+            return Err(not_a_dataset(directory));
+        }
+        let tables = TableFiles::of(Path::new(directory))?;
+        if let Some(difference) = tables.difference(&trace) {
+            return Err(Failure::Usage(format!(
+                "a cluster cannot read {directory} as it is: {difference}, or leave out --engine"
+            )));
+        }
+        let program = env::current_exe().unwrap_or_default();
+        let named = env::var_os(CLIENT_VARIABLE);
+        let client = find_client(named.as_deref().map(Path::new), &program).map_err(Failure::Usage)?;
+        let processes = tables.processes();
+        let ballista = Ballista { address: address.clone(), client, files: tables.files, processes };
+        Ok(trace.with_runner(Arc::new(ballista)))
+    }
+}
+
+fn not_a_dataset(input: &str) -> Failure {
+    Failure::Usage(format!(
+        "--engine reads one dataset, and {input} is none; convert the traces first with `wavesieve convert INPUT -o DATASET --with all`"
+    ))
+}

@@ -1,0 +1,26 @@
+//! Who runs statements over the tables of a trace in the place of this program.
+
+use polars::prelude::DataFrame;
+
+use super::Trace;
+
+/// A statement, and who wrote it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked<'a> {
+    /// A rendered query of the registry, whose rows are in a total order.
+    Query(&'a str),
+    /// A statement of the user.
+    Sql(&'a str),
+}
+
+/// Runs statements over the tables of a trace.
+pub(crate) trait StatementRunner: Send + Sync {
+    /// Who it is, as the command line names it.
+    fn name(&self) -> String;
+
+    /// The rows of a statement.
+    ///
+    /// # Errors
+    /// Why there are none, and what to do.
+    fn run(&self, trace: &Trace, asked: Asked<'_>) -> Result<DataFrame, String>;
+}
