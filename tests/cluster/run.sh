@@ -1,0 +1,11 @@
+#!/bin/bash
+# Runs every named query on a cluster of Apache DataFusion Ballista (a scheduler and two executors on this machine), compares
+# with local answers, makes the cluster fail, and writes results.md. By hand: DataFusion takes long to build.
+#   tests/cluster/run.sh [DISPATCHES OF THE LARGER TRACE PER RANK]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}"
+cargo build --locked --quiet --bin wavesieve --example generate_trace
+cargo build --locked --quiet -p wavesieve-ballista
+exec python3 tests/cluster/check.py --programs "$CARGO_TARGET_DIR/debug" \
+  --generator "$CARGO_TARGET_DIR/debug/examples/generate_trace" --dispatches "${1:-8000}" --output tests/cluster/results.md
