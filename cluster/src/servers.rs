@@ -7,12 +7,14 @@ use anyhow::{Context, Result, anyhow};
 use ballista_core::object_store::{
     runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
 };
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::config::Config as ExecutorOptions;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::{Config as SchedulerOptions, SchedulerConfig};
 use ballista_scheduler::scheduler_process::start_server;
 use clap::{CommandFactory, FromArgMatches};
+use datafusion::functions_nested::all_default_nested_functions;
 use tracing_subscriber::EnvFilter;
 
 /// Executors that die are noticed in half a minute instead of three.
@@ -41,7 +43,16 @@ pub(crate) async fn executor(options: Vec<OsString>) -> Result<()> {
     let mut config = ExecutorProcessConfig::try_from(options)?;
     config.override_config_producer = Some(Arc::new(session_config_with_s3_support));
     config.override_runtime_producer = Some(Arc::new(runtime_env_with_s3_support));
+    config.override_function_registry = Some(Arc::new(functions()));
     start_executor_process(Arc::new(config)).await.map_err(|error| anyhow!("{error}"))
+}
+
+/// The functions that executors know: those of lists too, which Ballista's own leave out.
+fn functions() -> BallistaFunctionRegistry {
+    let mut known = BallistaFunctionRegistry::default();
+    let of_lists = all_default_nested_functions().into_iter().map(|function| (function.name().to_owned(), function));
+    known.scalar_functions.extend(of_lists);
+    known
 }
 
 /// Ballista's options, some with other defaults.
