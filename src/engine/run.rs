@@ -271,7 +271,7 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     let is_elsewhere = trace.runner().is_some();
     let translated = if is_elsewhere { translate(sql, &mut unknown)? } else { translate(sql, &mut scalar)? };
     let mut answer = if is_elsewhere {
-        run_elsewhere(trace, Asked::Sql(sql), "the statement", None)?
+        named(run_elsewhere(trace, Asked::Sql(sql), "the statement", None)?, translated.names.as_deref())?
     } else {
         run_windows(trace, &translated.sql, &translated.windows)?
     };
@@ -279,6 +279,16 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
         for (column, unit) in answer.columns.iter_mut().zip(units) {
             column.unit = unit;
         }
+    }
+    Ok(answer)
+}
+
+/// An answer with the names that its columns have here: engines name expressions in different ways.
+fn named(mut answer: Answer, names: Option<&[String]>) -> Result<Answer, QueryError> {
+    let Some(names) = names.filter(|names| names.len() == answer.columns.len()) else { return Ok(answer) };
+    answer.frame.set_column_names(names).context("cannot name the columns")?;
+    for (column, name) in answer.columns.iter_mut().zip(names) {
+        column.name.clone_from(name);
     }
     Ok(answer)
 }

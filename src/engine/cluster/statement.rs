@@ -24,6 +24,8 @@ struct Replaced {
 #[derive(Debug, Deserialize)]
 struct Refused {
     function: String,
+    /// With so many arguments alone.
+    arguments: Option<usize>,
     /// How it differs, and what to do.
     reason: String,
 }
@@ -162,7 +164,10 @@ impl Visitor for Differences {
             },
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
-                match FILE.refused.iter().find(|refused| refused.function == name) {
+                let count = arguments(function);
+                let is_meant =
+                    |refused: &&Refused| refused.function == name && refused.arguments.is_none_or(|one| one == count);
+                match FILE.refused.iter().find(is_meant) {
                     Some(Refused { reason, .. }) => refused(reason),
                     None => ControlFlow::Continue(()),
                 }
@@ -173,6 +178,10 @@ impl Visitor for Differences {
             _ => ControlFlow::Continue(()),
         }
     }
+}
+
+fn arguments(function: &Function) -> usize {
+    if let FunctionArguments::List(list) = &function.args { list.args.len() } else { 0 }
 }
 
 fn refused(reason: &str) -> ControlFlow<String> {

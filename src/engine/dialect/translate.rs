@@ -32,6 +32,8 @@ pub(crate) struct Translated {
     pub windows: Vec<WindowCall>,
     /// The unit of each column, where they are known.
     pub units: Option<Vec<ColumnUnit>>,
+    /// The name of each column, where they are known.
+    pub names: Option<Vec<String>>,
 }
 
 /// Gives the only value of a statement as a literal.
@@ -47,8 +49,9 @@ pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated
     let mut translator = Translator::new(scalar);
     let columns = translator.query(&mut query)?;
     query.with = Some(translator.steps).filter(|steps| !steps.is_empty()).map(with);
+    let names = columns.as_ref().map(|columns| columns.iter().map(|column| column.name.clone()).collect());
     let units = columns.map(|columns| columns.iter().map(|column| column.meaning.unit(&column.name, true)).collect());
-    Ok(Translated { sql: query.to_string(), windows: translator.windows, units })
+    Ok(Translated { sql: query.to_string(), windows: translator.windows, units, names })
 }
 
 /// Whether a part of a statement calls a function that is ours.
