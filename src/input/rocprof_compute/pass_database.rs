@@ -15,8 +15,8 @@ use super::header::is_of_workload;
 use super::workload::SYSTEM;
 use crate::input::common::csv::{CsvFile, Flaws};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, open, quoted};
+use crate::input::json::{GZIP_MAGIC, decompressed_head};
 use crate::input::recognition::head::SQLITE_MAGIC;
-use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 
 const COUNTERS: &str = "counters_collection";
 const REGIONS: &str = "regions";
