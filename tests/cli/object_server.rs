@@ -188,7 +188,7 @@ fn list(objects: &BTreeMap<String, Vec<u8>>, bucket: &str, query: &str) -> Strin
     let (mut contents, mut folders) = (String::new(), Vec::new());
     for (key, object) in objects.iter().filter(|(key, _)| key.starts_with(&prefix)) {
         let name = key.split_once('/').unwrap().1;
-        match key[prefix.len()..].split_once('/') {
+        match key.strip_prefix(&prefix).unwrap().split_once('/') {
             Some((folder, _)) => {
                 let folder = format!("{}{folder}/", prefix.split_once('/').unwrap().1);
                 if !folders.contains(&folder) {

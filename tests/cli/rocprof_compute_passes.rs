@@ -162,7 +162,7 @@ fn a_database_for_each_pass_answers_as_the_long_layout() {
     }
     let request = |number: i64| folder.path().join(format!("perfmon/pmc_perf_{number}.yaml"));
     std::fs::create_dir(folder.path().join("perfmon")).unwrap();
-    [0, 1].map(|number| std::fs::write(request(number), "jobs:\n").unwrap());
+    [0, 1].iter().for_each(|number| std::fs::write(request(*number), "jobs:\n").unwrap());
     let before = listing(folder.path());
     answers_as_the_long_layout(folder.path());
     assert_eq!(listing(folder.path()), before);
@@ -240,7 +240,7 @@ fn files_of_the_native_tool_answer_as_the_long_layout() {
 
     let [rows, _] = passes();
     let two = workload();
-    [41, 42].map(|pid| write_native(two.path(), "pmc_perf_0", pid, &rows));
+    [41, 42].iter().for_each(|pid| write_native(two.path(), "pmc_perf_0", *pid, &rows));
     assert_eq!(number("SELECT COUNT(*) FROM kernels", text(two.path())), 16);
     assert_eq!(number("SELECT COUNT(*) FROM (SELECT DISTINCT pass FROM counter_dispatches)", text(two.path())), 1);
 

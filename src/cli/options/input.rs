@@ -31,7 +31,7 @@ use crate::trace::{Trace, TraceProcess};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArguments {
     /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, .rpdb packages,
-    /// rocprofv3 JSON and CSV, PyTorch traces, ROCm Compute Profiler folders, datasets
+    /// rocprofv3 JSON and CSV, PyTorch traces, ROCm Compute Profiler folders, datasets, also at s3://, gs://, az:// and http(s)://
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Same as INPUT, for rocpd command lines

@@ -21,10 +21,12 @@ pub fn kineto_document(bytes: &[u8]) {
     let whole = found(&document.events);
     if let Some(first) = document.events.chunks.first() {
         let small = Events::read_by(&file, first.start, u64::from(*chunk_bytes) + 16);
-        let small = small.unwrap_or_else(|error| panic!("{error:#}"));
-        assert_eq!(found(&small), whole);
-        assert_eq!((small.end, small.is_closed), (document.events.end, document.events.is_closed));
-        assert_eq!(small.census.unread, document.events.census.unread);
+        assert!(small.is_ok(), "the same text cannot be read in small chunks");
+        if let Ok(small) = small {
+            assert_eq!(found(&small), whole);
+            assert_eq!((small.end, small.is_closed), (document.events.end, document.events.is_closed));
+            assert_eq!(small.census.unread, document.events.census.unread);
+        }
     }
     let parsed: Result<serde_json::Value, _> = serde_json::from_slice(text);
     if let Ok(serde_json::Value::Object(parsed)) = parsed {
