@@ -79,6 +79,29 @@ CSV = {
     '"Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Counter_Name","Counter_Value",'
     '"Start_Timestamp","End_Timestamp"\n1,1,"Agent 4",1,1560,1560,64,7,"f",64,0,0,8,"SQ_WAVES",12.5,1000,2000\n',
 }
+KINETO = [
+    """{
+  "schemaVersion": 1, "distributedInfo": {"rank": 1}, "baseTimeNanoseconds": 1000,
+  "traceEvents": [
+  {
+    "ph": "X", "cat": "kernel", "name": "k<\\"a\\">", "pid": 0, "tid": 7,
+    "ts": 12.345, "dur": 1.5,
+    "args": {
+      "device": 0, "stream": 7, "correlation": 3, "grid": [1, 2, 3], "block": [64, 1, 1]
+    }
+  },
+  {"ph": "s", "id": 3, "cat": "ac2g", "ts": 1},
+  {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 9, "tid": 9, "ts": 1, "dur": 0, "args": {"correlation": 3}},
+  {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "python"}}
+  ],
+  "traceName": "x"
+}
+""",
+    '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","ts":1e3,"dur":2},{"ph":"X","cat":"cpu_op","name":"b,"ts":1,"dur":2},'
+    '{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD","ts":5,"dur":2,"args":{"bytes":4}}]}',
+    # Two lists of events.
+    '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "a", "ts": 1, "dur": 2}], "traceEvents": []}',
+]
 COMPUTE_NATIVE = [
     (
         "dispatch_id,gpu_id,kernel_id,lds_per_workgroup,counter_id,counter_name,counter_value\n"
@@ -221,6 +244,12 @@ def corpus(few):
     for records in HARD_RECORDS:
         yield "json_parts", records
         yield "json_record", records.split(b"\n")[-1]
+    for text in KINETO:
+        yield "kineto_document", b"\x20" + text.encode()
+    for document in kineto_documents(few):
+        text = json.dumps(document).encode()
+        yield "kineto_document", b"\x20" + text
+        yield "head", text[:200]
     for number, document in enumerate(documents(few)):
         if few and number % 5:
             continue
@@ -237,6 +266,21 @@ def corpus(few):
                     yield "json_template", b",\n".join(json.dumps(record).encode() for record in records[name][:4]) + b","
             calls = [record for name in sorted(records) for record in records[name]]
             yield "json_parts", ",\n".join(json.dumps(call) for call in calls[: 3 if few else None]).encode()
+
+
+def kineto_documents(few):
+    """PyTorch traces of a few events of each category."""
+    for path in sorted((ROOT / "fixtures/kineto_two_ranks").rglob("*.json*")):
+        content = path.read_bytes()
+        document = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+        for keep in [1] if few else [1, 3, 8]:
+            kept, counts = [], {}
+            for event in document["traceEvents"]:
+                category = (event.get("ph"), event.get("cat"))
+                counts[category] = counts.get(category, 0) + 1
+                if counts[category] <= keep:
+                    kept.append(event)
+            yield {**document, "traceEvents": kept}
 
 
 def skeleton(document):

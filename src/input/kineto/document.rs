@@ -53,14 +53,19 @@ impl Document {
             next = match next {
                 Ok(Next::Member(at)) => document.member(file, at)?,
                 Ok(Next::Events(at)) => {
-                    has_events = true;
-                    let events = Events::read(file, at)?;
-                    let after = events.is_closed.then_some(events.end).ok_or(Stop::Ends);
-                    document.add(events);
-                    match after {
-                        Ok(at) => document.after_value(file, at)?,
-                        Err(stop) => Err((stop, document.events.end)),
+                    if has_events {
+                        document.damage.push(format!(
+                            "the document has a second list of events at byte {at}, of which nothing was read"
+                        ));
                     }
+                    let events = Events::read(file, at)?;
+                    let (end, is_closed) = (events.end, events.is_closed);
+                    // A second list would be that of another trace; nobody writes two.
+                    if !has_events {
+                        document.events = events;
+                    }
+                    has_events = true;
+                    if is_closed { document.after_value(file, end)? } else { Err((Stop::Ends, end)) }
                 }
                 Ok(Next::End(at)) => {
                     document.behind = bytes_behind(file, at)?;
@@ -110,13 +115,6 @@ impl Document {
 
     fn after_value(&self, file: &TextFile, at: u64) -> Result<Result<Next, (Stop, u64)>> {
         lent(file, at, |cursor| behind_value(cursor, at))
-    }
-
-    fn add(&mut self, events: Events) {
-        // A second list would be that of another trace; nobody writes two.
-        if self.events.chunks.is_empty() {
-            self.events = events;
-        }
     }
 
     fn note_damaged_events(&mut self) {
