@@ -5,6 +5,7 @@ mod request;
 mod servers;
 mod tables;
 mod texts;
+mod unions;
 
 use std::ffi::OsString;
 use std::future::Future;

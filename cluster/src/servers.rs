@@ -1,4 +1,4 @@
-//! The scheduler and the executors of Ballista, in a build that reads deep plans.
+//! The scheduler and the executors of Ballista, in a build that reads deep plans and repeats no rows of unions.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -14,8 +14,12 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::{Config as SchedulerOptions, SchedulerConfig};
 use ballista_scheduler::scheduler_process::start_server;
 use clap::{CommandFactory, FromArgMatches};
+use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::functions_nested::all_default_nested_functions;
+use datafusion::prelude::SessionConfig;
 use tracing_subscriber::EnvFilter;
+
+use crate::unions::BranchesInStages;
 
 /// Executors that die are noticed in half a minute instead of three.
 const SCHEDULER_DEFAULTS: &[(&str, &str)] =
@@ -31,9 +35,15 @@ pub(crate) async fn scheduler(options: Vec<OsString>) -> Result<()> {
         address.parse().with_context(|| format!("{address} is no address; give --bind-host an IP address"))?;
     let config = SchedulerConfig::try_from(options)?
         .with_override_config_producer(Arc::new(session_config_with_s3_support))
-        .with_override_session_builder(Arc::new(session_state_with_s3_support));
+        .with_override_session_builder(Arc::new(session_state));
     let cluster = BallistaCluster::new_from_config(&config).await?;
     start_server(cluster, address, Arc::new(config)).await.map_err(|error| anyhow!("{error}"))
+}
+
+/// The state of a session in which statements are planned.
+fn session_state(config: SessionConfig) -> datafusion::common::Result<SessionState> {
+    let state = SessionStateBuilder::new_from_existing(session_state_with_s3_support(config)?);
+    Ok(state.with_physical_optimizer_rule(Arc::new(BranchesInStages)).build())
 }
 
 /// Starts an executor, which runs until it is stopped.

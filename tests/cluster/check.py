@@ -16,8 +16,10 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "tests" / "oracle"))
 
-from cluster import Cluster  # noqa: E402
+from cluster import Cluster, free_ports, wait_for  # noqa: E402
 from common import difference  # noqa: E402
+from sampled import sampled  # noqa: E402
+from store import Store  # noqa: E402
 
 # Floats are printed with 12 digits, so that neighbors are that far apart.
 TWELVE_DIGITS = 2e-12
@@ -25,6 +27,8 @@ TWELVE_DIGITS = 2e-12
 ANSWERED = (0, 3, 5)
 # A cluster that is gone must be reported by then.
 LIMIT_S = 120
+# What half of a cluster needs for what it was given, and for the rest.
+LIMIT_OF_HALF_S = 400
 
 STATEMENTS = [
     "SELECT rank, COUNT(*) AS dispatches, SUM(duration_ns) AS ns FROM kernels GROUP BY rank ORDER BY rank",
@@ -169,11 +173,34 @@ def nested_difference(found, expected, place):
     return next(filter(None, (nested_difference(*pair) for pair in pairs)), None)
 
 
+def store(report, programs, source, names):
+    """The same over a bucket, which the executors read themselves."""
+    with Store() as bucket:
+        dataset = f"s3://{bucket.name}/run"
+        done, _ = programs.run("convert", source, "-o", dataset, "--with", "all")
+        if done.returncode != 0:
+            sys.exit(f"cannot convert to {dataset}: {done.stderr}")
+        with Cluster(programs.client) as cluster:
+            report.head("Named queries over two_nodes in a bucket", "query", "rows", "local s", "cluster s", "answer")
+            for name in names:
+                problem, rows, local_s, there_s = compared(programs, ["table", name, dataset, "-f", "json"], cluster.address)
+                report.add(f"`{name}`", problem, str(rows), f"{local_s:.1f}", f"{there_s:.1f}")
+            before = len(bucket.requests())
+            programs.run("table", "kernel_summary", dataset, "--engine", cluster.address)
+            files = sum("GET" in line and "/kernels/part-" in line for line in bucket.requests()[before:])
+            report.add("requests of the cluster for files of kernels", None if files else "none", str(files), "-", "-")
+
+
 def refusals(report, programs, dataset, bare):
     """What no cluster is asked for."""
     report.head("Wrong usage", "command", "exit", "answer")
     engine = "ballista://127.0.0.1:1"
+    (port,) = free_ports(1)
+    web = subprocess.Popen([sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", dataset],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(port)
     cases = [
+        (["table", "kernel_summary", f"http://127.0.0.1:{port}", "--engine", engine], 2, "s3://"),
         (["table", "kernel_summary", dataset, "--engine", "spark://host:1"], 2, "ballista://HOST:PORT"),
         (["table", "kernel_summary", REPOSITORY / "fixtures/two_nodes", "--engine", engine], 2, "--with all"),
         (["table", "kernel_summary", dataset, "--kernel", "x", "--engine", engine], 2, "--kernel"),
@@ -183,8 +210,10 @@ def refusals(report, programs, dataset, bare):
     for words, code, word in cases:
         done, seconds = programs.run(*words, timeout=LIMIT_S)
         is_right = done.returncode == code and word in done.stderr
-        shown = " ".join(str(word) for word in words if "/" not in str(word) or "//" in str(word))
+        shown = " ".join("http://…" if "http" in str(word) else str(word) for word in words if "/" not in str(word) or "//" in str(word))
         report.add(f"`{shown}`", None if is_right else f"{done.returncode} {done.stderr}", f"{done.returncode} after {seconds:.1f} s")
+    web.kill()
+    web.wait()
 
 
 def failures(report, programs, dataset):
@@ -198,7 +227,7 @@ def failures(report, programs, dataset):
             actions = {"scheduler killed": cluster.kill_scheduler, "all executors killed": cluster.kill_executors,
                        "one of two executors killed": cluster.executors[0].kill}
             threading.Timer(4, actions[what]).start()
-            done, seconds = programs.run("sql", slow, dataset, "-f", "json", "--engine", cluster.address)
+            done, seconds = programs.run("sql", slow, dataset, "-f", "json", "--engine", cluster.address, timeout=LIMIT_OF_HALF_S)
             if what == "one of two executors killed":
                 is_right = done.returncode == 0 or (done.returncode == 1 and cluster.address in done.stderr)
             else:
@@ -214,8 +243,8 @@ def main():
     parser.add_argument("--generator", required=True)
     parser.add_argument("--dispatches", type=int, default=8000)
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--datasets", default="two_nodes,planted,profile,larger", help="those whose named queries are run")
-    parser.add_argument("--parts", default="queries,statements,functions,documents,refusals,failures")
+    parser.add_argument("--datasets", default="two_nodes,planted,profile,kineto,sampled,larger", help="those whose named queries are run")
+    parser.add_argument("--parts", default="queries,statements,functions,documents,store,refusals,failures")
     parser.add_argument("--only", help="names of queries with commas between them")
     arguments = parser.parse_args()
     programs, report = Programs(arguments.programs), Report()
@@ -231,6 +260,8 @@ def main():
             ("two_nodes", REPOSITORY / "fixtures/two_nodes", ["--with", "all"]),
             ("planted", REPOSITORY / "fixtures/planted", ["--with", "all"]),
             ("profile", REPOSITORY / "fixtures/profile", ["--with", "all"]),
+            ("kineto", REPOSITORY / "fixtures/kineto_two_ranks", ["--with", "all"]),
+            ("sampled", sampled(folder), ["--with", "all"]),
             ("larger", larger, ["--with", "all"]),
             ("bare", REPOSITORY / "fixtures/two_nodes", []),
         ]:
@@ -245,6 +276,8 @@ def main():
             for part in (statements, functions, documents):
                 if part.__name__ in parts:
                     part(report, programs, datasets["two_nodes"], cluster.address)
+        if "store" in parts:
+            store(report, programs, REPOSITORY / "fixtures/two_nodes", names)
         if "refusals" in parts:
             refusals(report, programs, datasets["two_nodes"], datasets["bare"])
         if "failures" in parts:

@@ -5,11 +5,9 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -18,6 +16,7 @@ import datafusion
 import duckdb
 
 from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, read_table, run_binary
+from sampled import sampled
 
 
 # Thread traces and program counter samples, in a folder without databases.
@@ -219,22 +218,6 @@ def compare_query(tally, label, direct, stored, sql, engines, default_tables):
             problem = str(error).splitlines()[0]
         tally.check(f"{label} {engine.name}", problem)
     return len(direct)
-
-
-def sampled(folder):
-    """A database with telemetry, named matrix products and fills, which no fixture has."""
-    suffix = "_00000135_fbe0_7be0_9db7_25c2efbbca00"
-    words = {"{suffix}": suffix, "{guid}": suffix.strip("_").replace("_", "-"), "{version}": "3.0.0"}
-    path = Path(folder) / "sampled_results.db"
-    scripts = ["examples/generate_trace/schema.sql", "tests/cli/dialects/base.sql"]
-    scripts += [f"tests/cli/quality/{name}.sql" for name in ("clocks", "fills", "gemms", "links", "memory", "power")]
-    with closing(sqlite3.connect(path)) as connection:
-        for script in scripts:
-            sql = (REPOSITORY / script).read_text()
-            for word, text in words.items():
-                sql = sql.replace(word, text)
-            connection.executescript(sql)
-    return path
 
 
 def compare_input(tally, binary, source, work, queries, rows_seen, is_tried):

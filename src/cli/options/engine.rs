@@ -11,14 +11,15 @@ use super::input::InputArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
 use crate::engine::{Address, Ballista, CLIENT_VARIABLE, find_client};
+use crate::input::stores::{Address as StoreAddress, AddressError, Mirror};
 use crate::input::{TableFiles, is_dataset};
 use crate::trace::Trace;
 
 /// Who runs the statements.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EngineArguments {
-    /// Run the statements on this cluster of Apache DataFusion Ballista, over one dataset of `convert --with all` that all of its
-    /// machines reach under the same path. The program wavesieve-ballista talks to it
+    /// Run the statements on this cluster of Apache DataFusion Ballista, over one dataset of `convert --with all` at a path or in a
+    /// bucket (s3://) that all of its machines reach. The program wavesieve-ballista talks to it
     #[arg(long, value_name = "ballista://HOST:PORT", help_heading = "Input")]
     engine: Option<Address>,
 }
@@ -58,10 +59,7 @@ impl EngineArguments {
         let [directory] = named.as_slice() else {
             return Err(not_a_dataset(&format!("{} inputs", named.len())));
         };
-        if !is_dataset(Path::new(directory)) {
-            return Err(not_a_dataset(directory));
-        }
-        let tables = TableFiles::of(Path::new(directory))?;
+        let tables = tables_of(directory)?;
         if let Some(difference) = tables.difference(&trace) {
             return Err(Failure::Usage(format!(
                 "a cluster cannot read {directory} as it is: {difference}, or leave out --engine"
@@ -74,6 +72,20 @@ impl EngineArguments {
         let ballista = Ballista { address: address.clone(), client, files: tables.files, processes };
         Ok(trace.with_runner(Arc::new(ballista)))
     }
+}
+
+fn tables_of(input: &str) -> Result<TableFiles, Failure> {
+    let usage = |error: AddressError| Failure::Usage(error.to_string());
+    let Some(address) = StoreAddress::parse(input).map_err(usage)? else {
+        let directory = Path::new(input);
+        return if is_dataset(directory) { Ok(TableFiles::of(directory, None)?) } else { Err(not_a_dataset(input)) };
+    };
+    let Some(shared) = address.as_s3() else {
+        return Err(Failure::Usage(format!(
+            "{address}: a cluster reads s3:// and paths that all machines share; copy the dataset there, or leave out --engine"
+        )));
+    };
+    Ok(TableFiles::of(Mirror::open(&address)?.path(), Some(&shared))?)
 }
 
 fn not_a_dataset(input: &str) -> Failure {

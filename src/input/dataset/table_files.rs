@@ -20,21 +20,26 @@ pub(crate) struct TableFiles {
 }
 
 impl TableFiles {
-    /// Those of a dataset. Derived tables whose files were deleted are left out.
+    /// Those of a dataset, named by the address at which they are if the directory only stands for it. Derived tables whose files
+    /// were deleted are left out.
     ///
     /// # Errors
     /// When its manifest cannot be read, or is of a layout in which each process has its own files.
-    pub(crate) fn of(directory: &Path) -> Result<Self> {
+    pub(crate) fn of(directory: &Path, address: Option<&str>) -> Result<Self> {
         let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
         let AnyManifest::SharedFiles(manifest, processes) = AnyManifest::read(&directory)? else {
             bail!("{} was written by an older version; convert the traces again with --with all", directory.display());
         };
-        let mut files = BTreeMap::from([("numbers".to_owned(), vec![text(directory.join(NUMBERS_FILE))?])]);
+        let named = |path: PathBuf| match address {
+            Some(address) => Ok(format!("{address}/{}", text(path)?)),
+            None => text(directory.join(path)),
+        };
+        let mut files = BTreeMap::from([("numbers".to_owned(), vec![named(NUMBERS_FILE.into())?])]);
         for (name, stored) in &manifest.tables {
             if schema::table(name).is_some() && is_there(&directory.join(name), stored) {
-                let parts = (0..stored.parts.len()).map(|number| directory.join(name).join(part_name(number)));
-                let empty = stored.parts.is_empty().then(|| directory.join(SCHEMAS).join(format!("{name}.parquet")));
-                files.insert(name.clone(), parts.chain(empty).map(text).collect::<Result<_>>()?);
+                let parts = (0..stored.parts.len()).map(|number| Path::new(name).join(part_name(number)));
+                let empty = stored.parts.is_empty().then(|| Path::new(SCHEMAS).join(format!("{name}.parquet")));
+                files.insert(name.clone(), parts.chain(empty).map(named).collect::<Result<_>>()?);
             }
         }
         Ok(Self { files, manifest, processes })

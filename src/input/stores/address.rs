@@ -115,6 +115,12 @@ impl Address {
         &self.url
     }
 
+    /// As every reader of S3 writes it; `None` if it is in no such store.
+    pub(crate) fn as_s3(&self) -> Option<String> {
+        let bucket = self.url.host_str().filter(|_| self.scheme == Scheme::S3)?;
+        Some(format!("s3://{bucket}{}", self.url.path().trim_end_matches('/')))
+    }
+
     /// The last part of its path.
     pub(crate) fn name(&self) -> &str {
         self.url.path().rsplit('/').next().unwrap_or_default()

@@ -5,7 +5,7 @@ mod failure;
 mod mirror;
 mod store;
 
-pub(crate) use address::Address;
+pub(crate) use address::{Address, AddressError};
 pub(crate) use failure::StoreFailure;
 pub(crate) use mirror::{Mirror, shown};
 pub(crate) use store::{Listed, ObjectPlace};
