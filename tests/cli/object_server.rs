@@ -27,6 +27,8 @@ pub enum Fault {
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     fault: Fault,
+    /// Whether only the files of tables are affected.
+    spares_manifest: bool,
     sent_bytes: u64,
     puts: usize,
 }
@@ -41,7 +43,8 @@ impl ObjectServer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let state = State { objects: BTreeMap::new(), fault: Fault::None, sent_bytes: 0, puts: 0 };
+        let state =
+            State { objects: BTreeMap::new(), fault: Fault::None, spares_manifest: false, sent_bytes: 0, puts: 0 };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -75,6 +78,12 @@ impl ObjectServer {
 
     pub fn set(&self, fault: Fault) {
         self.state.lock().unwrap().fault = fault;
+    }
+
+    /// A fault that comes after the manifest and the facts were read.
+    pub fn set_in_queries(&self, fault: Fault) {
+        let mut state = self.state.lock().unwrap();
+        (state.fault, state.spares_manifest) = (fault, true);
     }
 
     pub fn change(&self, key: &str, change: impl FnOnce(&mut Vec<u8>)) {
@@ -114,7 +123,7 @@ fn answer(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let fault = {
         let mut state = state.lock().unwrap();
-        let fault = state.fault;
+        let fault = if state.spares_manifest && !path.ends_with(".parquet") { Fault::None } else { state.fault };
         if let Fault::Busy(left) = fault {
             state.fault = if left > 1 { Fault::Busy(left - 1) } else { Fault::None };
         }

@@ -108,6 +108,28 @@ fn failures_are_named() {
 }
 
 #[test]
+fn a_connection_that_is_lost_in_a_query_is_no_answer() {
+    let server = server();
+    let faults = [
+        (Fault::Cut, "does not answer for s3://traces/run/kernels/part-00000.parquet"),
+        (Fault::Silent, "does not answer for s3://traces/run/kernels/part-00000.parquet"),
+        (Fault::Refused("ExpiredToken"), "the credentials have expired; renew them"),
+    ];
+    for (fault, expected) in faults {
+        server.set_in_queries(fault);
+        for question in
+            [&["table", "kernel_summary"][..], &["sql", "SELECT SUM(duration_ns) AS ns FROM kernels"], &["analyze"]]
+        {
+            let run = ask_within(&server, "1", &[question, &["s3://traces/run"]].concat());
+            assert!([1, 3, 5].contains(&run.code), "{question:?} {fault:?}: {} {}", run.code, run.stderr);
+            assert!(run.code == 5 || run.stdout.is_empty(), "{question:?} {fault:?}: {}", run.stdout);
+            let output = [run.stdout, run.stderr].concat();
+            assert!(output.contains(expected), "{question:?} {fault:?}: {output}");
+        }
+    }
+}
+
+#[test]
 fn damaged_and_missing_objects_lose_only_themselves() {
     let server = server();
     server.change("traces/run/memory_copies/part-00000.parquet", |object| object[200] ^= 1);
