@@ -231,3 +231,126 @@ SUM(value_sum) / NULLIF(CAST(SUM(valued_dispatches) AS DOUBLE), CAST(0 AS DOUBLE
 SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE))
 {%- endif -%}
 {%- endmacro -%}
+
+{%- set roof_vector = ['valu_flops_f16', 'valu_flops_f32', 'valu_flops_f64'] %}
+{%- set roof_matrix = ['mfma_flops_f16', 'mfma_flops_bf16', 'mfma_flops_f32', 'mfma_flops_f64'] %}
+{#- Types of data that not every architecture has: where a metric has no row, there is no such work. #}
+{%- set roof_of_some = ['mfma_flops_f8', 'mfma_flops_f6f4'] %}
+{%- set roof_bytes = ['bytes_lds', 'bytes_l1', 'bytes_l2', 'bytes_hbm'] %}
+{%- set roof_flops = roof_vector + roof_matrix + roof_of_some %}
+{%- set roof_work = roof_flops + ['mfma_iops_i8'] + roof_bytes %}
+{%- set roof_peaks = {
+    'peak_hbm_gbps': 'bytes_hbm',
+    'peak_valu_gflops': 'valu_flops_f32',
+    'peak_mfma_gflops': 'mfma_flops_f16',
+    'peak_valu_f16_gflops': 'valu_flops_f16',
+    'peak_valu_f64_gflops': 'valu_flops_f64',
+    'peak_mfma_bf16_gflops': 'mfma_flops_bf16',
+    'peak_mfma_f32_gflops': 'mfma_flops_f32',
+    'peak_mfma_f64_gflops': 'mfma_flops_f64',
+    'peak_mfma_f8_gflops': 'mfma_flops_f8',
+    'peak_mfma_f6f4_gflops': 'mfma_flops_f6f4',
+} %}
+{%- set roof_times_and_peaks = 'dispatches, time_ns, ' ~ roof_peaks | join(', ') %}
+{#- Steps up to `roofs`: the work of kernels by `keys`, and the least time that a device needs for it. `chosen` are these keys of metric_sums as m. -#}
+{%- macro roof_steps(keys, chosen, joins='') -%}
+chosen AS (
+    SELECT
+        {{ chosen }}m.process AS of_process,
+        m.gpu AS of_gpu,
+        CAST(m.kernel_name AS VARCHAR) AS of_kernel,
+        CAST(m.metric AS VARCHAR) AS metric,
+        m.dispatches, m.numerator, m.denominator, m.peak,
+        CASE WHEN CAST(m.metric AS VARCHAR) = 'roof.time' THEN m.numerator END AS own_ns
+    FROM metric_sums AS m{{ joins }}
+    WHERE m.panel = 400
+),
+timed AS (
+    SELECT
+        {{ keys }}metric, dispatches, numerator, denominator, peak,
+        MAX(own_ns) OVER (PARTITION BY of_process, of_gpu, of_kernel) AS kernel_ns
+    FROM chosen
+),
+-- The work of a kernel at the rate of its dispatches that were counted; null where none was.
+worked AS (
+    SELECT
+        {{ keys }}1 AS every_row, metric, dispatches, peak,
+        CASE
+            WHEN metric = 'roof.time' THEN kernel_ns
+            WHEN denominator > CAST(0 AS DOUBLE) THEN numerator * (kernel_ns / NULLIF(denominator, CAST(0 AS DOUBLE)))
+        END AS work
+    FROM timed
+    WHERE kernel_ns > CAST(0 AS DOUBLE)
+),
+summed AS (
+    SELECT
+        {{ keys }}every_row,
+        {{ sum_if("metric = 'roof.time'", 'dispatches') }} AS dispatches,
+        {{ sum_if("metric = 'roof.time'") }} AS kernels,
+        SUM(CASE WHEN metric = 'roof.time' THEN work ELSE CAST(0 AS DOUBLE) END) AS time_ns,
+        {%- for peak, metric in roof_peaks | items %}
+        MAX(CASE WHEN metric = 'roof.{{ metric }}' THEN peak END) AS {{ peak }},
+        {%- endfor %}
+        {%- for metric in roof_work %}
+        {%- set of_metric = "metric = 'roof." ~ metric ~ "'" %}
+        {{ sum_if(of_metric) }} AS {{ metric }}_rows,
+        {{ sum_if(of_metric ~ ' AND work IS NOT NULL') }} AS {{ metric }}_counted,
+        {{ sum_if(of_metric ~ ' AND peak > CAST(0 AS DOUBLE)') }} AS {{ metric }}_bounded,
+        SUM(CASE WHEN {{ of_metric }} THEN COALESCE(work, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_work,
+        SUM(
+            CASE
+                WHEN {{ of_metric }} AND peak > CAST(0 AS DOUBLE) THEN COALESCE(work, CAST(0 AS DOUBLE)) / NULLIF(peak, CAST(0 AS DOUBLE))
+                ELSE CAST(0 AS DOUBLE)
+            END
+        ) AS {{ metric }}_least_ns{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM worked
+    GROUP BY {{ keys }}every_row
+),
+-- How many kernels of the row lack the counters of a sum, and how many the counters or the peak.
+lacking AS (
+    SELECT
+        {{ keys }}{{ roof_times_and_peaks }},
+        {%- for metric in roof_work %}
+        {{ metric }}_rows, {{ metric }}_work, {{ metric }}_least_ns,
+        {{ metric ~ '_rows' if metric in roof_of_some else 'kernels' }} - {{ metric }}_counted AS {{ metric }}_lacks,
+        {{ metric ~ '_rows + ' ~ metric ~ '_rows' if metric in roof_of_some else 'kernels + kernels' }} - {{ metric }}_counted - {{ metric }}_bounded AS {{ metric }}_unbounded{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM summed
+),
+known AS (
+    SELECT
+        {{ keys }}{{ roof_times_and_peaks }},
+        {%- for metric in roof_work %}
+        CASE WHEN {{ metric }}_rows > 0 AND {{ metric }}_lacks = 0 THEN {{ metric }}_work END AS {{ metric }},
+        {%- endfor %}
+        CASE
+            WHEN {{ roof_flops | join('_lacks + ') }}_lacks = 0
+            THEN {{ roof_flops | join('_work + ') }}_work
+        END AS flops,
+        CASE
+            WHEN {{ roof_vector | join('_unbounded + ') }}_unbounded = 0
+            THEN {{ roof_vector | join('_least_ns + ') }}_least_ns
+        END AS valu_ns,
+        CASE
+            WHEN {{ (roof_matrix + roof_of_some + ['mfma_iops_i8']) | join('_unbounded + ') }}_unbounded = 0
+            THEN {{ (roof_matrix + roof_of_some + ['mfma_iops_i8']) | join('_least_ns + ') }}_least_ns
+        END AS mfma_ns,
+        {%- for metric in roof_bytes %}
+        CASE WHEN {{ metric }}_unbounded = 0 THEN {{ metric }}_least_ns END AS {{ metric }}_ns{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM lacking
+),
+roofs AS (
+    SELECT
+        {{ keys }}{{ roof_times_and_peaks }},
+        {{ roof_work | join(', ') }},
+        flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
+        CASE
+            WHEN valu_ns IS NOT NULL AND mfma_ns IS NOT NULL AND bytes_lds_ns IS NOT NULL AND bytes_l1_ns IS NOT NULL
+                AND bytes_l2_ns IS NOT NULL AND bytes_hbm_ns IS NOT NULL
+            THEN GREATEST(valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns)
+        END AS roof_ns
+    FROM known
+)
+{%- endmacro -%}

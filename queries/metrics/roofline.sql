@@ -43,129 +43,11 @@
 -- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the roof is
 -- column: roof_gflops number -- GFLOP/s that the roof allows
 -- column: pct_of_roof pct -- share of roof_ns in time_ns
-{%- set vector = ['valu_flops_f16', 'valu_flops_f32', 'valu_flops_f64'] %}
-{%- set matrix = ['mfma_flops_f16', 'mfma_flops_bf16', 'mfma_flops_f32', 'mfma_flops_f64'] %}
-{#- Types of data that not every architecture has: where a metric has no row, there is no such work. #}
-{%- set of_some = ['mfma_flops_f8', 'mfma_flops_f6f4'] %}
-{%- set bytes = ['bytes_lds', 'bytes_l1', 'bytes_l2', 'bytes_hbm'] %}
-{%- set flops = vector + matrix + of_some %}
-{%- set shown = flops + ['mfma_iops_i8'] + bytes %}
-{%- set peaks = {
-    'peak_hbm_gbps': 'bytes_hbm',
-    'peak_valu_gflops': 'valu_flops_f32',
-    'peak_mfma_gflops': 'mfma_flops_f16',
-    'peak_valu_f16_gflops': 'valu_flops_f16',
-    'peak_valu_f64_gflops': 'valu_flops_f64',
-    'peak_mfma_bf16_gflops': 'mfma_flops_bf16',
-    'peak_mfma_f32_gflops': 'mfma_flops_f32',
-    'peak_mfma_f64_gflops': 'mfma_flops_f64',
-    'peak_mfma_f8_gflops': 'mfma_flops_f8',
-    'peak_mfma_f6f4_gflops': 'mfma_flops_f6f4',
-} %}
-{%- set times_and_peaks = 'dispatches, time_ns, ' ~ peaks | join(', ') %}
-WITH chosen AS (
-    SELECT
-        {{ keys_of('m') }}m.process AS of_process,
-        m.gpu AS of_gpu,
-        CAST(m.kernel_name AS VARCHAR) AS of_kernel,
-        CAST(m.metric AS VARCHAR) AS metric,
-        m.dispatches, m.numerator, m.denominator, m.peak,
-        CASE WHEN CAST(m.metric AS VARCHAR) = 'roof.time' THEN m.numerator END AS own_ns
-    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
-    WHERE m.panel = 400
-),
-timed AS (
-    SELECT
-        {{ keys }}metric, dispatches, numerator, denominator, peak,
-        MAX(own_ns) OVER (PARTITION BY of_process, of_gpu, of_kernel) AS kernel_ns
-    FROM chosen
-),
--- The work of a kernel at the rate of its dispatches that were counted; null where none was.
-worked AS (
-    SELECT
-        {{ keys }}1 AS every_row, metric, dispatches, peak,
-        CASE
-            WHEN metric = 'roof.time' THEN kernel_ns
-            WHEN denominator > CAST(0 AS DOUBLE) THEN numerator * (kernel_ns / NULLIF(denominator, CAST(0 AS DOUBLE)))
-        END AS work
-    FROM timed
-    WHERE kernel_ns > CAST(0 AS DOUBLE)
-),
-summed AS (
-    SELECT
-        {{ keys }}every_row,
-        {{ sum_if("metric = 'roof.time'", 'dispatches') }} AS dispatches,
-        {{ sum_if("metric = 'roof.time'") }} AS kernels,
-        SUM(CASE WHEN metric = 'roof.time' THEN work ELSE CAST(0 AS DOUBLE) END) AS time_ns,
-        {%- for peak, metric in peaks | items %}
-        MAX(CASE WHEN metric = 'roof.{{ metric }}' THEN peak END) AS {{ peak }},
-        {%- endfor %}
-        {%- for metric in shown %}
-        {%- set of_metric = "metric = 'roof." ~ metric ~ "'" %}
-        {{ sum_if(of_metric) }} AS {{ metric }}_rows,
-        {{ sum_if(of_metric ~ ' AND work IS NOT NULL') }} AS {{ metric }}_counted,
-        {{ sum_if(of_metric ~ ' AND peak > CAST(0 AS DOUBLE)') }} AS {{ metric }}_bounded,
-        SUM(CASE WHEN {{ of_metric }} THEN COALESCE(work, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_work,
-        SUM(
-            CASE
-                WHEN {{ of_metric }} AND peak > CAST(0 AS DOUBLE) THEN COALESCE(work, CAST(0 AS DOUBLE)) / NULLIF(peak, CAST(0 AS DOUBLE))
-                ELSE CAST(0 AS DOUBLE)
-            END
-        ) AS {{ metric }}_least_ns{{ ',' if not loop.last }}
-        {%- endfor %}
-    FROM worked
-    GROUP BY {{ keys }}every_row
-),
--- How many kernels of the row lack the counters of a sum, and how many the counters or the peak.
-lacking AS (
-    SELECT
-        {{ keys }}{{ times_and_peaks }},
-        {%- for metric in shown %}
-        {{ metric }}_rows, {{ metric }}_work, {{ metric }}_least_ns,
-        {{ metric ~ '_rows' if metric in of_some else 'kernels' }} - {{ metric }}_counted AS {{ metric }}_lacks,
-        {{ metric ~ '_rows + ' ~ metric ~ '_rows' if metric in of_some else 'kernels + kernels' }} - {{ metric }}_counted - {{ metric }}_bounded AS {{ metric }}_unbounded{{ ',' if not loop.last }}
-        {%- endfor %}
-    FROM summed
-),
-known AS (
-    SELECT
-        {{ keys }}{{ times_and_peaks }},
-        {%- for metric in shown %}
-        CASE WHEN {{ metric }}_rows > 0 AND {{ metric }}_lacks = 0 THEN {{ metric }}_work END AS {{ metric }},
-        {%- endfor %}
-        CASE
-            WHEN {{ flops | join('_lacks + ') }}_lacks = 0
-            THEN {{ flops | join('_work + ') }}_work
-        END AS flops,
-        CASE
-            WHEN {{ vector | join('_unbounded + ') }}_unbounded = 0
-            THEN {{ vector | join('_least_ns + ') }}_least_ns
-        END AS valu_ns,
-        CASE
-            WHEN {{ (matrix + of_some + ['mfma_iops_i8']) | join('_unbounded + ') }}_unbounded = 0
-            THEN {{ (matrix + of_some + ['mfma_iops_i8']) | join('_least_ns + ') }}_least_ns
-        END AS mfma_ns,
-        {%- for metric in bytes %}
-        CASE WHEN {{ metric }}_unbounded = 0 THEN {{ metric }}_least_ns END AS {{ metric }}_ns{{ ',' if not loop.last }}
-        {%- endfor %}
-    FROM lacking
-),
-roofs AS (
-    SELECT
-        {{ keys }}{{ times_and_peaks }},
-        {{ shown | join(', ') }},
-        flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
-        CASE
-            WHEN valu_ns IS NOT NULL AND mfma_ns IS NOT NULL AND bytes_lds_ns IS NOT NULL AND bytes_l1_ns IS NOT NULL
-                AND bytes_l2_ns IS NOT NULL AND bytes_hbm_ns IS NOT NULL
-            THEN GREATEST(valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns)
-        END AS roof_ns
-    FROM known
-),
+WITH {{ roof_steps(keys, keys_of('m'), join_symbols('m', 'kernel_name' in by) ~ join_processes('m')) }},
 labelled AS (
     SELECT
-        {{ keys_as_text(['kernel_name']) }}{{ times_and_peaks }},
-        {{ shown | join(', ') }},
+        {{ keys_as_text(['kernel_name']) }}{{ roof_times_and_peaks }},
+        {{ roof_work | join(', ') }},
         flops,
         flops / NULLIF(bytes_l1, CAST(0 AS DOUBLE)) AS intensity_l1,
         flops / NULLIF(bytes_l2, CAST(0 AS DOUBLE)) AS intensity_l2,
@@ -187,9 +69,9 @@ labelled AS (
 SELECT
     {{ keys }}dispatches,
     time_ns,
-    {{ (flops + ['mfma_iops_i8']) | join(', ') }},
+    {{ (roof_flops + ['mfma_iops_i8']) | join(', ') }},
     flops,
-    {{ bytes | join(', ') }},
+    {{ roof_bytes | join(', ') }},
     intensity_l1, intensity_l2, intensity_hbm,
     gflops,
     hbm_gbps,
