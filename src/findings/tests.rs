@@ -321,6 +321,21 @@ fn copies_are_judged_by_size_and_bandwidth() {
 }
 
 #[test]
+fn matrix_shapes_are_judged_by_what_similar_ones_reach() {
+    let of = |total_ns: i64, vs_similar: f64| {
+        let text = format!(
+            "library m n k batch transposed type solution_index calls total_ns tflop_per_s similar_tflop_per_s vs_similar_pct\nhipblaslt 512 512 500 1 NN f16_r 7 4 {total_ns} 50.0 100.0 {vs_similar}"
+        );
+        priority_of("slow_matrix_shapes", &[("time_breakdown", &span(0, 50_000)), ("gemm_shapes", &text)])
+    };
+    assert_eq!(of(50_000, -50.0), "low", "2.5 % of the span");
+    assert_eq!(of(40_000, -50.0), "-", "2 %");
+    assert_eq!(of(202_000, -50.0), "medium");
+    assert_eq!(of(900_000, -30.0), "-", "not far enough behind");
+    assert_eq!(of(900_000, 20.0), "-");
+}
+
+#[test]
 fn allocations_are_judged_by_growth_time_and_capacity() {
     let leak = |verdict: &str, leaked: i64| {
         let text = format!(

@@ -37,6 +37,10 @@ fn chains() -> QueryRequest {
     QueryRequest::new("kernel_sequences").with("top", 0)
 }
 
+fn matrix_shapes() -> QueryRequest {
+    QueryRequest::new("gemm_shapes")
+}
+
 fn throttling_question() -> QueryRequest {
     QueryRequest::new("throttling")
 }
@@ -53,6 +57,11 @@ pub(crate) fn kernel_questions() -> Vec<QueryRequest> {
 /// What the rules about first calls, outliers and pace ask.
 pub(crate) fn pace_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), warm_up(), outliers(), pace()]
+}
+
+/// What the rule about matrix products asks.
+pub(crate) fn matrix_questions() -> Vec<QueryRequest> {
+    vec![time_question(), matrix_shapes()]
 }
 
 /// What the rule about chains of short kernels asks.
@@ -255,6 +264,49 @@ pub(crate) fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
             .value("pairs", rows.sum(pairs.iter().copied(), "occurrences"))
             .value("chains", rows.places().len())
             .saving(pause_ns)
+            .evidence(case.evidence(&question, &places, &columns)),
+    ]
+}
+
+/// Shapes of matrix products that are slower than products of the same types and a similar size.
+pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = matrix_shapes();
+    let rows = case.rows(&question);
+    let behind = |row: usize| -rows.number(row, "vs_similar_pct").unwrap_or_default();
+    // At the speed of its neighbours a shape would take that much less.
+    let lost = |row: usize| rows.number(row, "total_ns").unwrap_or_default() * behind(row) / 100.0;
+    let places: Vec<usize> = rows.places().filter(|row| behind(*row) > case.threshold("behind_pct")).collect();
+    let lost_ns: f64 = places.iter().copied().map(lost).sum();
+    let pct = case.pct_of_spans(lost_ns as i64);
+    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
+    let mut places = places;
+    places.sort_by(|one, other| lost(*other).total_cmp(&lost(*one)).then(one.cmp(other)));
+    let Some(first) = places.first().copied() else { return Vec::new() };
+    let size = |name: &str| rows.integer(first, name).map_or_else(|| "?".to_owned(), |size| size.to_string());
+    let columns = [
+        "library",
+        "m",
+        "n",
+        "k",
+        "batch",
+        "transposed",
+        "type",
+        "solution_index",
+        "calls",
+        "total_ns",
+        "tflop_per_s",
+        "similar_tflop_per_s",
+        "vs_similar_pct",
+    ];
+    vec![
+        Observation::new(priority)
+            .value("pct", pct)
+            .value("shapes", places.len())
+            .value("lost_ns", lost_ns as i64)
+            .value("worst", format!("{} x {} x {}", size("m"), size("n"), size("k")))
+            .value("type", rows.text(first, "type").unwrap_or_default())
+            .value("tflop_per_s", rows.number(first, "tflop_per_s"))
+            .value("similar_tflop_per_s", rows.number(first, "similar_tflop_per_s"))
             .evidence(case.evidence(&question, &places, &columns)),
     ]
 }

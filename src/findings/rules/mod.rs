@@ -85,6 +85,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("two_modes", kernels::pace_questions, kernels::two_modes),
     rule("drift", kernels::pace_questions, kernels::drift),
     repeating("fusion_candidates", kernels::chain_questions, kernels::fusion_candidates),
+    repeating("slow_matrix_shapes", kernels::matrix_questions, kernels::slow_matrix_shapes),
     rule("low_clock", kernels::device_questions, kernels::throttling),
     repeating("full_queue", kernels::device_questions, kernels::full_queue),
     rule("kernel_uncoalesced_access", counters::counter_questions, counters::bottleneck),
