@@ -175,7 +175,7 @@ viewers() {
   need "otf2-print --help" otf2-tools
   need '/usr/bin/python3 -c "import otf2"' python3-otf2
   python tests/oracle/viewers.py --binary "$binary" --inputs "${inputs[@]}"
-  hta tests/oracle/hta_check.py --binary "$binary" --inputs fixtures/planted
+  hta tests/oracle/hta_check.py --binary "$binary" --inputs fixtures/planted --pytorch "$WAVESIEVE_DATA/kineto/nvidia-2ranks" '@ProfilerStep#551'
 }
 
 package() {
