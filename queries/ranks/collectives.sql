@@ -9,7 +9,7 @@
 -- column: communicator id -- number of the communicator of the kernel, inferred from arguments of RCCL calls, otherwise from streams and queues
 -- column: gpus count -- GPUs that take part
 -- column: missing count -- GPUs with such calls of which none was found for this one
--- column: matched_by text -- order (every GPU has as many calls), or time (calls are missing, matched by their ends)
+-- column: matched_by text -- sequence (recorded numbers), order (every GPU has as many calls), or time (calls are missing, matched by their ends)
 -- column: lowest_rank id -- lowest rank that takes part
 -- column: start_ns ns -- first start, null when the clocks differ
 -- column: cost_ns ns -- least duration

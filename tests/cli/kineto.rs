@@ -246,6 +246,50 @@ fn two_ranks_that_were_generated() {
     assert_eq!(all, kernels);
 }
 
+/// Of one rank the first collective is missing: by their order each would be matched with the one before.
+#[test]
+fn collectives_are_matched_by_their_recorded_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut lost = 0;
+    for path in files(FIXTURE) {
+        let mut document: Value = serde_json::from_str(&text_of(&path)).unwrap();
+        let rank = document["distributedInfo"]["rank"].as_i64().unwrap();
+        let events = document["traceEvents"].as_array_mut().unwrap();
+        let is_collective = |event: &Value| event["cat"] == "kernel" && event["args"]["Seq"].is_i64();
+        let all = events.iter().filter(|event| is_collective(event)).count();
+        // Of the other rank the last, so that both have as many.
+        let place =
+            if rank == 0 { events.iter().position(is_collective) } else { events.iter().rposition(is_collective) };
+        events.remove(place.unwrap());
+        lost += 1;
+        assert!(all > 2, "{all}");
+        std::fs::write(directory.path().join(format!("rank{rank}.json")), document.to_string()).unwrap();
+    }
+    assert_eq!(lost, 2);
+    let statement = "SELECT collective, COUNT(*) AS n, MIN(sequence) AS least, MAX(sequence) AS greatest, MIN(CAST(matched_by AS VARCHAR)) AS basis \
+        FROM collective_kernels WHERE gpus > 1 GROUP BY collective ORDER BY collective";
+    let found = records(&["sql", statement, directory.path().to_str().unwrap(), "-q"]);
+    assert!(!found.is_empty());
+    for row in found {
+        assert_eq!((&row["n"], &row["basis"]), (&json!(2), &json!("sequence")), "{row}");
+        assert_eq!(row["least"], row["greatest"], "{row}");
+    }
+}
+
+/// Kernels of one launch of a graph have one correlation id and no operator; the GPU is busy with each of them.
+#[test]
+fn a_gpu_is_busy_with_kernels_of_graphs() {
+    let launch = json!({"ph": "X", "cat": "cuda_runtime", "name": "hipGraphLaunch", "pid": 9, "tid": 9, "ts": 5.0, "dur": 2.0,
+        "args": {"correlation": 3}});
+    let replayed = (0..4).map(|number| kernel(3, 10.0 + 5.0 * f64::from(number), 5.0));
+    let text = trace(&[launch].into_iter().chain(replayed).collect::<Vec<_>>());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trace.json");
+    std::fs::write(&path, text).unwrap();
+    let rows = records(&["table", "time_breakdown", path.to_str().unwrap(), "-q"]);
+    assert_eq!((&rows[0]["busy_ns"], &rows[0]["idle_ns"]), (&json!(20_000), &json!(0)), "{rows:?}");
+}
+
 /// A trace of these events.
 fn trace(events: &[Value]) -> String {
     json!({"schemaVersion": 1, "record_shapes": 1, "traceEvents": events}).to_string()

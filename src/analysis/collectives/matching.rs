@@ -1,8 +1,11 @@
-//! Matches collective calls of two GPUs: by order if both have equally many, otherwise by end time.
+//! Matches collective calls of two GPUs: by their numbers where these are recorded, by order if both have equally many, otherwise by
+//! end time.
 //!
 //! All ranks leave a collective at nearly the same time, however late each arrived. So if some calls were not recorded,
 //! end times identify which calls belong together. This works even between different clocks: the clock offset is the
 //! difference that most ends agree on.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of shifts to try if one side lacks calls.
 const MAX_SHIFTS: usize = 4096;
@@ -26,11 +29,15 @@ pub(crate) struct Call {
     pub start_ns: i64,
     /// End, not before the start.
     pub end_ns: i64,
+    /// Number on its communicator, which all ranks count alike, where it is recorded.
+    pub sequence: Option<i64>,
 }
 
 /// How calls were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
+    /// By their recorded numbers.
+    Sequence,
     /// By their order.
     Order,
     /// By their ends.
@@ -38,10 +45,11 @@ pub(crate) enum Basis {
 }
 
 impl Basis {
-    pub(crate) const ALL: [Self; 2] = [Self::Order, Self::Time];
+    pub(crate) const ALL: [Self; 3] = [Self::Order, Self::Time, Self::Sequence];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
+            Self::Sequence => "sequence",
             Self::Order => "order",
             Self::Time => "time",
         }
@@ -51,10 +59,13 @@ impl Basis {
 /// The calls of `other`, each with the position of its partner in `reference`, which is at least as long. Both are
 /// ordered by start. `same_clock` is true if times of both can be compared.
 ///
-/// Equally many calls are matched by order, unless on one clock the ends reveal missing calls on both sides. Then
+/// Calls that are all numbered are matched by their numbers. Equally many calls are matched by order, unless on one clock the ends reveal missing calls on both sides. Then
 /// matching by nearest end yields more overlapping pairs, and covers most calls. If the numbers differ, calls are
 /// partners if their ends are mutually nearest and they overlap.
 pub(crate) fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
+    if let (Some(places), Some(numbers)) = (places_by_number(reference), numbers_of(other)) {
+        return (Basis::Sequence, numbers.iter().map(|number| places.get(number).copied()).collect());
+    }
     if reference.len() == other.len() {
         let by_order: Vec<Option<u32>> = (0..other.len() as u32).map(Some).collect();
         if !same_clock {
@@ -79,6 +90,17 @@ pub(crate) fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> 
     (Basis::Time, if enough { matched } else { nobody })
 }
 
+/// The numbers of calls, if all are numbered and no number comes twice.
+fn numbers_of(calls: &[Call]) -> Option<Vec<i64>> {
+    let numbers: Vec<i64> = calls.iter().map(|call| call.sequence).collect::<Option<_>>()?;
+    let distinct: BTreeSet<i64> = numbers.iter().copied().collect();
+    (distinct.len() == numbers.len()).then_some(numbers)
+}
+
+fn places_by_number(calls: &[Call]) -> Option<BTreeMap<i64, u32>> {
+    Some(numbers_of(calls)?.into_iter().zip(0..).collect())
+}
+
 fn run_together(one: &Call, two: &Call) -> bool {
     one.start_ns <= two.end_ns && two.start_ns <= one.end_ns
 }
@@ -90,6 +112,7 @@ fn nearest_ends(reference: &[Call], other: &[Call], offset_ns: i64) -> Vec<Optio
         .map(|call| Call {
             start_ns: call.start_ns.saturating_add(offset_ns),
             end_ns: call.end_ns.saturating_add(offset_ns),
+            ..*call
         })
         .collect();
     let (here, there) = (by_end(&shifted), by_end(reference));
@@ -195,11 +218,11 @@ mod tests {
         for (number, (gap, late, jitter, here, there)) in steps.iter().enumerate() {
             time += gap;
             if *here {
-                one.push((Call { start_ns: time - 1_000, end_ns: time }, number));
+                one.push((Call { start_ns: time - 1_000, end_ns: time, sequence: None }, number));
             }
             if *there {
                 let (start_ns, end_ns) = (time - 1_000 + late + offset_ns, time + jitter + offset_ns);
-                two.push((Call { start_ns, end_ns }, number));
+                two.push((Call { start_ns, end_ns, sequence: None }, number));
             }
         }
         (one, two)
@@ -251,6 +274,20 @@ mod tests {
             .collect();
         let (one, two) = sides(&steps, 77_000_000_000);
         assert_eq!(pairs(&one, &two, false), (Basis::Time, (2..10).map(|at| (at, at)).collect()));
+    }
+
+    #[test]
+    fn recorded_numbers_leave_nothing_to_guess() {
+        let calls = |numbers: &[i64]| -> Vec<Call> {
+            (0..)
+                .zip(numbers)
+                .map(|(at, number)| Call { start_ns: at * 10, end_ns: at * 10 + 5, sequence: Some(*number) })
+                .collect()
+        };
+        let (basis, found) = partners(&calls(&[3, 4, 5, 6]), &calls(&[5, 6, 7]), false);
+        assert_eq!((basis, found), (Basis::Sequence, vec![Some(2), Some(3), None]));
+        // Numbers that come twice say nothing.
+        assert_eq!(partners(&calls(&[3, 3]), &calls(&[3, 4]), true).0, Basis::Order);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
 //! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -18,7 +17,7 @@ pub(crate) const COMMUNICATOR: &str = "comm";
 #[serde(deny_unknown_fields)]
 struct Facts {
     operation: Vec<Operation>,
-    types: BTreeMap<String, i64>,
+    r#type: Vec<ElementType>,
     creation: Vec<Creation>,
 }
 
@@ -54,6 +53,16 @@ enum Bus {
     Others,
     #[serde(rename = "1")]
     Whole,
+}
+
+/// A type of elements.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ElementType {
+    /// Its name.
+    pub name: String,
+    bytes: i64,
+    spellings: Vec<String>,
 }
 
 /// A way to make a communicator.
@@ -113,6 +122,10 @@ pub(crate) struct Message {
     pub rank_bytes: Result<i64, Sizes>,
     /// Number of the communicator in its process, where it is recorded.
     pub communicator: Option<u32>,
+    /// Place of the type of the elements among [`element_types`], where it is recorded.
+    pub element_type: Option<usize>,
+    /// Number of the collective on its communicator, which all ranks count alike, where it is recorded.
+    pub sequence: Option<i64>,
 }
 
 fn facts() -> &'static Facts {
@@ -156,10 +169,21 @@ pub(crate) fn number(text: &str) -> Option<i64> {
     }
 }
 
-/// Bytes of an element of a type, by its number or name.
-fn type_bytes(text: &str) -> Option<i64> {
+/// All types of elements; a test reads them, so that they are never empty.
+pub(crate) fn element_types() -> &'static [ElementType] {
+    &facts().r#type
+}
+
+/// The place of a type among [`element_types`], by its number or a name.
+fn type_of(text: &str) -> Option<usize> {
     let lower = text.trim().to_ascii_lowercase();
-    facts().types.get(lower.strip_prefix("nccl").unwrap_or(&lower)).copied()
+    let spelling = lower.strip_prefix("nccl").unwrap_or(&lower);
+    element_types().iter().position(|known| known.spellings.iter().any(|one| one == spelling))
+}
+
+/// Bytes of so many elements.
+fn bytes_of(count: i64, element_type: Option<usize>) -> Option<i64> {
+    element_types().get(element_type?)?.bytes.checked_mul(count)
 }
 
 /// Arguments by which PyTorch describes the collective that a kernel is of: its name, the type of the elements, and the group.
@@ -167,11 +191,12 @@ pub(crate) const COLLECTIVE: &str = "Collective name";
 pub(crate) const GROUP: [&str; 2] = ["Process Group Name", "Process Group Ranks"];
 pub(crate) const GROUP_SIZE: &str = "Group size";
 const ELEMENT_TYPE: &str = "dtype";
+const SEQUENCE: &str = "Seq";
 
 /// Whether an argument of a kernel describes its collective.
 pub(crate) fn describes_collective(argument: &str) -> bool {
     let elements = || operations().iter().filter_map(|operation| operation.elements.as_deref());
-    [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE].contains(&argument)
+    [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE, SEQUENCE].contains(&argument)
         || GROUP.contains(&argument)
         || elements().any(|name| name == argument)
 }
@@ -188,14 +213,17 @@ impl Message {
         let ranks = argument(GROUP_SIZE).and_then(number).filter(|ranks| *ranks > 0);
         let count = operation.elements.as_deref().and_then(&argument).and_then(number).filter(|count| *count >= 0);
         let share = |count: i64| if operation.of_all { count.checked_div(ranks?) } else { Some(count) };
-        let rank_bytes = match (count, argument(ELEMENT_TYPE)) {
-            (Some(count), Some(element)) => share(count)
-                .zip(type_bytes(element))
-                .and_then(|(count, bytes)| count.checked_mul(bytes))
-                .ok_or(Sizes::Unreadable),
+        let recorded_type = argument(ELEMENT_TYPE);
+        let element_type = recorded_type.and_then(type_of);
+        let rank_bytes = match (count, recorded_type) {
+            (Some(count), Some(_)) => {
+                share(count).and_then(|count| bytes_of(count, element_type)).ok_or(Sizes::Unreadable)
+            }
             _ => Err(Sizes::NoArguments),
         };
-        Some(Self { operation: place, receives: name.eq_ignore_ascii_case("recv"), rank_bytes, communicator })
+        let receives = name.eq_ignore_ascii_case("recv");
+        let sequence = argument(SEQUENCE).and_then(number);
+        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence })
     }
 
     /// What a call with these arguments gives; `None` for calls that move nothing.
@@ -207,15 +235,17 @@ impl Message {
         let place = operation_of(call)?;
         let operation = operations().get(place)?;
         let count = operation.count.as_deref().and_then(&argument);
-        let rank_bytes = match (count, argument(DATATYPE)) {
-            (Some(count), Some(datatype)) => number(count)
+        let recorded_type = argument(DATATYPE);
+        let element_type = recorded_type.and_then(type_of);
+        let rank_bytes = match (count, recorded_type) {
+            (Some(count), Some(_)) => number(count)
                 .filter(|count| *count >= 0)
-                .zip(type_bytes(datatype))
-                .and_then(|(count, bytes)| count.checked_mul(bytes))
+                .and_then(|count| bytes_of(count, element_type))
                 .ok_or(Sizes::Unreadable),
             _ => Err(Sizes::NoArguments),
         };
-        Some(Self { operation: place, receives: is_one_of(call, &operation.receives), rank_bytes, communicator })
+        let receives = is_one_of(call, &operation.receives);
+        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence: None })
     }
 }
 
@@ -274,7 +304,10 @@ fn together(messages: impl Iterator<Item = Message>) -> Result<Message, Sizes> {
         if all.is_some_and(|first| first.operation != message.operation) {
             return Err(Sizes::Mixed);
         }
-        all.get_or_insert(message);
+        let first = all.get_or_insert(message);
+        if first.element_type != message.element_type {
+            first.element_type = None;
+        }
         let sum = if message.receives { &mut received } else { &mut sent };
         *sum = match (*sum, message.rank_bytes) {
             (Ok(sum), Ok(bytes)) => sum.checked_add(bytes).ok_or(Sizes::Unreadable),

@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use crate::analysis::categories::COMMUNICATION;
 use crate::analysis::collectives::matching::{Basis, Call, partners};
-use crate::analysis::collectives::messages::{Sizes, operations};
+use crate::analysis::collectives::messages::{Sizes, element_types, operations};
 use crate::columns::frames::{dictionary_column, rows_named};
 use crate::columns::reading::Keep;
 use crate::columns::values::{I64Values, integers};
@@ -141,6 +141,12 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
         integers(OPERATION, told().map(|told| told.ok().map(|message| message.operation as i64)))
             .into_series()
             .into_column(),
+        integers(SEQUENCE, told().map(|told| told.ok().and_then(|message| message.sequence)))
+            .into_series()
+            .into_column(),
+        integers(ELEMENT_TYPE, told().map(|told| told.ok()?.element_type.map(|place| place as i64)))
+            .into_series()
+            .into_column(),
         integers(RANK_BYTES, told().map(|told| told.ok().and_then(|message| message.rank_bytes.ok())))
             .into_series()
             .into_column(),
@@ -157,6 +163,8 @@ const ID: &str = "communicator_id";
 const RANKS: &str = "recorded_ranks";
 const ORDINAL: &str = "communicator_ordinal";
 const OPERATION: &str = "operation";
+const SEQUENCE: &str = "sequence";
+const ELEMENT_TYPE: &str = "element_type";
 const RANK_BYTES: &str = "rank_bytes";
 const SIZES: &str = "sizes";
 
@@ -180,6 +188,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
         let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
         let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
+        let sequences = integers(SEQUENCE)?;
         let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         begins.push(starts.get(0).unwrap_or_default());
@@ -194,7 +203,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
             let key = |ordinal| -> Key { (ids.get(row).map(str::to_owned), sizes.get(row), ordinal) };
             lane.calls.push(LaneCall {
                 row: row as u32,
-                call: Call { start_ns, end_ns },
+                call: Call { start_ns, end_ns, sequence: sequences.get(row) },
                 stream: streams.get(row),
                 queue: queues.get(row),
                 recorded: ordinals.get(row).map(key),
@@ -294,8 +303,9 @@ fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
     }
     for collective in &mut collectives {
         // The call of the reference is matched as the others are; alone it is not.
-        let by_time = collective.rows.iter().any(|(_, _, basis)| *basis == Some(Basis::Time));
-        let basis = if by_time { Basis::Time } else { Basis::Order };
+        let is_any = |wanted| collective.rows.iter().any(|(_, _, basis)| *basis == Some(wanted));
+        let weakest = [Basis::Time, Basis::Order].into_iter().find(|basis| is_any(*basis));
+        let basis = weakest.unwrap_or(Basis::Sequence);
         if let (true, Some(first)) = (collective.rows.len() > 1, collective.rows.first_mut()) {
             first.2 = Some(basis);
         }
@@ -358,8 +368,12 @@ fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Co
     let names: Vec<Option<String>> = operations().iter().map(|operation| Some(operation.name.clone())).collect();
     let words = Sizes::ALL.map(|sizes| Some(sizes.words().to_owned()));
     let factors: Float64Chunked = told.iter().map(|(_, factor, _)| *factor).collect_ca("bus_factor".into());
+    let (types, sequences) = (read(ELEMENT_TYPE)?, read(SEQUENCE)?);
+    let type_names: Vec<Option<String>> = element_types().iter().map(|known| Some(known.name.clone())).collect();
     Ok(vec![
+        integers(SEQUENCE, sequences.iter()).into_series().into_column(),
         dictionary_column(OPERATION, &names, of_rows.iter().map(place_of))?,
+        dictionary_column(ELEMENT_TYPE, &type_names, types.iter().map(place_of))?,
         integers("message_bytes", told.iter().map(|(bytes, _, _)| *bytes)).into_series().into_column(),
         factors.into_series().into_column(),
         dictionary_column(SIZES, &words, told.iter().map(|(_, _, reason)| Some(*reason)))?,

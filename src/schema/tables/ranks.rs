@@ -27,7 +27,7 @@ pub(crate) static COLLECTIVE_KERNELS: Table = Table {
     key: &["dispatch_id"],
     sort: &["start_ns", "dispatch_id"],
     origin: Origin::OnDemand,
-    about: "Valid communication kernels, matched into collectives across GPUs: by order if GPUs have as many calls of a kernel on a communicator, by their ends if calls are missing. Depends on all processes read together.",
+    about: "Valid communication kernels, matched into collectives across GPUs: by their recorded numbers, otherwise by order if GPUs have as many calls of a kernel on a communicator, or by their ends if calls are missing. Depends on all processes read together.",
     columns: &[
         PROCESS,
         RANK,
@@ -60,10 +60,12 @@ pub(crate) static COLLECTIVE_KERNELS: Table = Table {
             "Number of the collective over all processes; null if the call has no partner although others have",
         )
         .null(),
-        cat("matched_by", "`order` or `time`; null if no partner was found").null(),
+        cat("matched_by", "`sequence`, `order` or `time`; null if no partner was found").null(),
         int("gpus", Unit::Count, "GPUs whose calls were found of this collective"),
         int("expected_gpus", Unit::Count, "GPUs that have calls of this kernel on this communicator"),
+        int("sequence", Unit::Count, "Number of the collective on its communicator, as PyTorch records it").null(),
         cat("operation", "What the RCCL call does that launched it, such as `all_reduce`").null(),
+        cat("element_type", "Type of the elements, such as `bfloat16`").null(),
         int(
             "message_bytes",
             Unit::Bytes,
