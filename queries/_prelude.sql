@@ -354,3 +354,31 @@ roofs AS (
     FROM known
 )
 {%- endmacro -%}
+
+{#- Steps up to `summed`: the metrics of one normalization and panel, out of `source` as m. -#}
+{%- macro metric_steps(source, joins='') -%}
+chosen AS (
+    SELECT
+        {{ keys_of('m') }}m.panel, m.ordinal,
+        {{ texts('metric, title, unit', 'm') }},
+        m.kernel_dispatches, m.dispatches, m.numerator, m.denominator, m.valued_dispatches, m.value_sum,
+        m.value_min, m.value_max, m.peak,
+        CAST({{ 'm.reason' if missing == 'show' else 'NULL' }} AS VARCHAR) AS reason
+    FROM {{ source }} AS m{{ joins }}
+    WHERE (m.per IS NULL OR CAST(m.per AS VARCHAR) = '{{ per }}')
+        {{- ' AND m.panel = ' ~ panel if panel > 0 }}
+),
+summed AS (
+    SELECT
+        {{ keys }}panel, ordinal, metric, title, unit,
+        {{ metric_value() }} AS value,
+        MIN(value_min) AS least,
+        MAX(value_max) AS greatest,
+        CAST(SUM(dispatches) AS BIGINT) AS dispatches,
+        CAST(SUM(kernel_dispatches - dispatches) AS BIGINT) AS uncounted,
+        CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak,
+        MIN(reason) AS reason
+    FROM chosen
+    GROUP BY {{ keys }}panel, ordinal, metric, title, unit
+)
+{%- endmacro -%}

@@ -21,30 +21,7 @@
 -- column: peak number -- highest value that the hardware allows, null where GPUs differ
 -- column: pct_of_peak pct -- share of value in peak
 -- column: reason text -- why there is no value, or what it lacks; with --missing show
-WITH chosen AS (
-    SELECT
-        {{ keys_of('m') }}m.panel, m.ordinal,
-        {{ texts('metric, title, unit', 'm') }},
-        m.kernel_dispatches, m.dispatches, m.numerator, m.denominator, m.valued_dispatches, m.value_sum,
-        m.value_min, m.value_max, m.peak,
-        CAST({{ 'm.reason' if missing == 'show' else 'NULL' }} AS VARCHAR) AS reason
-    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
-    WHERE (m.per IS NULL OR CAST(m.per AS VARCHAR) = '{{ per }}')
-        {{- ' AND m.panel = ' ~ panel if panel > 0 }}
-),
-summed AS (
-    SELECT
-        {{ keys }}panel, ordinal, metric, title, unit,
-        {{ metric_value() }} AS value,
-        MIN(value_min) AS least,
-        MAX(value_max) AS greatest,
-        CAST(SUM(dispatches) AS BIGINT) AS dispatches,
-        CAST(SUM(kernel_dispatches - dispatches) AS BIGINT) AS uncounted,
-        CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak,
-        MIN(reason) AS reason
-    FROM chosen
-    GROUP BY {{ keys }}panel, ordinal, metric, title, unit
-),
+WITH {{ metric_steps('metric_sums', join_symbols('m', 'kernel_name' in by) ~ join_processes('m')) }},
 labelled AS (
     SELECT
         {{ keys_as_text(['kernel_name']) }}panel, ordinal, metric, title, value, unit, least, greatest,

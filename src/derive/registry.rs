@@ -8,7 +8,7 @@ use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::Request;
 use crate::derive::Frames;
 use crate::derive::calls::{api_calls, profiler_pauses, region_self_times, region_times};
-use crate::derive::counters::{kernel_bottlenecks, metric_sums};
+use crate::derive::counters::{kernel_bottlenecks, metric_sums, range_metric_sums};
 use crate::derive::features::{dispatch_features, iteration_kernels, process_features};
 use crate::derive::gpu_work::{gpu_segments, kernel_clocks, kernel_overlaps};
 use crate::derive::hardware::{att_waits, device_constants, kernel_resources};
@@ -56,6 +56,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &process_features::DECLARATION,
     &profiler_pauses::DECLARATION,
     &queue_depths::DECLARATION,
+    &range_metric_sums::DECLARATION,
     &range_self_times::DECLARATION,
     &range_work::DECLARATION,
     &ranges::DECLARATION,

@@ -71,6 +71,7 @@ mod profiler;
 mod promises;
 mod quality;
 mod queries;
+mod range_metrics;
 mod ranges;
 mod ranks;
 mod readers;

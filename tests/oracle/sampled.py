@@ -13,7 +13,7 @@ def sampled(folder):
     words = {"{suffix}": suffix, "{guid}": suffix.strip("_").replace("_", "-"), "{version}": "3.0.0"}
     path = Path(folder) / "sampled_results.db"
     scripts = ["examples/generate_trace/schema.sql", "tests/cli/dialects/base.sql"]
-    scripts += [f"tests/cli/quality/{name}.sql" for name in ("clocks", "fills", "gemms", "links", "memory", "power")]
+    scripts += [f"tests/cli/quality/{name}.sql" for name in ("clocks", "fills", "gemms", "counters", "links", "memory", "power")]
     with closing(sqlite3.connect(path)) as connection:
         for script in scripts:
             sql = (REPOSITORY / script).read_text()

@@ -177,7 +177,7 @@ fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
 }
 
 /// The rows of some kernels.
-fn table(
+pub(crate) fn table(
     frame: &DataFrame,
     kernels: &[&KernelSums],
     asked: &[BoundMetric],

@@ -5,3 +5,4 @@ pub(crate) mod joined_passes;
 pub(crate) mod kernel_bottlenecks;
 pub(crate) mod metric_evaluation;
 pub(crate) mod metric_sums;
+pub(crate) mod range_metric_sums;

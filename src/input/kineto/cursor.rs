@@ -56,7 +56,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte that is not blank, which is not passed.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Result<u8, Stop> {
+        match self.text.get(self.at) {
+            Some(byte) if !byte.is_ascii_whitespace() => Ok(*byte),
+            _ => self.peek_behind_blanks(),
+        }
+    }
+
+    fn peek_behind_blanks(&mut self) -> Result<u8, Stop> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let blanks = rest.iter().position(|byte| !byte.is_ascii_whitespace()).ok_or(Stop::Ends)?;
         self.at += blanks;
@@ -82,7 +90,7 @@ impl<'a> Cursor<'a> {
         let mut has_escapes = false;
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let length = memchr::memchr3(b'"', b'\\', b'\n', rest).ok_or(Stop::Ends)?;
+            let length = end_of_text(rest).ok_or(Stop::Ends)?;
             self.at += length;
             match rest.get(length) {
                 Some(b'"') => break,
@@ -104,6 +112,11 @@ impl<'a> Cursor<'a> {
         let key = self.quoted()?;
         self.expect(b':', "a colon is missing")?;
         Ok(key)
+    }
+
+    /// A value if it is a text, which is passed whatever it is.
+    pub(crate) fn text(&mut self) -> Result<Option<Quoted<'a>>, Stop> {
+        if self.peek()? == b'"' { self.quoted().map(Some) } else { self.value().map(|_| None) }
     }
 
     /// A value as it was written.
@@ -161,6 +174,19 @@ impl<'a> Cursor<'a> {
             }
         }
     }
+}
+
+/// Most bytes of a text that are looked at one by one: most keys and values are shorter than a search pays off.
+const SHORT_BYTES: usize = 24;
+
+/// Where a text ends, or what may not be in one stands.
+#[inline]
+fn end_of_text(rest: &[u8]) -> Option<usize> {
+    let short = rest.iter().take(SHORT_BYTES).position(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
+    short.or_else(|| {
+        let long = memchr::memchr3(b'"', b'\\', b'\n', rest.get(SHORT_BYTES..)?)?;
+        Some(SHORT_BYTES + long)
+    })
 }
 
 /// The members of an object as they were written, up to where it cannot be read.

@@ -27,9 +27,9 @@ impl<'a> Event<'a> {
         }
         loop {
             match cursor.key()?.raw {
-                b"ph" => event.phase = text_of(cursor.value()?).unwrap_or_default().raw,
-                b"cat" => event.category = text_of(cursor.value()?).unwrap_or_default().raw,
-                b"name" => event.name = text_of(cursor.value()?).unwrap_or_default(),
+                b"ph" => event.phase = cursor.text()?.unwrap_or_default().raw,
+                b"cat" => event.category = cursor.text()?.unwrap_or_default().raw,
+                b"name" => event.name = cursor.text()?.unwrap_or_default(),
                 b"pid" => event.pid = cursor.value()?,
                 b"tid" => event.tid = cursor.value()?,
                 b"ts" => event.start = cursor.value()?,

@@ -137,6 +137,38 @@ pub(crate) static PC_SAMPLES: Table = Table {
     ],
 };
 
+/// Columns of what is known of a metric, behind those that say what it is of.
+macro_rules! metric_columns {
+    ($($own:expr,)*) => {
+        &[
+            $($own,)*
+            int("panel", Unit::None, "Number of the panel that the metric is of"),
+            cat("panel_title", "Title of the panel"),
+            cat("section", "Title of the table in the panel"),
+            int("ordinal", Unit::None, "Place of the metric among all"),
+            cat("metric", "Unique name of the metric"),
+            cat("title", "Name of the metric for people"),
+            cat("unit", "Unit, with its normalization"),
+            cat("per", "Normalization: `wave`, `cycle`, `second` or `kernel`; null if the metric has none").null(),
+            int("per_ordinal", Unit::None, "Place of `per` among its values"),
+            int("kernel_dispatches", Unit::Count, "Dispatches of the kernel with any counters"),
+            int("dispatches", Unit::Count, "Those of them that have all counters of the metric"),
+            float("numerator", "Sum of the numerators of these").null(),
+            float("denominator", "Sum of their denominators").null(),
+            int("valued_dispatches", Unit::Count, "Dispatches whose denominator is not 0"),
+            float("value_sum", "Sum of the values of these").null(),
+            float("value_min", "Least value of a dispatch").null(),
+            float("value_max", "Greatest value of a dispatch").null(),
+            float("peak", "Highest value that the device allows").null(),
+            cat(
+                "reason",
+                "Why there is no value: counters not collected, constants unknown, or divided by 0; or missing counters",
+            )
+            .null(),
+        ]
+    };
+}
+
 pub(crate) static METRIC_SUMS: Table = Table {
     name: "metric_sums",
     key: &["kernel_id", "gpu", "metric", "per"],
@@ -144,7 +176,7 @@ pub(crate) static METRIC_SUMS: Table = Table {
     origin: Origin::OnDemand,
     about: "One row per metric of a kernel on a GPU, over its dispatches in all counter passes of the rank: the value is \
             numerator divided by denominator, of one kernel or summed over several.",
-    columns: &[
+    columns: metric_columns![
         PROCESS,
         RANK,
         id("gpu", "Index among the GPUs of this process").null(),
@@ -153,29 +185,22 @@ pub(crate) static METRIC_SUMS: Table = Table {
         cat("kernel_name", "Full display name"),
         cat("short_name", "The source's truncated name, otherwise the name with template arguments folded"),
         cat("category", "Category from the rule file, applied to the base name first"),
-        int("panel", Unit::None, "Number of the panel that the metric is of"),
-        cat("panel_title", "Title of the panel"),
-        cat("section", "Title of the table in the panel"),
-        int("ordinal", Unit::None, "Place of the metric among all"),
-        cat("metric", "Unique name of the metric"),
-        cat("title", "Name of the metric for people"),
-        cat("unit", "Unit, with its normalization"),
-        cat("per", "Normalization: `wave`, `cycle`, `second` or `kernel`; null if the metric has none").null(),
-        int("per_ordinal", Unit::None, "Place of `per` among its values"),
-        int("kernel_dispatches", Unit::Count, "Dispatches of the kernel with any counters"),
-        int("dispatches", Unit::Count, "Those of them that have all counters of the metric"),
-        float("numerator", "Sum of the numerators of these").null(),
-        float("denominator", "Sum of their denominators").null(),
-        int("valued_dispatches", Unit::Count, "Dispatches whose denominator is not 0"),
-        float("value_sum", "Sum of the values of these").null(),
-        float("value_min", "Least value of a dispatch").null(),
-        float("value_max", "Greatest value of a dispatch").null(),
-        float("peak", "Highest value that the device allows").null(),
-        cat(
-            "reason",
-            "Why there is no value: counters not collected, constants unknown, or divided by 0; or missing counters",
-        )
-        .null(),
+    ],
+};
+
+pub(crate) static RANGE_METRIC_SUMS: Table = Table {
+    name: "range_metric_sums",
+    key: &["path", "gpu", "metric", "per"],
+    sort: &["path", "gpu", "ordinal", "per_ordinal"],
+    origin: Origin::OnDemand,
+    about: "As `metric_sums`, by the innermost ROCTx range in which dispatches were launched. Counter passes have no ranges of their \
+            own: their dispatches have that of the same dispatch in the trace of the rank, the same kernel with the same shape the n-th time.",
+    columns: metric_columns![
+        PROCESS,
+        RANK,
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        cat("path", "Messages of the range and of those that enclose it, joined by `/`; null outside of ranges").null(),
     ],
 };
 

@@ -80,6 +80,7 @@ pub(super) static TABLES: &[&Table] = &[
     &telemetry::KERNEL_CLOCKS,
     &instructions::ATT_WAITS,
     &hardware::METRIC_SUMS,
+    &hardware::RANGE_METRIC_SUMS,
     &hardware::KERNEL_BOTTLENECKS,
     &devices::DEVICE_CONSTANTS,
     &devices::KERNEL_RESOURCES,

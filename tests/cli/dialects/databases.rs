@@ -61,6 +61,7 @@ pub const SAMPLED: [&str; 6] = [
     include_str!("../quality/clocks.sql"),
     include_str!("../quality/fills.sql"),
     include_str!("../quality/gemms.sql"),
+    include_str!("../quality/counters.sql"),
     include_str!("../quality/links.sql"),
     include_str!("../quality/memory.sql"),
     include_str!("../quality/power.sql"),
