@@ -117,7 +117,7 @@ impl Subject<'_> {
         if let Some(dispatch) = &self.dispatch {
             parts.extend(dispatch.gpu.map(|gpu| format!("GPU {gpu}")));
             let took = duration((dispatch.end_ns - dispatch.start_ns) as f64);
-            let which = if dispatch.is_named { "" } else { ", a typical one" };
+            let which = if dispatch.is_named || dispatch.dispatches == 1 { "" } else { ", a typical one" };
             parts.push(format!("dispatch {} of {} ({took}{which})", dispatch.number, dispatch.dispatches));
         } else {
             parts.extend(self.row.iteration.map(|iteration| format!("iteration {iteration}")));
