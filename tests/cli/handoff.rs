@@ -57,8 +57,8 @@ fn fixture(name: &str) -> String {
 
 #[test]
 fn tools_take_all_commands() {
-    let queries = ["kernel_summary", "kernel_by_shape", "kernel_warmup", "launch_trace", "idle_gaps", "bottlenecks"];
-    let inputs = ["two_nodes", "hostile", "counters", "kineto_two_ranks", "thread_trace", "two_nodes_json"];
+    let queries = ["kernel_summary", "kernel_by_shape", "launch_trace", "idle_gaps", "bottlenecks"];
+    let inputs = ["two_nodes", "hostile", "counters", "kineto_two_ranks", "thread_trace"];
     let mut seen = BTreeSet::new();
     for (input, query) in inputs.iter().flat_map(|input| queries.map(|query| (input, query))) {
         let run = run(&["table", query, &fixture(input), "--handoff", "2", "-f", "json", "-q"]);
@@ -270,7 +270,7 @@ fn findings_about_kernels_have_commands() {
         .filter(|one| !one.is_null())
         .collect();
     assert!(!handed.is_empty());
-    for handoff in handed {
+    for (handoff, at) in handed.into_iter().zip(0..) {
         for line in COLUMNS.iter().flat_map(|column| handoff[*column].as_array().unwrap()) {
             commands(line.as_str().unwrap()).iter().for_each(|words| check_command(words));
         }
@@ -278,6 +278,9 @@ fn findings_about_kernels_have_commands() {
         let is_it = |one: &&Numbered| one.name == handoff["kernel"] && one.start == number("start_ns");
         let dispatch = all.iter().find(is_it).unwrap();
         assert_eq!((dispatch.rank, dispatch.number), (number("rank"), number("dispatch")));
+        if at > 1 {
+            continue;
+        }
         let directory = tempfile::tempdir().unwrap();
         let window = commands(handoff["handoff_window"][0].as_str().unwrap());
         let slices = shown(&window[0], directory.path());

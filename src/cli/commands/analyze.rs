@@ -157,8 +157,10 @@ pub(crate) fn run(
     if matches!(asked, Asked::Shown) {
         return Ok(DONE);
     }
-    if let (Some(trace), DocumentFormat::Json, None) = (&trace, format, arguments.json_compat) {
-        hand_over_findings(trace, &mut analysis.document.findings, options.name, &named.words()?)?;
+    if let (Some(trace), true, None) = (&trace, format.has_handoffs(), arguments.json_compat) {
+        // Thread traces from elsewhere are no part of a time line.
+        let timed = if arguments.input.is_empty() { named } else { &arguments.input };
+        hand_over_findings(trace, &mut analysis.document.findings, options.name, &timed.words()?)?;
     }
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match arguments.json_compat {

@@ -33,6 +33,14 @@ pub(crate) struct Handoff {
     pub kinds: [(HandoffKind, Result<Vec<Command>, String>); 4],
 }
 
+impl Handoff {
+    /// All commands, a line each.
+    pub(crate) fn lines(&self) -> String {
+        let made = self.kinds.iter().filter_map(|(_, commands)| commands.as_ref().ok());
+        made.flatten().map(Command::line).collect::<Vec<String>>().join("\n")
+    }
+}
+
 /// What commands are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HandoffKind {
