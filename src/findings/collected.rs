@@ -8,8 +8,8 @@ use super::rule_context::Rows;
 use crate::analysis::counter_plan::CounterBlocks;
 use crate::analysis::hardware::metrics::SUFFIXES;
 use crate::engine::NameForm;
-use crate::schema::facts::Role;
-use crate::trace::Trace;
+use crate::schema::facts::{AgentFacts, Role};
+use crate::trace::{Trace, TraceProcess};
 
 /// Placeholder program, if the trace does not record all of it.
 const UNKNOWN_PROGRAM: &str = "./app";
@@ -41,6 +41,8 @@ pub struct Collected {
     pub visible_gpus: Option<usize>,
     /// Ranks whose dispatches were serialized by counter collection, so the time between them is meaningless.
     pub serialized_ranks: BTreeSet<i64>,
+    /// Directory that the outputs of commands go to; empty for the current one.
+    pub directory: String,
 }
 
 impl Collected {
@@ -57,10 +59,29 @@ impl Collected {
         self.architectures.iter().map(String::as_str).find(|name| facts.architectures().any(|known| known == *name))
     }
 
+    /// Where a command of one kind writes to.
+    pub fn output(&self, directory: &str) -> String {
+        if self.directory.is_empty() { directory.to_owned() } else { format!("{}/{directory}", self.directory) }
+    }
+
+    /// What commands for the program of a process need to know, for one of its GPUs if its agent is given. Nothing counts as recorded, so
+    /// that every command is made.
+    pub(super) fn nothing_of(member: &TraceProcess, agent_id: Option<i64>, name: NameForm, directory: String) -> Self {
+        let facts = &member.process.facts;
+        let gpus = facts.agents.iter().filter(|agent| agent.is_gpu());
+        let is_asked = |agent: &&AgentFacts| agent_id.is_none_or(|id| agent.agent_id == id);
+        Self {
+            architectures: gpus.filter(is_asked).map(|agent| architecture(&agent.name)).collect(),
+            program: facts.command.as_deref().and_then(program).unwrap_or_else(unknown_program),
+            name,
+            directory,
+            ..Self::default()
+        }
+    }
+
     /// What a trace holds, by its tables and its answers.
     pub fn new(trace: &Trace, answers: &Answers, name: NameForm) -> Self {
         let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
-        let architecture = |name: &str| name.split(':').next().unwrap_or_default().to_lowercase();
         let architectures = agents.filter(|agent| agent.is_gpu()).map(|agent| architecture(&agent.name)).collect();
         let commands: BTreeSet<Option<&String>> =
             trace.members().iter().map(|member| member.process.facts.command.as_ref()).collect();
@@ -96,7 +117,7 @@ impl Collected {
             traced_kernels: texts("att_by_class", "kernel_name"),
             architectures,
             commands: commands.into_iter().flatten().cloned().collect(),
-            program: program.unwrap_or_else(|| vec![UNKNOWN_PROGRAM.to_owned()]),
+            program: program.unwrap_or_else(unknown_program),
             name,
             visible_gpus: match trace.members() {
                 [only] => Some(only.process.facts.agents.iter().filter(|agent| agent.is_gpu()).count()),
@@ -108,8 +129,18 @@ impl Collected {
                 .filter(|member| member.process.role == Role::Trace && member.process.facts.has_counters)
                 .map(|member| member.process.rank)
                 .collect(),
+            directory: String::new(),
         }
     }
+}
+
+fn unknown_program() -> Vec<String> {
+    vec![UNKNOWN_PROGRAM.to_owned()]
+}
+
+/// The architecture of a GPU, of whose name the runtime lists features after a colon.
+fn architecture(name: &str) -> String {
+    name.split(':').next().unwrap_or_default().to_lowercase()
 }
 
 /// A counter without how its instances are taken together.

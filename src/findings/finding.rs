@@ -3,6 +3,7 @@
 use polars::prelude::DataFrame;
 
 use super::command::Command;
+use super::handoff::Handoff;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
 use super::texts::{duration, thousands};
@@ -38,6 +39,10 @@ pub struct Finding {
     pub advice: Vec<String>,
     /// How to find out more.
     pub commands: Vec<Command>,
+    /// The kernel it is about, by its name in the answers.
+    pub kernel: Option<String>,
+    /// Commands for one dispatch of that kernel, where they were asked for.
+    pub(crate) handoff: Option<Handoff>,
 }
 
 /// The most that removing a finding could save. Savings of several findings may overlap, so they do not add up.

@@ -10,7 +10,7 @@ use super::collected::Collected;
 use super::finding::Finding;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
-use super::recommendations::commands;
+use super::recommendations::{KernelTarget, commands};
 use super::rule_book::{RuleBook, RuleText};
 use super::rule_context::{Observation, RuleContext};
 use super::rules::{NOTHING, OF_TRACE, RULES, kernels, nothing_stands_out, parts_question};
@@ -94,7 +94,7 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     }
     let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
     let advice = text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
-    let kernel = observation.kernel.as_deref();
+    let target = observation.kernel.as_deref().map(|kernel| KernelTarget::named(kernel, case.collected.name));
     let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
     Ok(Some(Finding {
         id: observation.subject.as_ref().map_or_else(|| rule.to_owned(), of),
@@ -110,7 +110,9 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         evidence: observation.evidence,
         // Advice may be for some cases only.
         advice: advice.into_iter().filter(|advice| !advice.is_empty()).collect(),
-        commands: wanted.flat_map(|name| commands(name, kernel, case.collected)).collect(),
+        commands: wanted.flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
+        kernel: observation.kernel,
+        handoff: None,
     }))
 }
 

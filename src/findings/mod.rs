@@ -14,6 +14,7 @@ cfg_if::cfg_if! {
         mod answers;
         mod collected;
         mod finding;
+        mod handoff;
         mod judge;
         mod query_request;
         mod recommendations;
@@ -32,6 +33,9 @@ cfg_if::cfg_if! {
         pub(crate) use answers::{Answers, Unanswered, run_questions};
         pub(crate) use collected::Collected;
         pub(crate) use finding::{Evidence, Finding};
+        pub(crate) use handoff::{
+            Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, with_handoff_columns,
+        };
         pub(crate) use query_request::QueryRequest;
         pub(crate) use rule_context::Rows;
         pub(crate) use recommendations::kernel_filter;

@@ -51,6 +51,12 @@ struct Recommendation {
     architectures: BTreeSet<String>,
     #[serde(default)]
     directory: String,
+    #[serde(default = "rocpd")]
+    format: String,
+}
+
+fn rocpd() -> String {
+    "rocpd".to_owned()
 }
 
 fn rocprofv3() -> String {
@@ -69,17 +75,33 @@ pub(crate) fn is_recommendation(name: &str) -> bool {
     recommendations().contains_key(name)
 }
 
+/// A kernel that commands are about.
+pub(crate) struct KernelTarget<'a> {
+    /// Its name in the answers.
+    pub name: &'a str,
+    /// The words that restrict rocprofv3 to it, and to dispatches of it where these are known.
+    pub filter: Vec<String>,
+}
+
+impl<'a> KernelTarget<'a> {
+    /// A kernel of which no more than the name in the answers is known.
+    pub(crate) fn named(name: &'a str, form: NameForm) -> Self {
+        Self { name, filter: kernel_filter(name, form) }
+    }
+}
+
 /// The commands of a recommendation for a trace, for a kernel if it is about one. Empty if the trace already has what
 /// they would collect, or its GPUs do not support it.
-pub(crate) fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
+pub(crate) fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
+    let kernel = target.map(|target| target.name);
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
     if has_all(&recommendation.explains) || !exists(recommendation, collected) {
         return Vec::new();
     }
-    let filter = match (recommendation.kernel, kernel) {
-        (true, Some(kernel)) if recommendation.tool == ROCPROFV3 => kernel_filter(kernel, collected.name),
-        (true, Some(kernel)) => match workload(kernel, collected.name) {
+    let filter = match (recommendation.kernel, target) {
+        (true, Some(target)) if recommendation.tool == ROCPROFV3 => target.filter.clone(),
+        (true, Some(target)) => match workload(target.name, collected.name) {
             Some(words) => words,
             None => return Vec::new(),
         },
@@ -94,11 +116,10 @@ pub(crate) fn commands(name: &str, kernel: Option<&str>, collected: &Collected) 
     words.extend(recommendation.flags.iter().cloned());
     words.extend(filter);
     if recommendation.tool == ROCPROFV3 {
-        // Thread traces have files of their own.
-        if !recommendation.flags.iter().any(|flag| flag == "--att") {
-            words.extend(["--output-format", "rocpd"].map(ToOwned::to_owned));
+        if !recommendation.format.is_empty() {
+            words.extend(["--output-format".to_owned(), recommendation.format.clone()]);
         }
-        words.extend(["-d".to_owned(), recommendation.directory.clone()]);
+        words.extend(["-d".to_owned(), collected.output(&recommendation.directory)]);
     }
     words.push("--".to_owned());
     words.extend(collected.program.iter().cloned());
@@ -164,12 +185,17 @@ fn with_value(option: &str, value: String) -> Vec<String> {
     if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
 }
 
-/// A text as a regular expression that finds it; of characters that nobody sees any will do, but a dot is no end of a line.
+/// A text as a regular expression that finds it; of characters that nobody sees any will do, but a dot is no end of a line. rocprofv3
+/// matches bytes, of which a character has up to four.
 pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
         if is_hidden(character) {
-            pattern.push_str(if character.is_whitespace() { r"\s" } else { "." });
+            pattern.push_str(match (character.is_ascii(), character.is_whitespace()) {
+                (true, true) => r"\s",
+                (true, false) => ".",
+                (false, _) => ".{1,4}",
+            });
             continue;
         }
         if OPERATORS.contains(character) {
@@ -204,7 +230,7 @@ fn counter_commands(
     for (at, pass) in passes.iter().enumerate() {
         let number = at + 1;
         let collection = crate::analysis::counter_plan::Collection {
-            directory: recommendation.directory.clone(),
+            directory: collected.output(&recommendation.directory),
             definitions: Some(DEFINITIONS.to_owned()),
             program: collected.program.clone(),
         };
@@ -252,7 +278,12 @@ mod tests {
             name: NameForm::Full,
             visible_gpus: None,
             serialized_ranks: BTreeSet::new(),
+            directory: String::new(),
         }
+    }
+
+    fn about(name: &str, kernel: &str, collected: &Collected) -> Vec<Command> {
+        commands(name, Some(&KernelTarget::named(kernel, collected.name)), collected)
     }
 
     #[test]
@@ -283,7 +314,8 @@ mod tests {
                     "\u{202e}txt",
                     "zero\0",
                 ] {
-                    for command in commands(name, Some(kernel), &collected) {
+                    let target = KernelTarget::named(kernel, collected.name);
+                    for command in commands(name, Some(&target), &collected) {
                         // A shell must read the intended words, and a terminal must display all that is there.
                         let line = command.line();
                         assert_eq!(words(&line).as_ref(), Some(&command.words), "{line}");
@@ -296,16 +328,20 @@ mod tests {
                 }
             }
         }
-        let of = |name: &str| commands(name, Some("a.b"), &collected(&[], "gfx942"));
+        let of = |name: &str| about(name, "a.b", &collected(&[], "gfx942"));
         assert_eq!(of("kernel_counters").len(), 3);
         assert!(of("kernel_counters").iter().skip(1).all(|one| one.line().contains(r"--kernel-include-regex 'a\.b'")));
-        let profile = |kernel: &str| commands("kernel_profile", Some(kernel), &collected(&[], "gfx942"))[0].line();
+        let profile = |kernel: &str| about("kernel_profile", kernel, &collected(&[], "gfx942"))[0].line();
         assert_eq!(profile("-rf"), "rocprof-compute profile --name rf --kernel=-rf -- ./app");
         assert_eq!(
             profile("void ns::gemm<float, 4>(float*)"),
             "rocprof-compute profile --name gemm --kernel gemm -- ./app"
         );
-        assert!(commands("kernel_profile", Some("gemm"), &collected(&[], "gfx1100")).is_empty());
+        assert!(about("kernel_profile", "gemm", &collected(&[], "gfx1100")).is_empty());
+        let sampled = |name: &str, architecture: &str| commands(name, None, &collected(&[], architecture)).len();
+        let methods =
+            |architecture: &str| ["pc_sampling", "pc_sampling_host_trap"].map(|name| sampled(name, architecture));
+        assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(methods), [[0, 0], [0, 1], [1, 0], [1, 0]]);
         assert!(of("pc_sampling").len() == 1 && commands("pc_sampling", None, &collected(&[], "gfx1100")).is_empty());
     }
 
@@ -322,16 +358,16 @@ mod tests {
             .map(ToOwned::to_owned)
             .collect();
         counted.counters = all.iter().filter(|name| *name != "TCC_REQ").cloned().collect();
-        let lacking = commands("kernel_counters", Some("gemm"), &counted);
+        let lacking = about("kernel_counters", "gemm", &counted);
         assert_eq!(lacking.len(), 1);
         assert!(lacking[0].line().contains("--pmc TCC_REQ --output-format"), "{}", lacking[0].line());
         // Another kernel was not counted.
-        assert!(commands("kernel_counters", Some("copy"), &counted).len() > 1);
+        assert!(about("kernel_counters", "copy", &counted).len() > 1);
         counted.counters = all;
-        assert!(commands("kernel_counters", Some("gemm"), &counted).is_empty());
-        assert!(commands("kernel_profile", Some("gemm"), &counted).is_empty());
-        assert_eq!(commands("kernel_profile", Some("copy"), &counted).len(), 1);
+        assert!(about("kernel_counters", "gemm", &counted).is_empty());
+        assert!(about("kernel_profile", "gemm", &counted).is_empty());
+        assert_eq!(about("kernel_profile", "copy", &counted).len(), 1);
         counted.traced_kernels.insert("gemm".to_owned());
-        assert!(commands("thread_trace", Some("gemm"), &counted).is_empty());
+        assert!(about("thread_trace", "gemm", &counted).is_empty());
     }
 }

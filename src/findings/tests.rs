@@ -73,6 +73,7 @@ fn collected() -> Collected {
         name: NameForm::Full,
         visible_gpus: None,
         serialized_ranks: BTreeSet::new(),
+        directory: String::new(),
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
     let savings = || findings.iter().map(|finding| finding.saving.as_ref());
     let gpu_time_ns: Vec<Option<i64>> = savings().map(|saving| saving.map(|saving| saving.gpu_time_ns)).collect();
     let pct_of_span: Vec<Option<f64>> = savings().map(|saving| saving.map(|saving| saving.pct_of_span)).collect();
+    let handoffs: Vec<Option<String>> =
+        findings.iter().map(|finding| Some(finding.handoff.as_ref()?.lines())).collect();
     let frame = df!(
         "priority" => texts(&|finding| finding.priority.word().to_owned()),
         "id" => texts(&|finding| finding.id.clone()),
@@ -86,6 +88,7 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
         "explanation" => texts(&|finding| finding.explanation.clone()),
         "advice" => texts(&|finding| finding.advice.join("\n")),
         "commands" => texts(&lines),
+        "handoff" => handoffs,
     )
     .context("internal: the columns of findings differ in length")?;
     let column =
@@ -106,6 +109,11 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
         column("explanation", ColumnUnit::Text, "what it means"),
         column("advice", ColumnUnit::Text, "what to do, a line each, the first helps most"),
         column("commands", ColumnUnit::Text, "how to find out more, a line each"),
+        column(
+            "handoff",
+            ColumnUnit::Text,
+            "commands for a typical dispatch of the kernel that it is about, a line each; empty without a kernel",
+        ),
     ];
     Ok(FullTable {
         section: String::new(),

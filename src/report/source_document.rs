@@ -121,6 +121,8 @@ pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
         evidence: Vec::new(),
         advice: advice.actions.clone(),
         commands: advice.commands.iter().map(command).collect(),
+        kernel: None,
+        handoff: None,
     }
 }
 

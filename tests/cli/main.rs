@@ -39,6 +39,7 @@ mod following_kernels;
 mod gates;
 mod goldens;
 mod groupings;
+mod handoff;
 mod hardware;
 mod html_pages;
 mod idling;

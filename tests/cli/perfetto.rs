@@ -171,6 +171,11 @@ fn rows(input: &str, statement: &str) -> Vec<(String, i64, i64)> {
     rows
 }
 
+/// Name, start and duration of the dispatches in a file.
+pub fn dispatches(path: &Path) -> Vec<(String, i64, i64)> {
+    slices(&read(&fs::read(path).unwrap()), "kernel_dispatch")
+}
+
 fn slices(found: &Found, category: &str) -> Vec<(String, i64, i64)> {
     let of = found.slices.iter().filter(|slice| slice.category == category);
     let mut slices: Vec<_> = of.map(|slice| (slice.name.clone(), slice.start, slice.duration)).collect();

@@ -16,7 +16,7 @@ fn a_scan_in_every_form() {
     insta::assert_snapshot!("scan_markdown", scan(&["-f", "md", "--rows", "8", "--", "./it's", "$1"]));
     insta::assert_snapshot!("scan_tier0", scan(&["-f", "tier0"]));
     let document: Value = serde_json::from_str(&scan(&["-f", "json"])).unwrap();
-    assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.2")));
+    assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.3")));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::compare::{
     CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
 use crate::engine::Registry;
+use crate::findings::hand_over_findings;
 use crate::interactive::programs::Application;
 use crate::interactive::sessions::Kind;
 use crate::report::analysis::Analysis;
@@ -147,7 +148,7 @@ pub(crate) fn run(
     let path = output.file(named, format, STEM)?;
     arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };
-    let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
+    let trace = inputs.as_ref().map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
         add_comparison(&mut analysis, trace, baseline, options.rows)?;
@@ -155,6 +156,11 @@ pub(crate) fn run(
     let asked = narrate(narrator.as_ref(), &mut analysis, registry, command, global)?;
     if matches!(asked, Asked::Shown) {
         return Ok(DONE);
+    }
+    if let (Some(trace), true, None) = (&trace, format.has_handoffs(), arguments.json_compat) {
+        // Thread traces from elsewhere are no part of a time line.
+        let timed = if arguments.input.is_empty() { named } else { &arguments.input };
+        hand_over_findings(trace, &mut analysis.document.findings, options.name, &timed.words()?)?;
     }
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match arguments.json_compat {

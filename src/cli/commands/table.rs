@@ -12,6 +12,7 @@ use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::handoff::{HandoffOption, with_handoff_option};
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
 use crate::cli::options::plot::{Pictures, with_plot_options};
@@ -53,7 +54,8 @@ fn query_command(query: &Query) -> Command {
     if declaration.plot.is_some() {
         command = with_plot_options(command);
     }
-    let command = with_source_option(with_shared_options(command), std::iter::once(query));
+    let command = with_handoff_option(with_shared_options(command));
+    let command = with_source_option(command, std::iter::once(query));
     command.about(declaration.title.clone()).long_about(declaration.about.clone())
 }
 
@@ -134,6 +136,8 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
+    let handoff = HandoffOption::from_matches(matches, query, &options)?;
+    engine.refuse(handoff.is_given(), "--handoff")?;
     let pictures = Pictures::from_matches(query, matches, &input)?;
     let source = SourceArguments::from_matches(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
@@ -148,10 +152,15 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let result = source.add_to(in_texts(result, &output)?)?;
     let empty = result.frame.height() == 0;
     let picture = pictures.draw(query, &result, global)?;
+    let (result, commands) = handoff.add_to(result, (&trace, query, &options), &input, &output)?;
     answer::write(result, &output, global)?;
     messages::note_left_out(&trace, &request, global)?;
+    let is_drawn = picture.is_some();
     if let Some(picture) = picture {
         messages::print(picture.trim_end())?;
+    }
+    if let Some(commands) = commands {
+        messages::print(format!("{}{commands}", if is_drawn { "\n" } else { "" }))?;
     }
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);

@@ -217,6 +217,16 @@ impl InputArguments {
         Ok(inputs)
     }
 
+    /// The words that name the inputs and their ranks in another command.
+    ///
+    /// # Errors
+    /// When no input is named.
+    pub(crate) fn words(&self) -> Result<Vec<String>, Failure> {
+        let mut words = self.named()?;
+        words.extend(self.rank_from.iter().flat_map(|pattern| ["--rank-from".to_owned(), pattern.clone()]));
+        Ok(words)
+    }
+
     /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
     pub(crate) fn contain(&self, path: &Path) -> bool {
         let Ok(path) = path.canonicalize() else { return false };

@@ -8,6 +8,7 @@ pub(crate) mod engine;
 pub(crate) mod extra_inputs;
 pub(crate) mod filters;
 pub(crate) mod global;
+pub(crate) mod handoff;
 pub(crate) mod input;
 pub(crate) mod llm;
 pub(crate) mod looping;

@@ -74,6 +74,11 @@ pub(crate) enum DocumentFormat {
 }
 
 impl DocumentFormat {
+    /// Whether it has commands for the kernels of findings; people read those that findings recommend.
+    pub(crate) fn has_handoffs(self) -> bool {
+        matches!(self, Self::Json | Self::Xlsx | Self::Csv | Self::Parquet)
+    }
+
     /// The extension that names it.
     pub(crate) fn extension(self) -> &'static str {
         match self {

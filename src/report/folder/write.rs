@@ -100,6 +100,11 @@ fn write_table(table: &FullTable, format: FolderFormat, path: &Path) -> Result<(
     }
     write_whole(path, |out| match format {
         FolderFormat::Csv => delimited::write(&table.frame, b',', out),
-        FolderFormat::Parquet => parquet_file::write_frame(&table.frame, out),
+        FolderFormat::Parquet => {
+            // The writer of Parquet hides why its last bytes cannot be written.
+            let mut bytes = Vec::new();
+            parquet_file::write_frame(&table.frame, &mut bytes)?;
+            Ok(out.write_all(&bytes)?)
+        }
     })
 }

@@ -8,12 +8,12 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Evidence, Finding, QueryRequest, RunView};
+use crate::findings::{Command, Evidence, Finding, Handoff, QueryRequest, RunView};
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 use crate::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub(crate) const SCHEMA_VERSION: &str = "1.2";
+pub(crate) const SCHEMA_VERSION: &str = "1.3";
 
 pub(crate) const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
 
@@ -120,7 +120,30 @@ fn finding(finding: &Finding) -> Value {
             "words": command.words,
             "line": command.line(),
         })).collect::<Vec<Value>>(),
+        "handoff": finding.handoff.as_ref().map(handoff),
     })
+}
+
+fn handoff(handoff: &Handoff) -> Value {
+    let dispatch = handoff.dispatch.as_ref();
+    let mut fields = json!({
+        "about": handoff.about,
+        "kernel": dispatch.map(|dispatch| &dispatch.kernel),
+        "rank": handoff.rank,
+        "gpu": dispatch.and_then(|dispatch| dispatch.gpu),
+        "dispatch_id": dispatch.map(|dispatch| dispatch.dispatch_id),
+        "dispatch": dispatch.map(|dispatch| dispatch.number),
+        "dispatches": dispatch.map(|dispatch| dispatch.dispatches),
+        "start_ns": dispatch.map(|dispatch| dispatch.start_ns),
+        "end_ns": dispatch.map(|dispatch| dispatch.end_ns),
+    });
+    for (kind, commands) in &handoff.kinds {
+        let lines = |commands: &Vec<Command>| commands.iter().map(Command::line).collect::<Vec<String>>();
+        if let Some(fields) = fields.as_object_mut() {
+            fields.insert(kind.column().to_owned(), json!(commands.as_ref().map(lines).unwrap_or_default()));
+        }
+    }
+    fields
 }
 
 fn evidence(evidence: &Evidence) -> Value {
