@@ -57,7 +57,7 @@ pub fn schema_3(version: &str, more: &[&str]) -> Built {
 }
 
 /// What the SQL files add to the one of [`schema_3`]: telemetry, matrix products, fills, repetitions and memory.
-pub const SAMPLED: [&str; 6] = [
+pub const SAMPLED: [&str; 7] = [
     include_str!("../quality/clocks.sql"),
     include_str!("../quality/fills.sql"),
     include_str!("../quality/gemms.sql"),
