@@ -24,7 +24,7 @@ THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
 
 # Counters of many blocks, for queries about counters.
 WORKLOADS = [REPOSITORY / "fixtures" / "compute", REPOSITORY / "fixtures" / "profile", REPOSITORY.parent / "shared" / "data" / "ubench"]
-OF_COUNTERS = {"counters", "counter_dispatches", "metric_sums", "kernel_bottlenecks", "kernel_resources"}
+OF_COUNTERS = {"counters", "counter_dispatches", "metric_sums", "range_metric_sums", "kernel_bottlenecks", "kernel_resources"}
 
 # Values of parameters to try beside their defaults.
 PARAMETER_SETS = {
