@@ -227,9 +227,10 @@ fn walk(text: &[u8], start: usize, limit: usize, base: u64) -> Part {
     Part { chunk, census, end }
 }
 
-/// Passes over the comma before an event, or over the end of the list; whether it was that.
+/// Passes over the comma before an event, or over the end of the list; whether it was that. Commas too many lose nothing, wherever
+/// a chunk ends between them.
 fn before_event(cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
-    cursor.take(b',')?;
+    while cursor.take(b',')? {}
     cursor.take(b']')
 }
 
