@@ -1,7 +1,7 @@
 -- title: Loss waterfall
 -- about: Where the time of GPUs goes, from the whole down to the least time that they need for their work: hosts that launch too late, exposed communication and copies, imbalance, clock, and units that are not full. Losses and what remains add up to the whole. Compute time is divided over kernels in proportion to their durations; clock and units need counters (those of the roofline and of its cycles), and kernels without are a step of their own. With --by rank, imbalance is that between the GPUs of each rank.
 -- kind: summary
--- needs: gpu_segments kernels metric_sums device_constants numbers processes
+-- needs: gpu_segments kernels metric_sums device_constants processes
 -- by:
 -- dimensions: rank, process, node, hostname
 -- column: step count -- from 1
