@@ -5,7 +5,7 @@ pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
     att_listing, compute_native, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record,
-    json_scan, json_template, json_text, kineto_document, rpd_arguments, sqlite_pages,
+    json_scan, json_template, json_text, kineto_document, perfetto_document, rpd_arguments, sqlite_pages,
 };
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
@@ -38,6 +38,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("kineto_document", kineto_document),
     ("mangled_names", mangled_names),
     ("metrics", metrics),
+    ("perfetto_document", perfetto_document),
     ("settings", settings),
     ("source_kernels", source_kernels),
     ("source_scan", source_scan),

@@ -20,6 +20,7 @@ const FORMAT_NAMES: [&str; FORMATS.len()] = [
     "a rocpd database",
     "rocprofv3 JSON",
     "a trace of the PyTorch profiler",
+    "a Perfetto trace",
     "rocprofv3 CSV",
     "counters of rocprofiler-compute",
     "statistics of a thread trace",

@@ -12,11 +12,12 @@ use super::error::InputError;
 use super::file_kind::{CachedCapture, FileKind, Place, inspect_group, look};
 use super::files::memory_bytes;
 use super::load_options::LoadOptions;
+use super::perfetto::OtherProgram;
 use super::recognition::discover::{Candidate, discover};
 use super::recognition::format::{Opened, ProcessInput, Shared};
 use super::recognition::formats::FORMATS;
 use super::recognition::skipped::{Class, Skipped};
-use super::recognition::unread_content::UnreadContent;
+use super::recognition::unread_content::{SkipReason, UnreadContent};
 use super::repeated::{drop_other_formats, drop_repeated, note_about};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
@@ -26,7 +27,7 @@ use crate::trace::observer::watched;
 use crate::trace::{Trace, TraceProcess};
 
 /// The message about a directory in which nothing was found.
-const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, PyTorch traces, \
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, PyTorch or Perfetto traces, \
      stats_*.csv of --att, counters of rocprofiler-compute, or a dataset";
 
 /// The message about an input in which nothing was recorded.
@@ -140,7 +141,15 @@ impl Loaded {
     fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: Place) {
         let opened = match opened {
             Ok(opened) => opened,
-            Err(error) => return self.skipped.push(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),
+            Err(error) => {
+                let skipped = match (&place, error.downcast_ref::<OtherProgram>()) {
+                    (Place::File(candidate), Some(other)) => {
+                        Skipped::from_candidate(candidate, UnreadContent::new(SkipReason::Other, other.to_string()))
+                    }
+                    _ => Some(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),
+                };
+                return self.skipped.extend(skipped);
+            }
         };
         let is_empty = opened.processes.is_empty();
         if !is_empty {

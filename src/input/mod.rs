@@ -4,6 +4,7 @@ mod att;
 mod common;
 mod json;
 mod kineto;
+mod perfetto;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 mod recognition;

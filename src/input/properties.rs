@@ -3,6 +3,7 @@
 pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;
 pub use super::kineto::properties::*;
+pub use super::perfetto::properties::*;
 pub use super::rocprof_compute::properties::*;
 pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
@@ -30,6 +31,7 @@ pub fn head(bytes: &[u8]) {
             assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::RocprofJson);
         }
         Head::Kineto => assert!(String::from_utf8_lossy(bytes).contains('"')),
+        Head::Perfetto => assert!(bytes.contains(&b'\n')),
         Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::PcSamples),
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadKind::Records),
         Head::AttStatistics => assert!(is_header(bytes)),

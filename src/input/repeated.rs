@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Located;
-use super::{rocprofv3_csv, rocprofv3_json};
+use super::{perfetto, rocprofv3_csv, rocprofv3_json};
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 
@@ -40,8 +40,9 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
     known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
 }
 
-/// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
-/// those: rocprofv3 can write all of them side by side.
+/// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
+/// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
+/// Perfetto traces next to what they were made from.
 pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
         let facts = found.iter().map(|located| &located.found.facts);
@@ -51,17 +52,26 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
         facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
     let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
     let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
+    let has_perfetto = found.iter().any(|located| located.found.facts.format == perfetto::FORMAT);
+    let all = found.iter().map(|located| &located.found.facts).filter(|facts| facts.format != perfetto::FORMAT);
+    let beside: Vec<ProcessFacts> = if has_perfetto { all.cloned().collect() } else { Vec::new() };
     found.retain(|candidate| {
         let facts = &candidate.found.facts;
         let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
             databases.get(&run(facts))
         } else if facts.format == rocprofv3_csv::FORMAT {
             known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other)).map(|other| &other.format)
+        } else if facts.format == perfetto::FORMAT {
+            beside.iter().find(|other| perfetto::is_same_run(facts, other)).map(|other| &other.format)
         } else {
             None
         };
         if let Some(other) = other {
-            let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
+            let format = match other.as_str() {
+                ROCPD => "a rocpd database",
+                rocprofv3_json::FORMAT => "rocprofv3 JSON",
+                other => other,
+            };
             let detail = format!("the same process is also passed as {format}, which is read instead");
             notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
         }

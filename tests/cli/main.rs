@@ -66,6 +66,7 @@ mod outputs;
 mod pages;
 mod paths;
 mod perfetto;
+mod perfetto_input;
 mod plan;
 mod planted;
 mod profiler;

@@ -13,6 +13,7 @@ import sqlite3
 import tempfile
 
 from code_objects import code_objects
+from pftraces import traces
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEY = "rocprofiler-sdk-tool"
@@ -266,6 +267,10 @@ def corpus(few):
                     yield "json_template", b",\n".join(json.dumps(record).encode() for record in records[name][:4]) + b","
             calls = [record for name in sorted(records) for record in records[name]]
             yield "json_parts", ",\n".join(json.dumps(call) for call in calls[: 3 if few else None]).encode()
+
+    for trace in traces():
+        yield "perfetto_document", b"\x20" + trace
+        yield "head", trace[:200]
 
 
 def kineto_documents(few):

@@ -252,6 +252,11 @@ JSON = [
 ]  # fmt: skip
 
 
+PERFETTO = [
+    truncate, truncate, flip_bits, flip_bits, overwrite, cut_out, cut_out, repeat_stretch, compress_and_break,
+]  # fmt: skip
+
+
 def lines_of(path):
     return path.read_text(errors="replace").splitlines(keepends=True)
 

@@ -64,6 +64,12 @@ def make_bases(binary, generator, work):
         folder.mkdir(parents=True)
         make_rpd(queries, folder / "trace.rpd", rank)
     bases["rpd"] = work / "rpd"
+    for rank in range(NEIGHBOURS + 1):
+        folder = work / "perfetto" / f"rank{rank}"
+        folder.mkdir(parents=True)
+        convert = [binary, "convert", work / "rocpd" / f"rank{rank}", "--to", "pftrace", "-o", folder / "trace.pftrace"]
+        subprocess.run(convert, check=True, capture_output=True)
+    bases["perfetto"] = work / "perfetto"
     bases["dataset"] = work / "dataset"
     subprocess.run([binary, "convert", bases["rocpd"], *BY_RANK, "-o", bases["dataset"]], check=True, capture_output=True)
     return bases
@@ -100,7 +106,7 @@ class Tester:
         self.binary, self.base, self.form, self.work = binary, base, form, work
         self.codes = collections.Counter()
         self.ways = {
-            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "kineto": damage.JSON, "csv": damage.CSV, "dataset": damage.DATASET,
+            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "kineto": damage.JSON, "perfetto": damage.PERFETTO, "csv": damage.CSV, "dataset": damage.DATASET,
         }[form]  # fmt: skip
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
@@ -244,7 +250,7 @@ def main():
     arguments.add_argument("--generator", required=True, help="the built example generate_trace")
     arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format; of RPD and datasets a fifth")
     arguments.add_argument("--only", type=int, nargs="*", help="numbers of damaged files, to repeat a failure")
-    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "kineto", "csv", "rpd", "dataset"])
+    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "kineto", "perfetto", "csv", "rpd", "dataset"])
     options = arguments.parse_args()
     problems, runs = [], 0
     with tempfile.TemporaryDirectory() as directory:

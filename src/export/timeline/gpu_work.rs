@@ -41,8 +41,13 @@ const KERNEL_ID: usize = 3;
 const FIRST_SIZE: usize = 7;
 const REGISTERS: [(&str, &str); 3] =
     [("VGPR_Count", "vgpr"), ("Accum_VGPR_Count", "accum_vgpr"), ("SGPR_Count", "sgpr")];
-const COPY_ARGUMENTS: [(&str, &str); 4] =
-    [("src_agent", "src_agent_id"), ("dst_agent", "dst_agent_id"), ("copy_bytes", "bytes"), ("stream_ID", "stream_id")];
+const COPY_ARGUMENTS: [(&str, &str); 5] = [
+    ("src_agent", "src_agent_id"),
+    ("dst_agent", "dst_agent_id"),
+    ("copy_bytes", "bytes"),
+    ("stream_ID", "stream_id"),
+    ("tid", "tid"),
+];
 /// Directions as rocprofv3 names the operations.
 const COPIES: [(&str, &str); 5] = [
     ("H2D", "MEMORY_COPY_HOST_TO_DEVICE"),

@@ -129,7 +129,8 @@ impl<S: Sink> ProcessWriter<'_, S> {
         flows.sort();
         let calls = self.gather_calls(&mut flows)?;
         // Reading the calls has shown whether some have no length.
-        let marks = self.read(request(&[("marks", &["name", "message", "time_ns"])]))?;
+        let marks =
+            self.read(request(&[("marks", &["domain", "name", "message", "tid", "correlation_id", "time_ns"])]))?;
         self.calls(calls, &facts.take("threads")?, &mut flows)?;
         self.marks(&{ marks }.take("marks")?)?;
         self.analyses()?;

@@ -51,13 +51,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let valid = BoolValues::new(frame.column("valid")?.bool()?);
         let no_calls = BoolValues::new(&no_calls(frame)?);
         let other = self.texts.id("other_api");
-        let mut categories: BTreeMap<u32, u32> = BTreeMap::new();
-        for domain in domains.iter().flatten() {
-            if !categories.contains_key(domain) {
-                let category = format!("{}_api", self.texts.text(*domain));
-                categories.insert(*domain, self.texts.id(&category));
-            }
-        }
+        let categories = self.categories(&domains);
         let mut by_thread: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
         for (row, (domain, function, valid, no_call)) in
             izip!(&domains, &functions, valid.iter(), no_calls.iter()).enumerate()
@@ -82,6 +76,18 @@ impl<S: Sink> ProcessWriter<'_, S> {
             by_thread.entry(thread).or_default().push(row.with_ids(None, correlation_id));
         }
         by_thread.into_iter().try_for_each(|(thread, mut rows)| calls.runs.add(thread, &mut rows))
+    }
+
+    /// The categories of domains.
+    fn categories(&mut self, domains: &[Option<u32>]) -> BTreeMap<u32, u32> {
+        let mut categories: BTreeMap<u32, u32> = BTreeMap::new();
+        for domain in domains.iter().flatten() {
+            if !categories.contains_key(domain) {
+                let category = format!("{}_api", self.texts.text(*domain));
+                categories.insert(*domain, self.texts.id(&category));
+            }
+        }
+        categories
     }
 
     /// Writes API calls and ranges, a track a thread; what does not nest on it gets tracks beside it.
@@ -121,7 +127,9 @@ impl<S: Sink> ProcessWriter<'_, S> {
                 arguments.extend(row.correlation_id().map(|id| (corr_id, Value::Integer(id))));
                 arguments.push((tid_text, Value::Integer(tid)));
             }
-            if self.options.arguments == Arguments::Rocprof {
+            // The text of a range is shown instead of its function.
+            let is_text = self.options.arguments == Arguments::Lean && row.name != row.facts;
+            if is_text || self.options.arguments == Arguments::Rocprof {
                 arguments.push((operation, Value::Text(row.facts)));
             }
             self.add_times(row.start_ns, row.end_ns, &mut arguments);
@@ -153,9 +161,13 @@ impl<S: Sink> ProcessWriter<'_, S> {
     /// Marks as instants.
     pub(super) fn marks(&mut self, frame: &DataFrame) -> Result<()> {
         let times = integers(frame, "time_ns")?;
+        let (tids, correlations) = (integers(frame, "tid")?, integers(frame, "correlation_id")?);
         let names = self.texts.of_column(frame.column("name")?)?;
         let messages = self.texts.of_column(frame.column("message")?)?;
-        let (category, unknown) = (self.texts.id("marker_api"), self.texts.id("mark"));
+        let domains = self.texts.of_column(frame.column("domain")?)?;
+        let (marker, unknown) = (self.texts.id("marker_api"), self.texts.id("mark"));
+        let [corr_id, tid_text, operation] = ["corr_id", "tid", "operation"].map(|name| self.texts.id(name));
+        let categories = self.categories(&domains);
         let mut rows: Vec<(i64, usize)> =
             times.iter().enumerate().filter_map(|(row, time)| Some((time.filter(|time| *time > 0)?, row))).collect();
         self.omitted.without_start += (frame.height() - rows.len()) as u64;
@@ -164,10 +176,19 @@ impl<S: Sink> ProcessWriter<'_, S> {
         }
         rows.sort_unstable();
         let mut track = self.notes("marks", "Marks", 5)?;
+        let mut arguments = Vec::new();
         for (at_ns, row) in rows {
             let of = |all: &[Option<u32>]| all.get(row).copied().flatten();
             let name = of(&messages).or_else(|| of(&names)).unwrap_or(unknown);
-            let event = Event::plain(category, name);
+            let category = of(&domains).and_then(|domain| categories.get(&domain)).copied().unwrap_or(marker);
+            arguments.clear();
+            if self.options.arguments != Arguments::None {
+                arguments.extend(correlations.get(row).map(|id| (corr_id, Value::Integer(id))));
+                arguments.extend(tids.get(row).map(|tid| (tid_text, Value::Integer(tid))));
+                let function = of(&names).filter(|function| *function != name);
+                arguments.extend(function.map(|function| (operation, Value::Text(function))));
+            }
+            let event = Event { arguments: &arguments, ..Event::plain(category, name) };
             self.sink.instant(&mut track, at_ns, &event, &self.texts)?;
         }
         self.sink.finish(track)

@@ -10,6 +10,7 @@ use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
 use crate::input::json::{GZIP_MAGIC, decompressed_head};
+use crate::input::perfetto::{has_packets, is_perfetto};
 use crate::input::rocprof_compute;
 use crate::text::causes::with_causes;
 
@@ -101,6 +102,8 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     let text = String::from_utf8_lossy(head);
     if is_tar(head) {
         unread(SkipReason::Foreign, TAR_ARCHIVE)
+    } else if is_perfetto(head) {
+        Content::Head(Head::Perfetto)
     } else if is_rocprof_json(&text) {
         Content::Head(Head::RocprofJson)
     } else if head.is_empty() {
@@ -110,7 +113,8 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
         database(path, DatabaseFile::decompressed(path), reader)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
-        let known = csv(head).or_else(|| json(&text, is_whole(head)));
+        let damaged = || has_packets(head).then_some(Head::Perfetto);
+        let known = csv(head).or_else(|| json(&text, is_whole(head))).or_else(damaged);
         known.map_or_else(|| unread(SkipReason::Foreign, reason), Content::Head)
     }
 }

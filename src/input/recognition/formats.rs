@@ -6,15 +6,16 @@ use super::content::Content;
 use super::format::{Format, Recognized};
 use crate::input::common::sqlite::Reader;
 use crate::input::dataset::Dataset;
-use crate::input::{att, kineto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
+use crate::input::{att, kineto, perfetto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
-pub(crate) static FORMATS: [&dyn Format; 8] = [
+pub(crate) static FORMATS: [&dyn Format; 9] = [
     &Dataset,
     &rpd::Rpd,
     &rocpd::Rocpd,
     &rocprofv3_json::RocprofJson,
     &kineto::Kineto,
+    &perfetto::Perfetto,
     &rocprofv3_csv::RocprofCsv,
     &rocprof_compute::ComputeCounters,
     &att::AttStatistics,
@@ -44,6 +45,9 @@ mod tests {
         let connection = rusqlite::Connection::open(&rpd).unwrap();
         connection.execute_batch("CREATE TABLE rocpd_api (id INTEGER); CREATE TABLE rocpd_op (id INTEGER)").unwrap();
         drop(connection);
+        let perfetto = directory.path().join("trace");
+        let seed = std::fs::read("tests/fuzz/seeds/perfetto_document/000").unwrap();
+        std::fs::write(&perfetto, &seed[1..]).unwrap();
         let fixture = |path: &str| PathBuf::from("fixtures").join(path);
         let of_formats = [
             directory.path().to_owned(),
@@ -51,6 +55,7 @@ mod tests {
             fixture("merged/merged.db"),
             fixture("two_nodes_json/node0/4100_results.json.gz"),
             fixture("kineto_two_ranks/node0/4100.pt.trace.json.gz"),
+            perfetto,
             fixture("thread_trace/4100_kernel_trace.csv"),
             fixture("profile/pmc_perf.csv"),
             fixture("thread_trace/stats_ui_output_agent_4_dispatch_3.csv"),
@@ -65,6 +70,6 @@ mod tests {
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
         assert!(Rocpd.recognize(&mut Content::detect(Path::new("Cargo.toml"), Reader::Auto)).is_none());
-        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (8, Recognized::UnreadContent(_))));
+        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (9, Recognized::UnreadContent(_))));
     }
 }

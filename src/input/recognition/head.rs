@@ -3,6 +3,7 @@
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::att;
 use crate::input::kineto::{is_kineto, other_program};
+use crate::input::perfetto::{has_packets, is_perfetto};
 use crate::input::rocprof_compute;
 use crate::input::rocprofv3_csv::{HeadKind, head_of};
 use crate::input::rocprofv3_json::ROOT_KEY;
@@ -63,6 +64,8 @@ pub(crate) enum Head {
     PcSamples,
     /// A trace of the PyTorch profiler.
     Kineto,
+    /// A Perfetto trace, of whatever program.
+    Perfetto,
     /// rocprofv3 CSV.
     RocprofCsv,
     /// Instruction statistics of a thread trace.
@@ -98,6 +101,8 @@ pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
     } else if is_tar(head) {
         Head::unread(SkipReason::Foreign, TAR_ARCHIVE)
+    } else if is_perfetto(head) {
+        Head::Perfetto
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
     } else if is_pc_samples(trimmed) {
@@ -115,7 +120,8 @@ pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
         json
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
-        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::unread(SkipReason::Foreign, reason))
+        let damaged = || has_packets(head).then_some(Head::Perfetto);
+        csv(head).or_else(|| table(&text)).or_else(damaged).unwrap_or_else(|| Head::unread(SkipReason::Foreign, reason))
     }
 }
 

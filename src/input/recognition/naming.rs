@@ -7,6 +7,8 @@ use crate::input::rocprofv3_csv;
 const DATABASES: [&str; 4] = [".db", ".db.gz", ".rpd", ".rpd.gz"];
 /// Ends of the names of rocprofv3 JSON and of traces of the PyTorch profiler.
 const JSON: [&str; 4] = ["_results.json", "_results.json.gz", ".pt.trace.json", ".pt.trace.json.gz"];
+/// Ends of the names of Perfetto traces. Those that end in `.proto` are mostly something else.
+const PERFETTO: [&str; 4] = [".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"];
 /// Ends of the names of single files that are packed in a way that is not read.
 const PACKED: [&str; 4] = [".zst", ".xz", ".bz2", ".zip"];
 /// Ends of the names of archives, which may hold any number of files.
@@ -22,6 +24,8 @@ pub(crate) enum ExpectedKind {
     Database,
     /// rocprofv3 JSON, or a trace of the PyTorch profiler. Other programs use these names too.
     Json,
+    /// A Perfetto trace. Other programs use these names too.
+    Perfetto,
     /// CSV of rocprofv3, or counters of rocprofiler-compute.
     Csv,
     /// Instruction statistics of a thread trace. Other programs use these names too.
@@ -37,6 +41,8 @@ pub(crate) fn promise(name: &str) -> Option<ExpectedKind> {
         Some(ExpectedKind::Database)
     } else if ends_in(&JSON) {
         Some(ExpectedKind::Json)
+    } else if ends_in(&PERFETTO) {
+        Some(ExpectedKind::Perfetto)
     } else if rocprofv3_csv::is_named_like_capture(name) || COUNTERS.contains(&name) {
         Some(ExpectedKind::Csv)
     } else if att::is_named_like_statistics(name) {
@@ -75,6 +81,8 @@ mod tests {
             ("4100_results.json.xz", Some(ExpectedKind::Database)),
             ("4100_results.json.gz", Some(ExpectedKind::Json)),
             ("host_1.2.pt.trace.json.gz", Some(ExpectedKind::Json)),
+            ("4100_results.pftrace", Some(ExpectedKind::Perfetto)),
+            ("trace_packet.proto", None),
             ("config.json", None),
             ("4100_kernel_trace.csv", Some(ExpectedKind::Csv)),
             ("pmc_perf.csv", Some(ExpectedKind::Csv)),

@@ -64,7 +64,9 @@ impl Skipped {
                 (Class::Lost, reason.to_owned())
             }
             SkipReason::Lost | SkipReason::Foreign => match promised? {
-                ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Csv => (Class::Lost, reason),
+                ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Perfetto | ExpectedKind::Csv => {
+                    (Class::Lost, reason)
+                }
                 ExpectedKind::Statistics => {
                     let reason = "named like the statistics of `rocprofv3 --att`, but its header is unknown";
                     (Class::Suspicious, reason.to_owned())

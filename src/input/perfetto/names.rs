@@ -1,0 +1,35 @@
+//! Texts of a file, each kept once.
+
+use std::sync::Arc;
+
+use fnv::FnvHashMap;
+
+/// Texts by number, in the order of their first occurrence.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    texts: Vec<Arc<str>>,
+    numbers: FnvHashMap<Arc<str>, u32>,
+}
+
+impl Names {
+    /// The number of a text.
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let text: Arc<str> = text.into();
+        self.texts.push(Arc::clone(&text));
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The number of bytes that are a text; what is no UTF-8 is replaced.
+    pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
+        self.number(&String::from_utf8_lossy(bytes))
+    }
+
+    pub(crate) fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", |text| text)
+    }
+}
