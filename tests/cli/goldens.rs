@@ -88,7 +88,7 @@ fn every_column_has_a_value_somewhere() {
         let name = query["name"].as_str().unwrap();
         // What is shown on demand only.
         let more: &[&str] = match name {
-            "metrics" => &["--missing", "show"],
+            "metrics" | "range_metrics" => &["--missing", "show"],
             "efficiency_tree" => &["--scope", "iteration"],
             _ => &[],
         };

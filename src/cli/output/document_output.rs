@@ -76,7 +76,7 @@ pub(crate) enum DocumentFormat {
 impl DocumentFormat {
     /// Whether it has commands for the kernels of findings; people read those that findings recommend.
     pub(crate) fn has_handoffs(self) -> bool {
-        matches!(self, Self::Json | Self::Xlsx | Self::Csv | Self::Parquet)
+        matches!(self, Self::Json | Self::Html | Self::Xlsx | Self::Csv | Self::Parquet)
     }
 
     /// The extension that names it.
