@@ -38,7 +38,11 @@ fn every_query_has_a_golden_with_rows() {
             }
             needs if needs.starts_with("counters") => "fixtures/counters",
             needs if needs.starts_with("metric_sums") => "fixtures/compute",
-            needs if ["kernel_clocks", "samples", "gemm_problems", "range_metric_sums"].iter().any(|table| needs.starts_with(table)) => {
+            needs
+                if ["kernel_clocks", "samples", "gemm_problems", "range_metric_sums"]
+                    .iter()
+                    .any(|table| needs.starts_with(table)) =>
+            {
                 sampled.path.as_str()
             }
             _ if ["energy_by_iteration", "fill_summary"].contains(&name.as_str()) => sampled.path.as_str(),

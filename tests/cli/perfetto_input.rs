@@ -22,9 +22,6 @@ const LOST: &[(&str, &str)] = &[
     ("threads", "start_ns end_ns"),
     ("launches", "target_id"),
 ];
-/// Columns of processes and agents that come back.
-const KEPT: &[(&str, &str)] =
-    &[("processes", "process rank role node hostname pid"), ("agents", "process rank agent_id agent_type gpu device")];
 fn converted(input: &str, folder: &Path, options: &[&str]) -> String {
     let path = folder.join("trace.pftrace.gz");
     let path = path.to_str().unwrap();

@@ -22,7 +22,11 @@ fn each_range_has_the_counters_of_its_dispatches() {
         .collect();
     assert_eq!(
         found,
-        [json!(["hipblaslt-bench", 0, 500.0, 10.0, 1]), json!(["hipblaslt-bench", 0, 600.0, 30.0, 1]), json!([null, 1, 40.0, 5.0, 1])],
+        [
+            json!(["hipblaslt-bench", 0, 500.0, 10.0, 1]),
+            json!(["hipblaslt-bench", 0, 600.0, 30.0, 1]),
+            json!([null, 1, 40.0, 5.0, 1])
+        ],
         "{rows:?}"
     );
     let shown = records(&["table", "range_metrics", &built.path, "--panel", "300"]);
