@@ -57,7 +57,7 @@ pub(crate) fn extract(tables: &Frames, definitions: &Definitions) -> Result<Data
 }
 
 /// Registers of the kernel of every dispatch.
-fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Column>> {
+pub(crate) fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Column>> {
     let ids = I64Values::new(symbols.column("kernel_id")?.i64()?);
     let row_of: BTreeMap<i64, usize> = ids.iter().enumerate().filter_map(|(row, id)| id.map(|id| (id, row))).collect();
     let kernels = I64Values::new(dispatches.column("kernel_id")?.i64()?);

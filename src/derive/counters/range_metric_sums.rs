@@ -10,7 +10,7 @@ use crate::analysis::hardware::metrics::Definitions;
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::OnDemandTables;
-use crate::derive::counters::counted_dispatches::{self, OF_DISPATCH, extract as counted_dispatches};
+use crate::derive::counters::counted_dispatches::{self, OF_DISPATCH, extract as counted_dispatches, registers};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, all_asked, evaluated};
 use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, per_part, table};
 use crate::derive::ranging::range_forest::{RangeForest, needs_of_work};
@@ -58,7 +58,7 @@ fn extract(
 ) -> Result<DataFrame> {
     let mut frame = counted_dispatches(tables, others.metrics())?;
     if frame.height() == 0 {
-        frame = uncounted(needed(tables, "kernels")?)?;
+        frame = uncounted(needed(tables, "kernels")?, needed(tables, "kernel_symbols")?)?;
     }
     let paths = paths(tables)?;
     let ids = I64Values::new(frame.column("dispatch_id")?.i64()?);
@@ -69,17 +69,14 @@ fn extract(
 }
 
 /// Kernels of a trace as dispatches of which nothing was counted. Their durations are not those of a counter pass.
-fn uncounted(kernels: &DataFrame) -> Result<DataFrame> {
-    let nothing = || integers("", std::iter::repeat_n(None, kernels.height()));
+fn uncounted(kernels: &DataFrame, symbols: &DataFrame) -> Result<DataFrame> {
     let mut columns: Vec<Column> =
         of_kernels().map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
     for column in columns.iter_mut().filter(|column| column.name() == "valid") {
         *column = BooleanChunked::full("valid".into(), false, kernels.height()).into_series().into_column();
     }
     columns.push(integers("pass", std::iter::repeat_n(Some(0), kernels.height())).into_series().into_column());
-    for register in ["vgpr", "accum_vgpr", "sgpr"] {
-        columns.push(nothing().with_name(register.into()).into_series().into_column());
-    }
+    columns.extend(registers(kernels, symbols)?);
     let frame = DataFrame::new_infer_height(columns)?;
     let order = SortMultipleOptions::default().with_maintain_order(true);
     Ok(frame.sort(["start_ns", "dispatch_id"], order)?)
