@@ -382,3 +382,28 @@ summed AS (
     GROUP BY {{ keys }}panel, ordinal, metric, title, unit
 )
 {%- endmacro -%}
+
+{#- The rows of `metrics` and `range_metrics`, out of `summed`; `name` is the key that is a text. -#}
+{%- macro metric_rows(name) -%}
+labelled AS (
+    SELECT
+        {{ keys_as_text([name]) }}panel, ordinal, metric, title, value, unit, least, greatest,
+        dispatches, uncounted, peak, reason
+    FROM summed
+)
+SELECT
+    {{ keys }}panel,
+    metric,
+    title,
+    value,
+    unit,
+    least AS "min",
+    greatest AS "max",
+    dispatches,
+    uncounted,
+    peak,
+    CAST(100 AS DOUBLE) * value / NULLIF(peak, CAST(0 AS DOUBLE)) AS pct_of_peak,
+    reason
+FROM labelled{{ ' WHERE value IS NOT NULL' if missing == 'hide' }}
+{{ order_by('ordinal, unit') }}
+{%- endmacro -%}

@@ -22,24 +22,4 @@
 -- column: pct_of_peak pct -- share of value in peak
 -- column: reason text -- why there is no value, or what it lacks; with --missing show
 WITH {{ metric_steps('metric_sums', join_symbols('m', 'kernel_name' in by) ~ join_processes('m')) }},
-labelled AS (
-    SELECT
-        {{ keys_as_text(['kernel_name']) }}panel, ordinal, metric, title, value, unit, least, greatest,
-        dispatches, uncounted, peak, reason
-    FROM summed
-)
-SELECT
-    {{ keys }}panel,
-    metric,
-    title,
-    value,
-    unit,
-    least AS "min",
-    greatest AS "max",
-    dispatches,
-    uncounted,
-    peak,
-    CAST(100 AS DOUBLE) * value / NULLIF(peak, CAST(0 AS DOUBLE)) AS pct_of_peak,
-    reason
-FROM labelled{{ ' WHERE value IS NOT NULL' if missing == 'hide' }}
-{{ order_by('ordinal, unit') }}
+{{ metric_rows('kernel_name') }}

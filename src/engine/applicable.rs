@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::registry::{Query, Registry};
+use super::declarations::{Query, Registry};
 use crate::derive::needs;
 use crate::schema::{Origin, table, tables};
 use crate::trace::{Trace, TraceProcess};

@@ -4,8 +4,8 @@ use polars::prelude::{Column, DataFrame};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
+use super::declarations::{ColumnUnit, OutputColumn};
 use super::error::QueryError;
-use super::front_matter::{ColumnUnit, OutputColumn};
 use super::rocpd_names::described as rocpd_names;
 use super::run::Answer;
 use crate::schema::{Table, table, tables};

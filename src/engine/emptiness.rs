@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::col;
 
-use super::registry::Query;
+use super::declarations::Query;
 use crate::derive::WhyEmpty;
 use crate::schema::Table;
 use crate::trace::Trace;

@@ -1,15 +1,15 @@
 //! Named queries: SQL files with front matter, rendered with parameters and run over the canonical tables.
 
+mod declarations;
 mod error;
-mod front_matter;
-mod plot;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 
 pub(crate) use crate::text::similar::closest;
+pub(crate) use declarations::{
+    ColumnUnit, GROUPING, OutputColumn, Parameter, ParameterType, PlotDeclaration, QueryDeclaration,
+};
 pub(crate) use error::QueryError;
-pub(crate) use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
-pub(crate) use plot::{GROUPING, PlotDeclaration};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -28,10 +28,8 @@ cfg_if::cfg_if! {
         mod numbers;
         mod panics;
 mod parsed;
-        mod query_rows;
         mod reasons;
         mod referenced_columns;
-        mod registry;
         mod render;
         mod rocpd_names;
         mod run;
@@ -44,12 +42,11 @@ mod parsed;
         pub(crate) use catalog::catalog;
         pub(crate) use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
         pub(crate) use depth::{DEEPEST, is_too_deep};
+        pub(crate) use declarations::{Query, Registry, by_rows};
         pub(crate) use dialect::{Kind, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};
-        pub(crate) use query_rows::by_rows;
         pub(crate) use referenced_columns::referenced_columns;
-        pub(crate) use registry::{Query, Registry};
         pub(crate) use render::{QueryOptions, render};
 pub use render::NameForm;
         pub(crate) use rocpd_names::{COPY_NAME, Dialect, described as names_of_rocpd, with_rocpd_names};

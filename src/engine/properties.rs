@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::front_matter::{ParameterType, QueryDeclaration, parse};
+use super::declarations::{ParameterType, QueryDeclaration, parse};
 
 /// Front matter is read or refused with its line; what was read can be written down and read again.
 pub fn front_matter(bytes: &[u8]) {
@@ -76,8 +76,8 @@ fn written(declaration: &QueryDeclaration) -> String {
 
 #[cfg(all(test, feature = "core"))]
 mod tests {
-    use super::front_matter;
     use crate::engine::Registry;
+    use crate::engine::declarations as front_matter;
 
     #[test]
     fn our_own_queries_keep_the_promise() {

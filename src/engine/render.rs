@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
 
+use super::declarations::Query;
+use super::declarations::{Bounds, Parameter, ParameterType};
 use super::error::QueryError;
-use super::front_matter::{Bounds, Parameter, ParameterType};
 use super::links::{Links, links};
-use super::registry::Query;
 use crate::text::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
@@ -177,7 +177,7 @@ fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::front_matter::parse;
+    use crate::engine::declarations::parse;
 
     const HEAD: &str = "-- title: T\n-- about: A\n-- kind: summary\n-- needs: kernels\n-- dimensions: rank, node\n\
                         -- param: top int = 0 -- rows\n-- column: calls count -- rows\n";

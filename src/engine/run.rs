@@ -11,16 +11,16 @@ use rayon::prelude::*;
 use sqlparser::ast::Expr as Literal;
 
 use super::batch::{Statement, StatementBatch, StatementHints};
+use super::declarations::Query;
+use super::declarations::{ColumnUnit, OutputColumn};
 use super::depth::with_stack_for;
 use super::dialect::{WindowCall, expression, plain, translate};
 use super::error::QueryError;
 use super::execution::{AfterStep, ExecOptions, Frames, Stepping, executed, nothing};
-use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
 use super::parsed::{ParsedStatement, PreparedStatement};
 use super::reasons::reason_of;
 use super::referenced_columns::referenced_columns;
-use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::statement::hidden_table;
 use crate::ablation::{Optimization, is_on};
@@ -433,7 +433,7 @@ fn unsigned_zero(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::registry::Registry;
+    use crate::engine::declarations::Registry;
     use crate::engine::render::NameForm;
 
     /// Queries of which steps are worked out of some processes at a time, or which are given segments put together.

@@ -5,7 +5,7 @@ use sqlparser::ast::{
     Ident, UnaryOperator, Value,
 };
 
-use super::front_matter::ColumnUnit;
+use super::declarations::ColumnUnit;
 use crate::schema::{Column, ColumnType, Unit};
 
 /// What the values of an expression are.

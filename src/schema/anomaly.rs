@@ -42,6 +42,20 @@ pub struct Anomaly {
     pub detail: String,
 }
 
+impl Anomaly {
+    /// What is odd about a file as a whole.
+    pub(crate) fn of_file(check_id: &'static str, severity: Severity, count: u64, file: &str, detail: String) -> Self {
+        Self {
+            check_id,
+            severity,
+            table_name: "processes".to_owned(),
+            count: i64::try_from(count).unwrap_or(i64::MAX),
+            first_key: Some(file.to_owned()),
+            detail,
+        }
+    }
+}
+
 /// A part of an input that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Damage {

@@ -114,8 +114,8 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
     // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
     let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
     let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
-    for (told, gpu) in messages.of_kernels.iter().zip(gpus.iter()) {
-        let number = told.ok().and_then(|message| message.communicator);
+    for (message, gpu) in messages.of_kernels.iter().zip(gpus.iter()) {
+        let number = message.ok().and_then(|message| message.communicator);
         let recorded = number.and_then(|number| messages.communicators.get(number as usize));
         let size = recorded.and_then(|recorded| recorded.ranks);
         let id = recorded.and_then(|recorded| recorded.id.clone());
@@ -131,28 +131,28 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
         ranks.push(size);
         ordinals.push(ordinal);
     }
-    let told = || messages.of_kernels.iter();
+    let recorded = || messages.of_kernels.iter();
     let reason = |sizes: Sizes| Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or_default() as i64;
     let texts = StringChunked::from_iter_options(ID.into(), texts.into_iter());
     vec![
         texts.into_series().into_column(),
         integers(RANKS, ranks.into_iter()).into_series().into_column(),
         integers(ORDINAL, ordinals.into_iter()).into_series().into_column(),
-        integers(OPERATION, told().map(|told| told.ok().map(|message| message.operation as i64)))
+        integers(OPERATION, recorded().map(|found| found.ok().map(|message| message.operation as i64)))
             .into_series()
             .into_column(),
-        integers(SEQUENCE, told().map(|told| told.ok().and_then(|message| message.sequence)))
+        integers(SEQUENCE, recorded().map(|found| found.ok().and_then(|message| message.sequence)))
             .into_series()
             .into_column(),
-        integers(ELEMENT_TYPE, told().map(|told| told.ok()?.element_type.map(|place| place as i64)))
+        integers(ELEMENT_TYPE, recorded().map(|found| found.ok()?.element_type.map(|place| place as i64)))
             .into_series()
             .into_column(),
-        integers(RANK_BYTES, told().map(|told| told.ok().and_then(|message| message.rank_bytes.ok())))
+        integers(RANK_BYTES, recorded().map(|found| found.ok().and_then(|message| message.rank_bytes.ok())))
             .into_series()
             .into_column(),
         integers(
             SIZES,
-            told().map(|told| told.and_then(|message| message.rank_bytes).map_or_else(reason, |_| 0)).map(Some),
+            recorded().map(|found| found.and_then(|message| message.rank_bytes).map_or_else(reason, |_| 0)).map(Some),
         )
         .into_series()
         .into_column(),

@@ -14,7 +14,7 @@ use super::sums::Sums;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::{Request, columns_of, united};
 use crate::derive;
-use crate::engine::front_matter::QueryDeclaration;
+use crate::engine::declarations::QueryDeclaration;
 use crate::engine::groups::{Grouping, Passes, recognize, recognize_all};
 use crate::engine::parsed::{ParsedStatement, PreparedStatement};
 use crate::engine::referenced_columns::referenced_columns;

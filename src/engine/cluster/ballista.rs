@@ -21,6 +21,8 @@ use crate::trace::runner::{Asked, StatementRunner};
 
 /// The table of how clocks were aligned, which is made for each run.
 const CLOCKS: &str = "clocks";
+/// A statement with rows of it.
+const CLOCKS_ROWS: &str = include_str!("../../../queries/_clocks.sql");
 
 /// A cluster of Apache DataFusion Ballista, and the files of the dataset that a trace is.
 pub(crate) struct Ballista {
@@ -111,7 +113,7 @@ fn clocks(trace: &Trace) -> Result<String, String> {
         Ok(format!("({})", values.join(", ")))
     };
     let values: Vec<String> = (0..rows.height()).map(row).collect::<Result<_, _>>()?;
-    Ok(format!("SELECT * FROM (VALUES {}) AS {CLOCKS}_rows ({})", values.join(", "), names.join(", ")))
+    Ok(CLOCKS_ROWS.replace("{names}", &names.join(", ")).replace("{rows}", &values.join(", ")))
 }
 
 /// The rows of a statement that leaves their order open, in one that does not depend on who was first.

@@ -11,8 +11,8 @@ use super::names::name_of;
 use super::parts::{Columns, Each, last_word, refused};
 use super::scope::{Column, NameMeaning, Relation, Scope, same};
 use super::types::Number;
+use crate::engine::declarations::ColumnUnit;
 use crate::engine::error::QueryError;
-use crate::engine::front_matter::ColumnUnit;
 use crate::engine::units::{Meaning, meaning};
 
 /// Gives the columns of a query the names that stand after the name of its table, as in `t(a, b)`.

@@ -20,9 +20,9 @@ use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with
 use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
+use crate::engine::declarations::ColumnUnit;
 use crate::engine::depth::is_too_deep;
 use crate::engine::error::QueryError;
-use crate::engine::front_matter::ColumnUnit;
 use crate::engine::reasons::unreadable;
 
 /// A statement that polars runs.

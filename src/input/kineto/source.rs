@@ -48,14 +48,7 @@ pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) ->
 fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail| {
-        notes.push(Anomaly {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: Some(shown.to_owned()),
-            detail,
-        });
+        notes.push(Anomaly::of_file(check_id, severity, count, shown, detail));
     };
     let unread = &capture.census.unread;
     if !unread.is_empty() {

@@ -44,7 +44,7 @@ pub(crate) fn facts(process: &Process, number: usize, writer: Writer, shown: &st
 }
 
 /// Whether `other`, of another format, is the process of a trace: one with the same id below the folder of the trace, and on the
-/// same machine as far as that is known.
+/// same machine unless one of them records none.
 pub(crate) fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     let folder = |path: &str| Path::new(path).parent().map(Path::to_owned).unwrap_or_default();
     let (own, others) = (folder(&facts.path), folder(&other.path));

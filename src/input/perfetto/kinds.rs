@@ -51,7 +51,7 @@ const ROCM: [&str; 19] = [
     "rocprofiler",
     "host",
 ];
-/// Categories of work of GPUs that is told apart by names and arguments: on streams, or by roctracer.
+/// Categories of work of GPUs that names and arguments distinguish: on streams, or by roctracer.
 const MIXED: [&str; 3] = ["hip_stream", "device_hip", "device_hsa"];
 /// Arguments that only kernels have.
 const OF_KERNELS: [&str; 4] = ["dispatch_id", "kernel_id", "workgroup_size", "grid_size"];

@@ -75,14 +75,7 @@ pub(crate) fn notes(census: &Census, assembled: &Assembled, shown: &str) -> Vec<
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail: String| {
         if count > 0 {
-            notes.push(Anomaly {
-                check_id,
-                severity,
-                table_name: "processes".to_owned(),
-                count: i64::try_from(count).unwrap_or(i64::MAX),
-                first_key: Some(shown.to_owned()),
-                detail,
-            });
+            notes.push(Anomaly::of_file(check_id, severity, count, shown, detail));
         }
     };
     let counters = &census.counter_arguments;

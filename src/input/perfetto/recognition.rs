@@ -30,7 +30,7 @@ const IN_A_ROW: usize = 3;
 /// Numbers that fields of packets have.
 const MAX_FIELD: u64 = 1 << 20;
 
-/// Whether first bytes are those of a Perfetto trace. What follows the first packet that tells may be damaged or cut.
+/// Whether first bytes are those of a Perfetto trace. What follows the first packet that identifies it may be damaged or cut.
 pub(crate) fn is_perfetto(head: &[u8]) -> bool {
     let mut rest = head;
     while let Some((&PACKET_KEY, behind)) = rest.split_first() {
@@ -47,7 +47,7 @@ pub(crate) fn is_perfetto(head: &[u8]) -> bool {
     false
 }
 
-/// Whether bytes whose start is damaged have packets of a Perfetto trace: some whole ones in a row, each of which tells.
+/// Whether bytes whose start is damaged have packets of a Perfetto trace: some whole ones in a row, each of which identifies it.
 pub(crate) fn has_packets(head: &[u8]) -> bool {
     let in_a_row = |at: usize| {
         let mut rest = head.get(at..).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) fn has_packets(head: &[u8]) -> bool {
     memchr::memchr_iter(PACKET_KEY, head).any(in_a_row)
 }
 
-/// Whether a packet has a field that tells; `None` if it is no packet.
+/// Whether a packet has a field that identifies a trace; `None` if it is no packet.
 fn telling(packet: &[u8], is_cut: bool) -> Option<bool> {
     let mut found = false;
     for field in Fields::new(packet) {

@@ -83,14 +83,7 @@ fn agent(gpu: i64) -> AgentFacts {
 
 fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
     let mut note = |check_id, severity, count: usize, detail| {
-        notes.push(Anomaly {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: Some(shown.to_owned()),
-            detail,
-        });
+        notes.push(Anomaly::of_file(check_id, severity, count as u64, shown, detail));
     };
     let unknown = &container.unknown_tables;
     if !unknown.is_empty() {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use super::report_outputs::{Outputs, Place};
+use super::outputs::{Outputs, Place};
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::filters::print_unmatched;

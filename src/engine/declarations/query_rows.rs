@@ -9,7 +9,7 @@ use super::registry::{Query, Registry};
 use crate::derive::{RowsWhen, declaration};
 use crate::schema::table;
 
-const QUERY_ROWS: &str = include_str!("../../share/query_rows.toml");
+const QUERY_ROWS: &str = include_str!("../../../share/query_rows.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
-use super::compare_runs::RunReader;
+use super::runs::RunReader;
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
 use crate::cli::options::document_arguments::write_charts;

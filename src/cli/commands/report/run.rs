@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use regex::Regex;
 
-use super::report_batch;
-use super::report_batch::Batch;
+use super::batch;
+use super::batch::Batch;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
@@ -97,7 +97,7 @@ pub(crate) fn run(
         Some(_) if arguments.tiers.is_given() => Err(Failure::Usage(
             "--group-by writes documents of traces; leave out --source-dir and --att-dir, or --group-by".to_owned(),
         )),
-        Some(grouping) => report_batch::run(
+        Some(grouping) => batch::run(
             &Batch {
                 input: &arguments.input,
                 cache: &arguments.cache,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use walkdir::{DirEntry, WalkDir};
 
-use super::error::QueryError;
 use super::front_matter::{QueryDeclaration, parse};
+use crate::engine::error::QueryError;
 use crate::text::similar::closest;
 
 /// Family, name and text of the queries in the binary.

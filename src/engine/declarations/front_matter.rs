@@ -1,7 +1,7 @@
 //! The comment lines at the head of a query file: what it is, what it needs and what it returns.
 
-use super::error::QueryError;
 use super::plot::PlotDeclaration;
+use crate::engine::error::QueryError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {

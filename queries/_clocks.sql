@@ -1,0 +1,2 @@
+SELECT *
+FROM (VALUES {rows}) AS clocks_rows ({names})
