@@ -12,9 +12,11 @@ mod packets;
 mod processes;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+mod reader;
 mod recognition;
 mod rows;
 mod sequence;
+mod slices;
 mod tracks;
 mod wire;
 
