@@ -77,7 +77,7 @@ fn written(declaration: &QueryDeclaration) -> String {
 #[cfg(all(test, feature = "core"))]
 mod tests {
     use crate::engine::Registry;
-    use crate::engine::declarations as front_matter;
+    use super::front_matter;
 
     #[test]
     fn our_own_queries_keep_the_promise() {
