@@ -76,8 +76,8 @@ fn written(declaration: &QueryDeclaration) -> String {
 
 #[cfg(all(test, feature = "core"))]
 mod tests {
-    use crate::engine::Registry;
     use super::front_matter;
+    use crate::engine::Registry;
 
     #[test]
     fn our_own_queries_keep_the_promise() {
