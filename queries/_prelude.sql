@@ -208,6 +208,193 @@ CAST(SUM(
         ) AS BIGINT)
 {%- endmacro -%}
 
+{#- The steps `extents`, `widths` and `grids`: equal bins of each process, from the first start to the last end of the rows of a table
+or step. Edges are whole nanoseconds, so that bins add up; there is a parameter `bins`. -#}
+{%- macro bin_grids(table, start='start_ns', end='end_ns') -%}
+extents AS (
+    SELECT process, MIN({{ start }}) AS from_ns, MAX({{ end }}) AS to_ns, 0 * MAX(process) + {{ bins }} AS bin_count
+    FROM {{ table }}
+    GROUP BY process
+),
+widths AS (
+    SELECT process, from_ns, to_ns, CEIL(CAST(to_ns - from_ns AS DOUBLE) / CAST(bin_count AS DOUBLE)) AS width
+    FROM extents
+),
+grids AS (
+    SELECT process, from_ns, to_ns, CASE WHEN width < CAST(1 AS DOUBLE) THEN 1 ELSE CAST(width AS BIGINT) END AS length_ns
+    FROM widths
+)
+{%- endmacro -%}
+
+{#- The step `cells`, with those before it: how much of each bin of `grids` the step `intervals` covers, for each row of the step `lanes`.
+Both have the process and the column `lane`; an interval has a start, an end, and `covered_ns`, what of it no earlier one covers. -#}
+{%- macro covered_bins(lane) -%}
+{%- set order = 'PARTITION BY process, ' ~ lane ~ ' ORDER BY time_ns NULLS FIRST, is_edge NULLS FIRST, bin NULLS FIRST' -%}
+edges AS (
+    SELECT n
+    FROM numbers
+    WHERE n < {{ bins + 1 }}
+),
+places AS (
+    SELECT
+        u.process, u.{{ lane }},
+        e.n AS bin,
+        LEAST(g.from_ns + e.n * g.length_ns, g.to_ns) AS time_ns
+    FROM lanes AS u
+    JOIN grids AS g ON g.process = u.process
+    CROSS JOIN edges AS e
+    WHERE CASE WHEN e.n = 0 OR (e.n - 1) * g.length_ns < g.to_ns - g.from_ns THEN 1 ELSE 0 END = 1
+),
+-- Time covered before an edge is that of all intervals before it, less what the last of them has after it.
+events AS (
+    SELECT process, {{ lane }}, start_ns AS time_ns, 0 AS is_edge, CAST(NULL AS BIGINT) AS bin, covered_ns, end_ns AS covered_end_ns
+    FROM intervals
+    UNION ALL
+    SELECT process, {{ lane }}, time_ns, 1 AS is_edge, bin, 0 AS covered_ns, CAST(NULL AS BIGINT) AS covered_end_ns
+    FROM places
+),
+reached AS (
+    SELECT
+        process, {{ lane }}, time_ns, is_edge, bin,
+        SUM(covered_ns) OVER ({{ order }} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS covered_ns,
+        MAX(covered_end_ns) OVER ({{ order }} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS covered_end_ns
+    FROM events
+),
+before_edges AS (
+    SELECT
+        process, {{ lane }}, bin, time_ns,
+        covered_ns - CASE WHEN covered_end_ns > time_ns THEN covered_end_ns - time_ns ELSE 0 END AS covered_ns
+    FROM reached
+    WHERE is_edge = 1
+),
+between_edges AS (
+    SELECT
+        process, {{ lane }},
+        bin - 1 AS bin,
+        LAG(time_ns) OVER (PARTITION BY process, {{ lane }} ORDER BY bin NULLS FIRST) AS start_ns,
+        time_ns AS end_ns,
+        covered_ns - LAG(covered_ns) OVER (PARTITION BY process, {{ lane }} ORDER BY bin NULLS FIRST) AS covered_ns
+    FROM before_edges
+),
+cells AS (
+    SELECT process, {{ lane }}, bin, start_ns, end_ns, covered_ns
+    FROM between_edges
+    WHERE bin >= 0
+)
+{%- endmacro -%}
+
+{#- The step `powers`: bins from a power of two bytes to the next. Bin -2 holds what has no size, bin -1 what is empty. The powers are
+whole numbers, the last one cut to the greatest. -#}
+{%- macro powers_of_two() -%}
+powers AS (
+    SELECT
+        n - 2 AS bin,
+        CASE
+            WHEN n = 0 THEN NULL
+            WHEN n = 1 THEN 0
+            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 1 THEN n - 2 ELSE 0 END AS DOUBLE)) AS BIGINT)
+        END AS bin_start_bytes,
+        CASE
+            WHEN n = 0 THEN NULL
+            WHEN n = 64 THEN 9223372036854775807
+            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 0 AND n < 64 THEN n - 1 ELSE 0 END AS DOUBLE)) AS BIGINT)
+        END AS bin_end_bytes
+    FROM numbers
+    WHERE n < 65
+)
+{%- endmacro -%}
+
+{#- The bin of a size by its logarithm, which rounds: it may be one off, see size_bin. -#}
+{%- macro size_guess(bytes) -%}
+CASE
+            WHEN {{ bytes }} IS NULL OR {{ bytes }} < 0 THEN CAST(-2 AS DOUBLE)
+            WHEN {{ bytes }} = 0 THEN CAST(-1 AS DOUBLE)
+            ELSE FLOOR(LOG2(CAST(NULLIF({{ bytes }}, 0) AS DOUBLE)))
+        END
+{%- endmacro -%}
+
+{#- The guess as a whole number, to be joined with `powers`. -#}
+{%- macro whole_guess() -%}
+CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT)
+{%- endmacro -%}
+
+{#- The bin of a size, of rows `g` with a guess joined with `powers AS w` by it: the powers themselves decide. -#}
+{%- macro size_bin(bytes) -%}
+CASE
+            WHEN g.guess < 0 THEN g.guess
+            WHEN {{ bytes }} < w.bin_start_bytes THEN g.guess - 1
+            WHEN {{ bytes }} >= w.bin_end_bytes AND g.guess < 62 THEN g.guess + 1
+            ELSE g.guess
+        END
+{%- endmacro -%}
+
+{#- Domains of calls that pass messages between processes. -#}
+{%- set message_domains = "('mpi', 'ucx', 'shmem', 'openshmem', 'rocshmem')" -%}
+
+{#- A list of texts as SQL has it. -#}
+{%- macro text_list(texts) -%}
+(
+    {%- for text in texts -%}
+'{{ text }}'{{ ', ' if not loop.last }}
+    {%- endfor -%}
+)
+{%- endmacro -%}
+
+{#- A recorded value as a whole number, null for addresses and words. -#}
+{%- macro whole_number(value) -%}
+CASE WHEN {{ value }} LIKE '0x%' THEN NULL ELSE TRY_CAST({{ value }} AS BIGINT) END
+{%- endmacro -%}
+
+{#- The same of a value that may be hexadecimal, as addresses are, of at most 15 digits. -#}
+{%- macro whole_address(value) -%}
+CASE
+            WHEN LENGTH({{ value }}) > 17 AND {{ value }} LIKE '0x%' THEN NULL
+            WHEN {{ value }} LIKE '0x%' THEN
+                {%- for digit in range(15) %}
+                CASE
+                    WHEN LENGTH({{ value }}) > {{ digit + 2 }}
+                        THEN (CAST(STRPOS('0123456789abcdef', LOWER(SUBSTR({{ value }}, CAST(LENGTH({{ value }}) AS BIGINT) - {{ digit }}, 1))) AS BIGINT) - 1) * {{ 16 ** digit }}
+                    ELSE 0
+                END{{ ' +' if not loop.last }}
+                {%- endfor %}
+            ELSE TRY_CAST({{ value }} AS BIGINT)
+        END
+{%- endmacro -%}
+
+{#- The steps `driver_values` and `agent_numbers`: details of a step with events of the kernel driver by the names that rocprofv3 gives
+them, and agents by the numbers that these have in them. rocprofiler-systems counts agents from 0, under names without _id. -#}
+{%- macro driver_details(events, names, agents) -%}
+driver_values AS (
+    SELECT
+        a.process, a.owner_id AS region_id,
+        {%- for agent in agents %}
+        MAX(CASE WHEN CAST(a.name AS VARCHAR) = '{{ agent }}_id' THEN 'id' WHEN CAST(a.name AS VARCHAR) = '{{ agent }}' THEN 'place' END) AS {{ agent }}_kind,
+        MAX(CASE WHEN CAST(a.name AS VARCHAR) IN ('{{ agent }}_id', '{{ agent }}') THEN {{ whole_number('a.value') }} END) AS {{ agent }},
+        {%- endfor %}
+        {%- for name in names %}
+        MAX(CASE WHEN CAST(a.name AS VARCHAR) = '{{ name }}' THEN a.value END) AS {{ name }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM args AS a
+    JOIN {{ events }} AS e ON e.process = a.process AND e.region_id = a.owner_id
+    WHERE CAST(a.owner AS VARCHAR) = 'region'
+    GROUP BY a.process, a.owner_id
+),
+placed_agents AS (
+    SELECT
+        process, agent_id, gpu,
+        CAST(agent_type AS VARCHAR) AS agent_type,
+        CAST(ROW_NUMBER() OVER (PARTITION BY process ORDER BY agent_id NULLS FIRST) AS BIGINT) - 1 AS place
+    FROM agents
+),
+agent_numbers AS (
+    SELECT process, 'id' AS kind, agent_id AS number, agent_id, gpu, agent_type
+    FROM placed_agents
+    UNION ALL
+    SELECT process, 'place' AS kind, place AS number, agent_id, gpu, agent_type
+    FROM placed_agents
+)
+{%- endmacro -%}
+
 {#- The steps `together` and `waits`: how long each kernel of a collective waited for the others. -#}
 {%- macro collective_waits() -%}
 together AS (

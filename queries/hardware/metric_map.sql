@@ -26,19 +26,7 @@ WITH valued AS (
     FROM samples
     WHERE value IS NOT NULL
 ),
-extents AS (
-    SELECT process, MIN(time_ns) AS from_ns, MAX(time_ns) AS to_ns, 0 * MAX(process) + {{ bins }} AS bin_count
-    FROM valued
-    GROUP BY process
-),
-widths AS (
-    SELECT process, from_ns, to_ns, CEIL(CAST(to_ns - from_ns AS DOUBLE) / CAST(bin_count AS DOUBLE)) AS width
-    FROM extents
-),
-grids AS (
-    SELECT process, from_ns, to_ns, CASE WHEN width < CAST(1 AS DOUBLE) THEN 1 ELSE CAST(width AS BIGINT) END AS length_ns
-    FROM widths
-),
+{{ bin_grids('valued', start='time_ns', end='time_ns') }},
 followed AS (
     SELECT {{ track }}, value, time_ns AS start_ns, LEAD(time_ns) OVER ({{ lane }}) AS end_ns
     FROM valued

@@ -20,47 +20,21 @@ WITH copies AS (
     SELECT
         {{ keys_of('c', as_text=['direction']) }}1 AS every_row, c.bytes, c.duration_ns,
         CAST(c.bytes AS DOUBLE) / CAST(NULLIF(c.duration_ns, 0) AS DOUBLE) AS copy_gb_per_s,
-        CASE
-            WHEN c.bytes IS NULL OR c.bytes < 0 THEN CAST(-2 AS DOUBLE)
-            WHEN c.bytes = 0 THEN CAST(-1 AS DOUBLE)
-            ELSE FLOOR(LOG2(CAST(NULLIF(c.bytes, 0) AS DOUBLE)))
-        END AS guess
+        {{ size_guess('c.bytes') }} AS guess
     FROM memory_copies AS c{{ join_processes('c') }}
     WHERE c.valid
 ),
--- Bin -2 holds what has no size, bin -1 what is empty. The powers are whole numbers, the last one cut to the greatest.
-powers AS (
-    SELECT
-        n - 2 AS bin,
-        CASE
-            WHEN n = 0 THEN NULL
-            WHEN n = 1 THEN 0
-            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 1 THEN n - 2 ELSE 0 END AS DOUBLE)) AS BIGINT)
-        END AS bin_start_bytes,
-        CASE
-            WHEN n = 0 THEN NULL
-            WHEN n = 64 THEN 9223372036854775807
-            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 0 AND n < 64 THEN n - 1 ELSE 0 END AS DOUBLE)) AS BIGINT)
-        END AS bin_end_bytes
-    FROM numbers
-    WHERE n < 65
-),
+{{ powers_of_two() }},
 guessed AS (
     SELECT
         {{ keys }}every_row, bytes, duration_ns, copy_gb_per_s,
-        CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
+        {{ whole_guess() }} AS guess
     FROM copies
 ),
--- The logarithm rounds, so that a size next to a power may be one bin off: the powers themselves decide.
 placed AS (
     SELECT
         {{ keys_in('g') }}g.every_row, g.bytes, g.duration_ns, g.copy_gb_per_s,
-        CASE
-            WHEN g.guess < 0 THEN g.guess
-            WHEN g.bytes < w.bin_start_bytes THEN g.guess - 1
-            WHEN g.bytes >= w.bin_end_bytes AND g.guess < 62 THEN g.guess + 1
-            ELSE g.guess
-        END AS bin
+        {{ size_bin('g.bytes') }} AS bin
     FROM guessed AS g
     JOIN powers AS w ON w.bin = g.guess
 ),

@@ -28,19 +28,7 @@ longest AS (
     FROM matched
     GROUP BY collective
 ),
-extents AS (
-    SELECT process, MIN(start_ns) AS from_ns, MAX(end_ns) AS to_ns, 0 * MAX(process) + {{ bins }} AS bin_count
-    FROM matched
-    GROUP BY process
-),
-widths AS (
-    SELECT process, from_ns, CEIL(CAST(to_ns - from_ns AS DOUBLE) / CAST(bin_count AS DOUBLE)) AS width
-    FROM extents
-),
-grids AS (
-    SELECT process, from_ns, CASE WHEN width < CAST(1 AS DOUBLE) THEN 1 ELSE CAST(width AS BIGINT) END AS length_ns
-    FROM widths
-),
+{{ bin_grids('matched') }},
 placed AS (
     SELECT
         m.process, m.rank, m.gpu, m.device, g.length_ns,

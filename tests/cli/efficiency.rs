@@ -55,7 +55,7 @@ fn factors_are_those_of_the_segments_and_multiply_to_the_total() {
 }
 
 #[test]
-fn stretches_of_low_utilization_are_those_of_the_segments() {
+fn intervals_of_low_utilization_are_those_of_the_segments() {
     let input = "fixtures/planted";
     let segments =
         records(&["sql", "SELECT process, gpu, start_ns, end_ns, compute, comm, copies FROM gpu_segments", input]);
