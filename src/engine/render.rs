@@ -81,12 +81,18 @@ const PRELUDE: &str = "_prelude.sql";
 /// Its text.
 const PRELUDE_TEXT: &str = include_str!("../../queries/_prelude.sql");
 
+/// Templates that some queries import, which may use the prelude.
+const SHARED: &[(&str, &str)] = &[("_messages.sql", include_str!("../../queries/_messages.sql"))];
+
 /// The template of a query, expanded with what the prelude has.
 fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_function("refuse", refuse);
     environment.add_template(PRELUDE, PRELUDE_TEXT)?;
+    for (name, text) in SHARED {
+        environment.add_template(name, text)?;
+    }
     let prelude = environment.get_template(PRELUDE)?.render_captured(context)?;
     // A parameter with the name of a macro is the parameter: queries are older than macros that come later.
     let names: Vec<&str> = prelude.state().exports().into_iter().filter(|name| !context.contains_key(*name)).collect();

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::capture::{Capture, SectionAnomalies};
+use super::driver_events;
 use super::integers::{Field, Layout, Selected, by_template};
 use super::parsing::records::Surveyed;
 use super::parts::{Shortcuts, Sink};
@@ -177,6 +178,9 @@ impl Census {
             self.marks += part.marks;
             self.args += part.args;
             self.naming_calls.extend(part.naming_calls);
+        }
+        if driver_events::are_in(&section.name) {
+            self.args += driver_events::count_details(capture, section)?;
         }
         Ok(())
     }

@@ -35,6 +35,12 @@ impl Kinds {
         Ok(Self(capture.gather("strings.buffer_records", findings)?))
     }
 
+    /// Number of the kind of a name.
+    pub(crate) fn number(&self, name: &str) -> Option<i64> {
+        let place = self.0.iter().position(|kind| kind.name == name)?;
+        i64::try_from(place).ok()
+    }
+
     /// Name of a kind.
     pub(crate) fn kind(&self, kind: Option<i64>) -> Option<&str> {
         let names = self.0.get(usize::try_from(kind?).ok()?)?;
@@ -71,6 +77,7 @@ mod tests {
         for (kind, operation) in [(1, 1), (1, 2), (2, 2), (2, -1), (-1, 0), (9, 0), (0, 0)] {
             assert_eq!(kinds.operation(Some(kind), Some(operation)), None, "{kind} {operation}");
         }
+        assert_eq!((kinds.number("HIP"), kinds.number("HSA")), (Some(2), None));
         assert_eq!((kinds.kind(None), kinds.operation(Some(2), None)), (None, None));
     }
 }

@@ -15,6 +15,7 @@ cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod capture;
         mod census;
+        mod driver_events;
         mod format;
         mod integers;
         mod kinds;

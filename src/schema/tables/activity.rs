@@ -178,7 +178,7 @@ pub(super) static ARGS: Table = Table {
     key: &["owner_id", "position"],
     sort: &["owner", "owner_id", "position"],
     origin: Origin::Source,
-    about: "One row per recorded argument of a call, kernel or copy.",
+    about: "One row per recorded argument of a call, kernel or copy, and per detail of an event of the kernel driver.",
     columns: &[
         PROCESS,
         RANK,

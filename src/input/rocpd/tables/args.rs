@@ -1,10 +1,11 @@
-//! `args` from rocpd_arg.
+//! `args` from rocpd_arg, and from the details of the kernel driver's events.
 
 use std::sync::Arc;
 
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::details::Details;
 use crate::columns::frames::dictionary_column;
 use crate::input::common::count_first;
 use crate::input::common::sqlite::{Condition, RowTest, integer, text};
@@ -28,17 +29,19 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     };
     let columns = assembly.database.read_where("arg", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("arg", &columns);
-    if columns.height == 0 {
+    let details = Details::read(assembly, chosen.as_ref().map(|(events, _)| events.as_slice()))?;
+    if columns.height == 0 && details.events.is_empty() {
         return Ok(());
     }
-    let event_ids = columns.integers("event_id");
+    let mut event_ids = columns.integers("event_id");
+    event_ids.append(&Int64Chunked::from_slice("event_id".into(), &details.events))?;
     let owners = match chosen {
         Some((_, owners)) => Arc::new(owners),
         None => assembly.lookups.owners.owners(assembly, &event_ids, is_counting)?,
     };
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
-    let (count, first) = count_first(found.iter().map(Option::is_none), &ids);
+    let (count, first) = count_first(found.iter().take(columns.height).map(Option::is_none), &ids);
     if hint.is_none() {
         assembly.note(
             "missing_owner",
@@ -59,13 +62,21 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.put("owner_id", owner_ids.into_series());
     if assembly.wants(&["position"]) {
         let positions = columns.integers("position");
+        let position = |row: usize| match row.checked_sub(columns.height) {
+            Some(detail) => details.positions.get(detail).copied(),
+            None => positions.get(row),
+        };
         let positions: Int64Chunked =
-            rows.iter().map(|(row, _, _)| Some(positions.get(*row).unwrap_or(0))).collect_ca("".into());
+            rows.iter().map(|(row, _, _)| Some(position(*row).unwrap_or(0))).collect_ca("".into());
         assembly.put("position", positions.into_series());
     }
     for name in ["type", "name", "value"].into_iter().filter(|name| assembly.wants(&[*name])).collect::<Vec<_>>() {
         let texts = columns.texts(name);
-        let texts: StringChunked = rows.iter().map(|(row, _, _)| texts.get(*row)).collect_ca(name.into());
+        let text = |row: usize| match row.checked_sub(columns.height) {
+            Some(detail) => details.text(name, detail),
+            None => texts.get(row),
+        };
+        let texts: StringChunked = rows.iter().map(|(row, _, _)| text(*row)).collect_ca(name.into());
         let column = texts.into_series().into_column();
         let column = if name == "name" {
             column.fill_null(FillNullStrategy::Zero)?.cast(&crate::columns::frames::categorical())?
@@ -78,7 +89,7 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// Whether an argument belongs to a region. In most files the first argument does, which is quick to check. With
-/// damaged arguments, only reading reveals this and the damage.
+/// damaged arguments, only reading reveals this and the damage. So does it with details.
 pub(crate) fn has_any(database: &Database, threads: usize) -> bool {
     let Ok(arguments) = database.read("arg", &[integer("event_id")], threads) else { return false };
     let first = arguments.integers("event_id").iter().next().flatten();

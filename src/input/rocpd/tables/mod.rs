@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod counters;
+pub(crate) mod details;
 pub(crate) mod dispatches;
 pub(crate) mod event_columns;
 pub(crate) mod hint;

@@ -23,7 +23,7 @@ pub(crate) struct Dimensions {
     pub z: Int,
 }
 
-/// What every kind of activity has: an API call has no more than this.
+/// What every kind of activity has: an API call and an event of the driver have no more than this.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Activity {
@@ -48,6 +48,14 @@ pub(crate) struct Activity {
     pub graph_exec_id: Int,
     pub hip_event_handle: Int,
     pub kernel_dispatch_count: Int,
+    pub start_address: Int,
+    pub end_address: Int,
+    pub src_agent: Int,
+    pub dst_agent: Int,
+    pub prefetch_agent: Int,
+    pub preferred_agent: Int,
+    pub error_code: Int,
+    pub count: Int,
     /// Refused where it is when arguments are read.
     pub args: CheckedArgs,
 }

@@ -1,16 +1,21 @@
-//! `args` from the arguments of calls.
+//! `args` from the arguments of calls, and from the details of the driver's events.
+
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{categorical, constant_cat};
+use crate::input::rocprofv3_json::driver_events;
 use crate::input::rocprofv3_json::parsing::records::CallWithArgs;
 use crate::input::rocprofv3_json::parts::Sink;
 use crate::input::rocprofv3_json::reading::Reading;
 use crate::schema::anomaly::Severity;
 
 #[derive(Default)]
-struct Args {
+struct Args<'a> {
+    /// Agent ids by handle, in sections whose records have details.
+    agents: Option<&'a BTreeMap<i64, i64>>,
     /// Calls with a length so far in the part.
     regions: i64,
     /// Arguments of calls without length.
@@ -22,7 +27,17 @@ struct Args {
     values: Vec<Option<String>>,
 }
 
-impl Sink for Args {
+impl Args<'_> {
+    fn push_arg(&mut self, position: i64, type_name: Option<String>, name: String, value: Option<String>) {
+        self.owners.push(self.regions);
+        self.positions.push(position);
+        self.types.push(type_name);
+        self.names.push(Some(name));
+        self.values.push(value);
+    }
+}
+
+impl Sink for Args<'_> {
     type Output = Self;
     type Record<'de> = CallWithArgs<'de>;
 
@@ -33,12 +48,14 @@ impl Sink for Args {
             return;
         }
         self.regions += 1;
+        let recorded = args.len() as i64;
         for (position, arg) in (0..).zip(args) {
-            self.owners.push(self.regions);
-            self.positions.push(position);
-            self.types.push(arg.type_name.0.map(Into::into));
-            self.names.push(Some(arg.name.0.map(Into::into).unwrap_or_default()));
-            self.values.push(arg.value.0.map(Into::into));
+            let name = arg.name.0.map(Into::into).unwrap_or_default();
+            self.push_arg(position, arg.type_name.0.map(Into::into), name, arg.value.0.map(Into::into));
+        }
+        let details = self.agents.map(|agents| driver_events::details(&record.call, agents)).unwrap_or_default();
+        for (position, (name, value)) in (recorded..).zip(details) {
+            self.push_arg(position, None, name.to_owned(), Some(value));
         }
     }
 
@@ -53,7 +70,9 @@ pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut all = Args::default();
     for name in &capture.roles.calls {
         for section in capture.process.named(name) {
-            for part in capture.records(section, &mut reading.findings, Args::default)? {
+            let agents = driver_events::are_in(name).then_some(&capture.agents);
+            let sink = || Args { agents, ..Args::default() };
+            for part in capture.records(section, &mut reading.findings, sink)? {
                 let before = all.regions;
                 all.owners.extend(part.owners.into_iter().map(|owner| owner.saturating_add(before)));
                 all.regions += part.regions;

@@ -8,6 +8,8 @@ use polars::prelude::*;
 use super::dispatches::Keyed;
 use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 use crate::input::common::{IdIndex, or_else, zeros};
+use crate::input::rocprofv3_json::capture::Capture;
+use crate::input::rocprofv3_json::driver_events;
 use crate::input::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
 use crate::input::rocprofv3_json::kinds::Kinds;
 use crate::input::rocprofv3_json::parsing::records::Activity;
@@ -77,7 +79,7 @@ pub(crate) fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     reading.builder.set_height(calls.rows.height);
     let ids = ordinals(calls.rows.height);
     reading.put("region_id", ids);
-    put_names(reading, &calls)?;
+    put_names(reading, &calls, Keep::WithLength)?;
     for name in ["tid", "correlation_id", "parent_correlation_id", "external_id"] {
         reading.builder.put_with(name, || Ok(calls.rows.take(name).into_column()))?;
     }
@@ -90,7 +92,7 @@ pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);
     reading.put("mark_id", ordinals(calls.rows.height));
-    put_names(reading, &calls)?;
+    put_names(reading, &calls, Keep::WithoutLength)?;
     for name in ["tid", "correlation_id"] {
         reading.put(name, calls.rows.get(name));
     }
@@ -127,14 +129,33 @@ impl Names {
     }
 }
 
-fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
+/// Numbers of the kinds that events of the driver show by their members, by row, where they are not recorded.
+fn kinds_shown(capture: &Capture, kinds: &Kinds, calls: &Calls, keep: Keep) -> Result<BTreeMap<usize, i64>> {
+    let mut shown = BTreeMap::new();
+    let sections = capture.roles.calls.iter().flat_map(|name| capture.process.named(name));
+    let mut first = 0;
+    for (section, (_, rows)) in sections.zip(&calls.sections) {
+        let mut recorded = calls.rows.rows("kind").skip(first).take(*rows);
+        if driver_events::are_in(&section.name) && recorded.any(|kind| kind.is_none()) {
+            let of_section = driver_events::kinds(capture, section, keep)?;
+            let numbered = (first..).zip(of_section).take(*rows);
+            shown.extend(numbered.filter_map(|(row, kind)| Some((row, kinds.number(kind?)?))));
+        }
+        first += rows;
+    }
+    Ok(shown)
+}
+
+fn put_names(reading: &mut Reading<'_>, calls: &Calls, keep: Keep) -> Result<()> {
     if !reading.builder.wants(NAMES) {
         return Ok(());
     }
     let capture = reading.capture;
     let (kinds, findings) = capture.kinds()?;
     reading.findings.extend(findings);
-    let (kind, operation) = (calls.rows.rows("kind"), calls.rows.rows("operation"));
+    let shown = kinds_shown(capture, kinds, calls, keep)?;
+    let kind = calls.rows.rows("kind").enumerate().map(|(row, kind)| kind.or_else(|| shown.get(&row).copied()));
+    let operation = calls.rows.rows("operation");
     let mut names = Names::default();
     let mut known: BTreeMap<(usize, Option<i64>, Option<i64>), u32> = BTreeMap::new();
     let mut codes: Vec<u32> = Vec::with_capacity(calls.rows.height);
