@@ -56,14 +56,15 @@ pub fn schema_3(version: &str, more: &[&str]) -> Built {
     build(&[Partition { guid: GUID, version, scripts: &scripts }])
 }
 
-/// What the SQL files add to the one of [`schema_3`]: telemetry, matrix products, fills, repetitions, memory, events of the driver and
-/// calls of MPI.
-pub const SAMPLED: [&str; 9] = [
+/// What the SQL files add to the one of [`schema_3`]: telemetry, matrix products, steps of a server, fills, repetitions, memory, events
+/// of the driver and calls of MPI.
+pub const SAMPLED: [&str; 10] = [
     include_str!("../quality/clocks.sql"),
     include_str!("../quality/driver.sql"),
     include_str!("../quality/fills.sql"),
     include_str!("../quality/gemms.sql"),
     include_str!("../quality/counters.sql"),
+    include_str!("../quality/inference.sql"),
     include_str!("../quality/links.sql"),
     include_str!("../quality/memory.sql"),
     include_str!("../quality/mpi.sql"),
