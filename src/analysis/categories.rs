@@ -63,6 +63,14 @@ impl Categories {
         Ok(Self::of(all, hash_texts(&[BUILTIN_RULES, toml_text])))
     }
 
+    /// The rules of a text alone, for other words than categories.
+    ///
+    /// # Errors
+    /// Those of [`Categories::with_user_rules`].
+    pub(crate) fn of_rules(toml_text: &str, file_label: &str) -> Result<Self, CategoryError> {
+        Ok(Self::of(rules::parse(toml_text, file_label, Origin::Builtin)?, hash_texts(&[toml_text])))
+    }
+
     fn of(rules: Vec<Rule>, hash: u64) -> Self {
         Self { rules: Arc::new(rules), hash, known: Arc::default() }
     }

@@ -9,6 +9,7 @@ pub(crate) mod counter_plan;
 pub(crate) mod critical_path;
 pub(crate) mod gpu_time;
 pub(crate) mod hardware;
+pub(crate) mod inference;
 pub(crate) mod instructions;
 pub(crate) mod intervals;
 pub(crate) mod iterations;

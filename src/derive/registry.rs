@@ -20,7 +20,7 @@ use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
 use crate::derive::ranging::{gemm_problems, operators, range_self_times, range_work, ranges};
 use crate::derive::ranks::{clocks, collective_kernels};
-use crate::derive::repeating::{iterations, run_parts};
+use crate::derive::repeating::{inference_steps, iterations, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
 use crate::schema::process::Process;
 
@@ -42,6 +42,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &gpu_segments::DECLARATION,
     &graph_work::DECLARATION,
     &idle_gaps::DECLARATION,
+    &inference_steps::DECLARATION,
     &iteration_kernels::DECLARATION,
     &iterations::DECLARATION,
     &kernel_bottlenecks::DECLARATION,

@@ -44,6 +44,7 @@ mod handoff;
 mod hardware;
 mod html_pages;
 mod idling;
+mod inference;
 mod kineto;
 mod lab_autotune;
 mod lab_capture;

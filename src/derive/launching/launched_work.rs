@@ -33,6 +33,11 @@ impl Launched {
     pub(crate) fn call(&self) -> Option<u32> {
         Some(self.call).filter(|call| *call != NO_CALL)
     }
+
+    /// Row in `kernels` or `memory_copies`.
+    pub(crate) fn row(&self) -> usize {
+        self.row as usize
+    }
 }
 
 /// Kernels and copies summed up.

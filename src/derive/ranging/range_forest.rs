@@ -155,6 +155,17 @@ impl RangeForest {
         self.range_of.iter().map(|range| self.ranges.get(*range as usize))
     }
 
+    /// Position of the outermost range of the thread in which each kernel and copy was launched, in that order too.
+    pub(crate) fn outermost_of(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
+        // Ranges stand behind those that they lie in.
+        let mut outermost: Vec<usize> = Vec::with_capacity(self.ranges.len());
+        for (place, range) in self.ranges.iter().enumerate() {
+            let above = range.parent.and_then(|parent| outermost.get(parent as usize).copied());
+            outermost.push(above.unwrap_or(place));
+        }
+        self.range_of.iter().map(move |range| outermost.get(*range as usize).copied())
+    }
+
     /// Adds to every range of a thread what was launched in the ranges that lie in it, and forgets each kernel and copy.
     pub(crate) fn add_up(&mut self) {
         (self.work.launched, self.range_of) = Default::default();

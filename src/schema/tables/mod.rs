@@ -6,6 +6,7 @@ pub(crate) mod devices;
 pub(crate) mod features;
 pub(crate) mod hardware;
 pub(crate) mod idling;
+pub(crate) mod inference;
 pub(crate) mod instructions;
 pub(crate) mod launching;
 pub(crate) mod memory;
@@ -67,6 +68,7 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::OPERATORS,
     &ranging::ITERATIONS,
     &ranging::RUN_PARTS,
+    &inference::INFERENCE_STEPS,
     &ranks::CLOCKS,
     &ranks::COLLECTIVE_KERNELS,
     &paths::CRITICAL_PATH,
