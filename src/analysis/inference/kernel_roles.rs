@@ -9,6 +9,7 @@ const RULES: &str = include_str!("../../../share/inference_kernels.toml");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Training,
+    Image,
     DecodeAttention,
     PrefillAttention,
     SharedAttention,
@@ -18,8 +19,9 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [(Self, &'static str); 7] = [
+    const ALL: [(Self, &'static str); 8] = [
         (Self::Training, "training"),
+        (Self::Image, "image"),
         (Self::DecodeAttention, "decode_attention"),
         (Self::PrefillAttention, "prefill_attention"),
         (Self::SharedAttention, "shared_attention"),
@@ -30,7 +32,7 @@ impl Role {
 
     /// Whether only models of language have it: what follows a chosen token and has it belongs to another step.
     pub(crate) fn is_of_model(self) -> bool {
-        !matches!(self, Self::Training | Self::TokenChoice)
+        !matches!(self, Self::Training | Self::Image | Self::TokenChoice)
     }
 }
 
@@ -122,6 +124,14 @@ mod tests {
             (
                 Some(Role::Training),
                 &["attn_bwd", "void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<int>(int)", "bwd_kernel_dk_dv"],
+            ),
+            (
+                Some(Role::Image),
+                &[
+                    "void (anonymous namespace)::groupnorm_kernel_dispatch_up<__hip_bfloat16, 1024u>(unsigned int, unsigned int)",
+                    "void at::native::(anonymous namespace)::upsample_nearest2d_out_frame<c10::BFloat16>(c10::BFloat16 const*)",
+                    "triton_red_fused_native_group_norm_silu_3",
+                ],
             ),
             (
                 None,

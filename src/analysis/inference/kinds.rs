@@ -54,7 +54,7 @@ impl WorkOfStep {
                 self.cache_writes = self.cache_writes.saturating_add(1);
                 return;
             }
-            Role::Training | Role::TokenChoice | Role::Embedding => return,
+            Role::Training | Role::Image | Role::TokenChoice | Role::Embedding => return,
         };
         work.kernels = work.kernels.saturating_add(1);
         work.kernel_ns = work.kernel_ns.saturating_add(duration_ns);

@@ -7,9 +7,9 @@ use crate::analysis::inference::kernel_roles::Role;
 /// Places of the kernels of each step, of kernels in the order of their starts.
 ///
 /// A step ends behind the last kernel that chooses tokens before other kernels of the model follow. What comes behind the last step is in
-/// none. A process that trains, or whose kernels are of no known model, has no steps.
+/// none. A process that trains or makes images, or whose kernels are of no known model, has no steps.
 pub(crate) fn steps_by_tokens(roles: &[Option<Role>]) -> Vec<Range<usize>> {
-    if roles.contains(&Some(Role::Training)) {
+    if roles.iter().any(|role| matches!(role, Some(Role::Training | Role::Image))) {
         return Vec::new();
     }
     let mut steps = Vec::new();
@@ -42,6 +42,7 @@ mod tests {
             'e' => Some(Role::Embedding),
             'c' => Some(Role::TokenChoice),
             't' => Some(Role::Training),
+            'i' => Some(Role::Image),
             _ => None,
         };
         letters.chars().map(role).collect()
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn without_tokens_or_a_model_there_are_no_steps() {
-        for letters in ["", "...", ".a.a", "..c..c", "a.c.a.ct"] {
+        for letters in ["", "...", ".a.a", "..c..c", "a.c.a.ct", "ia.c.a.c"] {
             assert!(steps_by_tokens(&roles(letters)).is_empty(), "{letters}");
         }
     }
