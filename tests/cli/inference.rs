@@ -237,8 +237,8 @@ fn kernels_of(path: &str, marker: &str) -> usize {
         .count()
 }
 
-#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_decode_steps_are_known_by_their_markers() {
     // Half of the layers of vLLM's model look at a window, with the kernel that takes queries of any length.
     for (file, requests, decode_kernels, shared_kernels) in [
@@ -263,8 +263,8 @@ fn real_decode_steps_are_known_by_their_markers() {
     }
 }
 
-#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_steps_without_known_attention_are_of_no_kind() {
     // gpt-fast, compiled by Inductor, four times a prefill and a decode: eight choices of a token, and the decodes are graphs.
     let path = real("rocpd-ranks/rank0_81681_results.db");
@@ -278,11 +278,26 @@ fn real_steps_without_known_attention_are_of_no_kind() {
     );
 }
 
-#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_training_and_diffusion_have_no_steps() {
     for file in ["kineto/single/mi300x_xdit_sd35.json.gz", "kineto/single/mi300x_ddp_resnet18.json.gz"] {
         let path = real(file);
         assert_eq!(run(&["table", "inference_steps", &path]).code, 3, "{file}");
     }
+}
+
+#[test]
+fn steps_of_the_profiler_have_what_any_thread_launched_in_them() {
+    let built = schema_3("3.0.0", &[MARKED]);
+    let rows = records(&["table", "profiler_steps", &built.path]);
+    assert_eq!(
+        values(&rows, "step duration_ns kernels kernel_ns comm_ns copies gpu_ns busy_ns"),
+        [
+            // The mixed step and the first decode: 30 and 30 of the 130 µs from the first start to the last end.
+            json!(["ProfilerStep#7", 170_000, 4, 65_000, 0, 0, 130_000, 60_000]),
+            json!(["ProfilerStep#8", 100_000, 2, 30_000, 0, 0, 35_000, 30_000]),
+        ]
+    );
+    assert_eq!(rows[0]["busy_pct"], 100.0 * 60.0 / 130.0);
 }

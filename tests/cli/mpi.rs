@@ -15,18 +15,19 @@ fn picked(rows: &[Value], columns: &[&str]) -> Vec<Value> {
 fn calls_have_the_peers_and_bytes_of_their_arguments_or_of_running_sums() {
     let built = schema_3("3.0.0", &[MPI]);
     let rows = records(&["table", "mpi_calls", &built.path]);
-    let who = picked(&rows, &["domain", "name", "destination", "source", "communicator", "tag", "tags"]);
+    let who = picked(&rows, &["domain", "name", "destination", "source", "root", "communicator", "tag", "tags"]);
     let world = "1140850688";
     assert_eq!(
         who,
         [
-            json!(["mpi", "MPI_Send", 2, null, "0x7f12b000", 5, 1]),
-            json!(["mpi", "MPI_Recv", null, -2, world, 7, 1]),
-            json!(["mpi", "MPI_Allreduce", null, null, "MPI_COMM_WORLD", null, 0]),
-            json!(["mpi", "MPI_Sendrecv", 1, 3, world, 9, 1]),
-            json!(["mpi", "MPI_Isend", 1, null, world, null, 2]),
-            json!(["mpi", "MPI_Barrier", null, null, null, null, 0]),
-            json!(["ucx", "ucp_tag_send_nbx", null, null, null, 3, 1]),
+            json!(["mpi", "MPI_Send", 2, null, null, "0x7f12b000", 5, 1]),
+            json!(["mpi", "MPI_Recv", null, -2, null, world, 7, 1]),
+            json!(["mpi", "MPI_Allreduce", null, null, null, "MPI_COMM_WORLD", null, 0]),
+            json!(["mpi", "MPI_Sendrecv", 1, 3, null, world, 9, 1]),
+            json!(["mpi", "MPI_Isend", 1, null, null, world, null, 2]),
+            json!(["mpi", "MPI_Bcast", null, null, 4, world, null, 0]),
+            json!(["mpi", "MPI_Barrier", null, null, null, null, null, 0]),
+            json!(["ucx", "ucp_tag_send_nbx", null, null, null, null, 3, 1]),
         ]
     );
     let what =
@@ -40,6 +41,8 @@ fn calls_have_the_peers_and_bytes_of_their_arguments_or_of_running_sums() {
             json!([1, 4_000, 4_000.0, 4_000, 1, 256 * 4, 256 * 4]),
             json!([1, 4_000, 4_000.0, 4_000, 1, 10 * 8, 20 * 4]),
             json!([2, 3_000, 1_500.0, 2_000, 2, 1000 * 8 + 512 * 4, null]),
+            // No call states its own rank: what the root sends is on all of them.
+            json!([1, 2_000, 2_000.0, 2_000, 1, 64 * 8, null]),
             json!([1, 1_000, 1_000.0, 1_000, 0, null, null]),
             json!([1, 1_000, 1_000.0, 1_000, 1, 8000, null]),
         ]
@@ -63,6 +66,7 @@ fn sizes_are_in_bins_between_powers_of_two() {
         [
             json!(["MPI_Allreduce", 1024, 2048, 1, 1024, 4_000, 0.256]),
             json!(["MPI_Barrier", null, null, 1, null, 1_000, null]),
+            json!(["MPI_Bcast", 512, 1024, 1, 512, 2_000, 0.256]),
             json!(["MPI_Isend", 2048, 4096, 1, 2048, 1_000, 2.048]),
             json!(["MPI_Isend", 4096, 8192, 1, 8000, 2_000, 4.0]),
             json!(["MPI_Recv", 4096, 8192, 1, 8000, 8_000, 1.0]),
@@ -94,7 +98,7 @@ fn the_map_has_the_time_of_calls_of_work_and_of_both() {
     let calls = intervals("SELECT start_ns, end_ns FROM regions WHERE domain IN ('mpi', 'ucx')");
     let mut work = intervals("SELECT start_ns, end_ns FROM kernels");
     work.extend(intervals("SELECT start_ns, end_ns FROM memory_copies"));
-    assert_eq!((calls.len(), work.len()), (10, 3));
+    assert_eq!((calls.len(), work.len()), (11, 3));
     for bins in ["1", "20", "3000"] {
         let rows = records(&["table", "mpi_share_map", "--bins", bins, &built.path]);
         assert_eq!(rows.len().to_string(), bins);

@@ -98,6 +98,7 @@ fn invalid_rows_come_back() {
 
 /// What an independent decoder finds in a trace of rocprofv3: numbers, sums and first starts.
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_real_trace_of_rocprofv3() {
     let path = real("perfetto/csc-taylor/results.pftrace");
     if !Path::new(&path).exists() {

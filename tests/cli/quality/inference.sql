@@ -1,23 +1,25 @@
 -- To base.sql: four steps of a server that marks them as vLLM does, in microseconds from 1.7 s: a prefill, a step of both kinds and two
 -- decodes by a HIP graph of two kernels, which was captured before. Calls name their kernels as PyTorch records them.
-INSERT INTO rocpd_string{suffix} (id, string) VALUES (300, 'roctxRangePushA'), (301, 'MARKER_CORE_RANGE_API'), (302, 'hipModuleLaunchKernel'),
-    (303, 'hipGraphLaunch'), (304, 'hipStreamBeginCapture'), (305, 'hipStreamEndCapture');
+INSERT OR IGNORE INTO rocpd_string{suffix} (id, string) VALUES (70, 'roctxRangePushA'), (71, 'MARKER_CORE_RANGE_API');
+INSERT INTO rocpd_string{suffix} (id, string) VALUES (302, 'hipModuleLaunchKernel'), (303, 'hipGraphLaunch'), (304, 'hipStreamBeginCapture'), (305, 'hipStreamEndCapture');
 INSERT INTO rocpd_info_kernel_symbol{suffix} (id, nid, pid, code_object_id, kernel_name, display_name) VALUES
     (300, 1, 1, 1, 'reshape_and_cache_flash_kernel.kd', 'void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16>(int)'),
     (301, 1, 1, 1, '_fwd_kernel.kd', '_fwd_kernel'),
     (302, 1, 1, 1, 'paged_attention.kd', 'void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16>(int)'),
     (303, 1, 1, 1, 'argmax.kd', 'triton_red_fused_argmax_0');
--- The ranges of the steps.
+-- The ranges of the steps, and two of the PyTorch profiler on another thread.
 INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id, extdata) VALUES
-    (3000, 301, 3000, 0, 0, '{"message":"execute_context_2(512)_generation_0(0)"}'),
-    (3001, 301, 3001, 0, 0, '{"message":"execute_context_1(100)_generation_2(2)"}'),
-    (3002, 301, 3002, 0, 0, '{"message":"execute_context_0(0)_generation_3(3)"}'),
-    (3003, 301, 3003, 0, 0, '{"message":"execute_context_0(0)_generation_3(3)"}'),
-    (3004, 301, 3004, 3000, 0, '{"message":"gpu_model_runner: forward"}');
+    (3000, 71, 3000, 0, 0, '{"message":"execute_context_2(512)_generation_0(0)"}'),
+    (3001, 71, 3001, 0, 0, '{"message":"execute_context_1(100)_generation_2(2)"}'),
+    (3002, 71, 3002, 0, 0, '{"message":"execute_context_0(0)_generation_3(3)"}'),
+    (3003, 71, 3003, 0, 0, '{"message":"execute_context_0(0)_generation_3(3)"}'),
+    (3004, 71, 3004, 3000, 0, '{"message":"gpu_model_runner: forward"}'),
+    (3005, 71, 3005, 0, 0, '{"message":"ProfilerStep#7"}'), (3006, 71, 3006, 0, 0, '{"message":"ProfilerStep#8"}');
 INSERT INTO rocpd_region{suffix} (id, nid, pid, tid, start, "end", name_id, event_id) VALUES
-    (3000, 1, 1, 1, 1700000000, 1700050000, 300, 3000), (3001, 1, 1, 1, 1700100000, 1700150000, 300, 3001),
-    (3002, 1, 1, 1, 1700200000, 1700250000, 300, 3002), (3003, 1, 1, 1, 1700300000, 1700350000, 300, 3003),
-    (3004, 1, 1, 1, 1700001000, 1700049000, 300, 3004);
+    (3000, 1, 1, 1, 1700000000, 1700050000, 70, 3000), (3001, 1, 1, 1, 1700100000, 1700150000, 70, 3001),
+    (3002, 1, 1, 1, 1700200000, 1700250000, 70, 3002), (3003, 1, 1, 1, 1700300000, 1700350000, 70, 3003),
+    (3004, 1, 1, 1, 1700001000, 1700049000, 70, 3004), (3005, 1, 1, 2, 1700090000, 1700260000, 70, 3005),
+    (3006, 1, 1, 2, 1700260000, 1700360000, 70, 3006);
 -- Calls: 3010 to 3012 launch the prefill, 3020 and 3021 the mixed step, 3030 and 3040 the graph; 3050 to 3055 are captures, of two kernels and of one.
 INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id) VALUES
     (3010, 3, 3010, 3004, 0), (3011, 3, 3011, 3004, 0), (3012, 3, 3012, 3004, 0), (3020, 3, 3020, 3001, 0), (3021, 3, 3021, 3001, 0),
