@@ -108,7 +108,11 @@ fn the_map_has_the_time_of_calls_of_work_and_of_both() {
             let length = row["length_ns"].as_i64().unwrap();
             let expected = [&[calls.as_slice()][..], &[&work], &[&calls, &work]];
             let expected = expected.map(|sets| common_time(sets, from, from + length));
-            assert_eq!(picked(&[row.clone()], &["call_ns", "busy_ns", "both_ns"]), [json!(expected)], "{row}");
+            assert_eq!(
+                picked(std::slice::from_ref(row), &["call_ns", "busy_ns", "both_ns"]),
+                [json!(expected)],
+                "{row}"
+            );
             let pct = expected.map(|time| 100.0 * time as f64 / length as f64);
             for (column, pct) in ["call_pct", "busy_pct", "both_pct"].into_iter().zip(pct) {
                 assert!((row[column].as_f64().unwrap() - pct).abs() < 1e-9, "{row}");

@@ -81,8 +81,7 @@ impl StepFacts {
 
     /// Whether a kernel starts one workgroup for each token, by its display name.
     pub(crate) fn grid_is_tokens(&self, display_name: &str) -> bool {
-        let base = base_name(display_name);
-        self.sizes.grid_is_tokens.iter().any(|name| *name == base)
+        self.sizes.grid_is_tokens.contains(&base_name(display_name))
     }
 
     /// How many times the tokens of the smallest step make a prefill.

@@ -52,9 +52,13 @@ mod tests {
     fn a_step_ends_with_its_tokens() {
         // Two kernels choose the tokens of the first step; what follows them prepares the second.
         assert_eq!(steps_by_tokens(&roles("..a.a.c.c..a.c...")), [0..9, 9..14]);
-        assert_eq!(steps_by_tokens(&roles("e..c")), [0..4]);
+        let only_step = |letters| {
+            let steps = steps_by_tokens(&roles(letters));
+            (steps.len(), steps.first().cloned())
+        };
+        assert_eq!(only_step("e..c"), (1, Some(0..4)));
         // What chooses before there was a model ends no step.
-        assert_eq!(steps_by_tokens(&roles("c.a.c")), [0..5]);
+        assert_eq!(only_step("c.a.c"), (1, Some(0..5)));
     }
 
     #[test]
