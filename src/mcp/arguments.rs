@@ -161,6 +161,8 @@ pub(super) struct QueryArguments {
     columns: Option<Texts>,
     top: Option<usize>,
     pub rows: Option<usize>,
+    /// Rows that have commands, 0 for all.
+    pub handoff: Option<usize>,
     #[serde(default)]
     pub filters: FilterArguments,
 }

@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
 use crate::engine::{Answer, NameForm, Query, QueryOptions, referenced_columns, render, run_query};
+use crate::findings::{HandoffRequest, can_hand_over, handoffs, with_handoff_columns};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{QueryArguments, parsed};
 use crate::mcp::conclusion::conclude;
 use crate::mcp::failure::ToolFailure;
 use crate::schema;
+use crate::trace::Trace;
 
 pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: QueryArguments = parsed(arguments)?;
@@ -30,11 +32,35 @@ pub(super) fn run<'a>(
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, subject)?;
     let result = run_query(&trace, query, &options)?;
-    let mut answer = begin(command_line(&["table", &query.name], &inputs, &words(query, &options), Some(&trace)));
+    let is_empty = result.frame.height() == 0;
+    let mut words = words(query, &options);
+    let result = match arguments.handoff {
+        Some(rows) => {
+            words.extend(["--handoff".to_owned(), rows.to_string()]);
+            with_commands(result, (&trace, query), &HandoffRequest { inputs: &inputs, name: options.name, rows })?
+        }
+        None => result,
+    };
+    let mut answer = begin(command_line(&["table", &query.name], &inputs, &words, Some(&trace)));
     answer.set("title", query.declaration.title.clone());
     let request = referenced_columns(&statement.as_str().into());
-    conclude(&mut answer, &trace, &request, result.frame.height() == 0, Some(query))?;
+    conclude(&mut answer, &trace, &request, is_empty, Some(query))?;
     Ok((answer, query, result))
+}
+
+/// The result with columns of commands for its first rows.
+fn with_commands(
+    result: Answer,
+    (trace, query): (&Trace, &Query),
+    request: &HandoffRequest<'_>,
+) -> Result<Answer, ToolFailure> {
+    let columns: Vec<String> = result.columns.iter().map(|column| column.name.clone()).collect();
+    if !can_hand_over(query, &columns) {
+        let reason = "its rows name no kernel, interval, rank or iteration; leave out handoff";
+        return Err(ToolFailure::usage(format!("no command can be made for {}: {reason}", query.name)));
+    }
+    let made = handoffs(trace, query, &result, request)?;
+    Ok(with_handoff_columns(result, &made)?)
 }
 
 /// The options as words of the command line.

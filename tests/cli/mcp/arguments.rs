@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::server::Server;
+use super::server::{self, Server};
+use crate::common::records;
 
 #[test]
 fn wrong_arguments_are_named_with_what_is_expected() {
@@ -86,4 +87,25 @@ fn commands_are_whole_or_visibly_cut() {
             assert!(answer["cut"].as_array().unwrap().iter().any(is_named), "{answer}");
         }
     }
+}
+
+#[test]
+fn rows_have_the_commands_of_the_command_line() {
+    let mut server = Server::start(&["fixtures"]);
+    let answer = server.call(
+        "table",
+        &json!({ "query": "kernel_summary", "inputs": ["two_nodes"], "parameters": { "top": 2 }, "handoff": 1 }),
+    );
+    let path = format!("{}/fixtures/two_nodes", env!("CARGO_MANIFEST_DIR"));
+    let rows = records(&["table", "kernel_summary", &path, "--top", "2", "--handoff", "1"]);
+    for name in ["handoff_counters", "handoff_att", "handoff_pc_sampling", "handoff_window"] {
+        let expected: Vec<Value> = rows.iter().map(|row| row[name].clone()).collect();
+        assert_eq!(server::column(&answer, name), expected, "{name}");
+    }
+    assert!(rows[0]["handoff_counters"].as_str().unwrap().contains(" --pmc "), "{rows:?}");
+    assert!(rows[1]["handoff_counters"].is_null(), "{rows:?}");
+    assert!(answer["command"].as_str().unwrap().contains("--handoff 1"), "{answer}");
+    let (exit, message) =
+        server.fail("table", &json!({ "query": "api_summary", "inputs": ["two_nodes"], "by": [], "handoff": 0 }));
+    assert!(exit == "usage" && message.contains("name no kernel"), "{message}");
 }
