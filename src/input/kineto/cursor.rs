@@ -50,6 +50,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// The text from here on.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
     /// Passes over so many bytes.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.at = self.at.saturating_add(bytes);
@@ -65,7 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn peek_behind_blanks(&mut self) -> Result<u8, Stop> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
+        let rest = self.rest();
         let blanks = rest.iter().position(|byte| !byte.is_ascii_whitespace()).ok_or(Stop::Ends)?;
         self.at += blanks;
         rest.get(blanks).copied().ok_or(Stop::Ends)
@@ -89,7 +94,7 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let mut has_escapes = false;
         loop {
-            let rest = self.text.get(self.at..).unwrap_or_default();
+            let rest = self.rest();
             let length = end_of_text(rest).ok_or(Stop::Ends)?;
             self.at += length;
             match rest.get(length) {
@@ -133,7 +138,7 @@ impl<'a> Cursor<'a> {
 
     /// Passes over a number or a word, which ends before what can follow a value.
     fn pass_word(&mut self) -> Result<(), Stop> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
+        let rest = self.rest();
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']');
         let length = rest.iter().position(is_end).ok_or(Stop::Ends)?;
         let is_word =
@@ -149,7 +154,7 @@ impl<'a> Cursor<'a> {
         // A bit for each open bracket, set for those of objects.
         let (mut open, mut depth) = (0_u64, 0);
         loop {
-            let rest = self.text.get(self.at..).unwrap_or_default();
+            let rest = self.rest();
             let is_structural = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
             let length = rest.iter().position(is_structural).ok_or(Stop::Ends)?;
             self.at += length;

@@ -13,13 +13,29 @@ pub(crate) struct Event<'a> {
     pub tid: &'a [u8],
     pub start: &'a [u8],
     pub duration: &'a [u8],
-    /// An object; empty if there is none.
+    /// An object, of which [`members`](super::cursor::members) finds the end; empty if there is none.
     pub args: &'a [u8],
 }
 
 impl<'a> Event<'a> {
     /// Reads the event that starts at a place, and passes over it.
     pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Stop> {
+        Self::read_until(cursor, |_| false)
+    }
+
+    /// Reads an event that is known to be whole. Where its arguments are its last member, as the profiler writes them, they are not
+    /// passed over, and the text behind them is still there.
+    pub(crate) fn read_known(text: &'a [u8], at: usize) -> Result<Self, Stop> {
+        Self::read_until(&mut Cursor::new(text, at), Self::has_all_but_arguments)
+    }
+
+    fn has_all_but_arguments(&self) -> bool {
+        [self.phase, self.category, self.name.raw, self.pid, self.tid, self.start, self.duration]
+            .iter()
+            .all(|value| !value.is_empty())
+    }
+
+    fn read_until(cursor: &mut Cursor<'a>, ends_before_arguments: impl Fn(&Self) -> bool) -> Result<Self, Stop> {
         let mut event = Self::default();
         cursor.expect(b'{', "an event is not an object")?;
         if cursor.take(b'}')? {
@@ -34,6 +50,10 @@ impl<'a> Event<'a> {
                 b"tid" => event.tid = cursor.value()?,
                 b"ts" => event.start = cursor.value()?,
                 b"dur" => event.duration = cursor.value()?,
+                b"args" if ends_before_arguments(&event) => {
+                    event.args = cursor.rest();
+                    return Ok(event);
+                }
                 b"args" => event.args = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
@@ -62,6 +82,7 @@ pub(crate) fn integer(value: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::kineto::cursor::members;
 
     #[test]
     fn an_event_has_its_values_whatever_their_order() {
@@ -72,6 +93,21 @@ mod tests {
         assert_eq!((event.name.text().as_ref(), event.args), ("a\"b", &br#"{"device": 3}"#[..]));
         assert!(cursor.take(b',').unwrap() && event.has_no_length());
         assert!(Event::read(&mut Cursor::new(b"{}", 0)).is_ok());
+    }
+
+    #[test]
+    fn an_event_that_is_known_has_the_same_arguments() {
+        for text in [
+            &br#"{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"device": 3, "x": [{}]}}, {"y": 1}"#[..],
+            br#"{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "args": {"device": 3}, "dur": 2}, {"y": 1}"#,
+            br#"{"ph": "i", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1}, {"args": {"device": 3}}"#,
+        ] {
+            let read = Event::read(&mut Cursor::new(text, 0)).unwrap();
+            let known = Event::read_known(text, 0).unwrap();
+            let arguments = |event: &Event<'_>| members(event.args).map(|(key, value)| (key.raw.to_vec(), value.to_vec())).collect::<Vec<_>>();
+            assert_eq!(arguments(&known), arguments(&read));
+            assert_eq!((known.name, known.start, known.duration), (read.name, read.start, read.duration));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use super::capture::Capture;
-use super::cursor::{Cursor, elements, members};
+use super::cursor::{elements, members};
 use super::decimal::nanoseconds;
 use super::event::{Event, integer};
 use super::kinds::{KINDS, Kind, Role};
@@ -199,7 +199,7 @@ impl Capture {
             for found in chunk.events() {
                 let Some(kind) = KINDS.get(usize::from(found.kind)).filter(|kind| kind.role == role) else { continue };
                 if keep.keeps(found, kind)
-                    && let Ok(event) = Event::read(&mut Cursor::new(text, found.offset))
+                    && let Ok(event) = Event::read_known(text, found.offset)
                 {
                     show(number, found.kind, &event);
                 }
