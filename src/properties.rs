@@ -4,8 +4,8 @@
 pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
-    att_listing, compute_native, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record,
-    json_scan, json_template, json_text, kineto_document, perfetto_document, rpd_arguments, sqlite_pages,
+    att_listing, compute_native, compute_rows, compute_system, csv_rows, csv_values, head, json_mending, json_parts,
+    json_record, json_scan, json_template, json_text, kineto_document, perfetto_document, rpd_arguments, sqlite_pages,
 };
 #[cfg(any(feature = "cli", feature = "capture"))]
 pub use crate::lab::captures::properties::capture_files;
@@ -48,6 +48,7 @@ pub const ALL: &[(&str, Property)] = &[
 
 /// Small texts, which do not need a target each.
 pub fn fields(bytes: &[u8]) {
+    compute_system(bytes);
     csv_values(bytes);
     numbers(bytes);
     rpd_arguments(bytes);

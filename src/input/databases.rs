@@ -24,6 +24,7 @@ const FORMAT_NAMES: [&str; FORMATS.len()] = [
     "rocprofv3 CSV",
     "counters of rocprofiler-compute",
     "statistics of a thread trace",
+    "an analysis database of rocprofiler-compute",
 ];
 
 /// A file with a rocpd database in it.

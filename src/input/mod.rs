@@ -2,6 +2,7 @@
 
 mod att;
 mod common;
+mod compute_database;
 mod json;
 mod kineto;
 mod perfetto;

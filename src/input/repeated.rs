@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Located;
-use super::{perfetto, rocprofv3_csv, rocprofv3_json};
+use super::{compute_database, perfetto, rocprof_compute, rocprofv3_csv, rocprofv3_json};
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 
@@ -42,7 +42,7 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
 
 /// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
 /// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
-/// Perfetto traces next to what they were made from.
+/// Perfetto traces next to what they were made from. An analysis of a workload is left out next to the counters of that.
 pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
         let facts = found.iter().map(|located| &located.found.facts);
@@ -52,6 +52,7 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
         facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
     let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
     let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
+    let workloads = facts_of(&[rocprof_compute::FORMAT]);
     let has_perfetto = found.iter().any(|located| located.found.facts.format == perfetto::FORMAT);
     let all = found.iter().map(|located| &located.found.facts).filter(|facts| facts.format != perfetto::FORMAT);
     let beside: Vec<ProcessFacts> = if has_perfetto { all.cloned().collect() } else { Vec::new() };
@@ -63,11 +64,14 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
             known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other)).map(|other| &other.format)
         } else if facts.format == perfetto::FORMAT {
             beside.iter().find(|other| perfetto::is_same_run(facts, other)).map(|other| &other.format)
+        } else if facts.format == compute_database::FORMAT {
+            workloads.iter().find(|other| compute_database::is_same_run(facts, other)).map(|other| &other.format)
         } else {
             None
         };
         if let Some(other) = other {
             let format = match other.as_str() {
+                rocprof_compute::FORMAT => "counters of rocprofiler-compute",
                 ROCPD => "a rocpd database",
                 rocprofv3_json::FORMAT => "rocprofv3 JSON",
                 other => other,

@@ -1,6 +1,7 @@
 //! Answers on the fixtures as they were read and accepted by eye.
 
 use crate::common::{records, run, succeed};
+use crate::compute_database::analysis;
 use crate::dialects::databases::{sampled, schema_3};
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
@@ -41,6 +42,7 @@ const RECORDED_SELDOM: [&str; 8] = [
 #[test]
 fn every_query_has_a_golden_with_rows() {
     let sampled = sampled();
+    let analysis = analysis();
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap().to_owned();
         // The two nodes have neither counters nor telemetry.
@@ -48,6 +50,7 @@ fn every_query_has_a_golden_with_rows() {
             _ if FILLED.iter().any(|(filled, _)| *filled == name) => {
                 FILLED.iter().find(|(filled, _)| *filled == name).unwrap().1
             }
+            needs if needs.starts_with("recorded_metrics") => analysis.path.as_str(),
             needs if needs.starts_with("counters") => "fixtures/counters",
             needs if needs.starts_with("metric_sums") => "fixtures/compute",
             needs

@@ -14,6 +14,7 @@ mod charts;
 mod cluster;
 mod common;
 mod compare;
+mod compute_database;
 mod conversations;
 mod copies;
 mod copy_rates;

@@ -20,6 +20,7 @@ from common import ANSWERED, BinaryError, Tally, default_inputs, difference, rea
 TABLES = (
     "processes agents queues streams threads code_objects kernel_symbols kernels memory_copies memory_allocations"
     " regions marks args graph_launches hip_events counter_dispatches counters counter_instances samples pc_samples"
+    " recorded_metrics"
     " gpu_segments region_self_times anomalies"
 ).split()
 DERIVED = ("gpu_segments", "region_self_times", "anomalies")

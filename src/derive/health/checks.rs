@@ -35,6 +35,7 @@ const CHECKED: &[&str] = &[
     "counters",
     "samples",
     "pc_samples",
+    "recorded_metrics",
 ];
 
 fn checked(name: &str) -> Option<&'static schema::Table> {

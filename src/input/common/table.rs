@@ -119,6 +119,13 @@ impl<'a> TableBuilder<'a> {
         Ok(())
     }
 
+    /// Adds a column of integers.
+    pub(crate) fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
+        if self.wants(&[name]) {
+            self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series());
+        }
+    }
+
     /// Adds an anomaly unless its count is zero.
     pub(crate) fn note(
         &mut self,

@@ -71,7 +71,7 @@ fn unread_database(database: &OpeningDatabase) -> UnreadContent {
         let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
         UnreadContent::new(SkipReason::Other, reason)
     } else if database.has_any("compute_") {
-        let reason = "a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from";
+        let reason = "an analysis database of rocprofiler-compute without workloads; analyze the workload again, or name its folder";
         UnreadContent::new(SkipReason::Other, reason)
     } else if database.declarations().is_empty() {
         let reason =

@@ -6,10 +6,12 @@ use super::content::Content;
 use super::format::{Format, Recognized};
 use crate::input::common::sqlite::Reader;
 use crate::input::dataset::Dataset;
-use crate::input::{att, kineto, perfetto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
+use crate::input::{
+    att, compute_database, kineto, perfetto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd,
+};
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
-pub(crate) static FORMATS: [&dyn Format; 9] = [
+pub(crate) static FORMATS: [&dyn Format; 10] = [
     &Dataset,
     &rpd::Rpd,
     &rocpd::Rocpd,
@@ -19,6 +21,7 @@ pub(crate) static FORMATS: [&dyn Format; 9] = [
     &rocprofv3_csv::RocprofCsv,
     &rocprof_compute::ComputeCounters,
     &att::AttStatistics,
+    &compute_database::ComputeDatabase,
 ];
 
 /// What a file or directory is, and the place of its format in the list.
@@ -45,6 +48,11 @@ mod tests {
         let connection = rusqlite::Connection::open(&rpd).unwrap();
         connection.execute_batch("CREATE TABLE rocpd_api (id INTEGER); CREATE TABLE rocpd_op (id INTEGER)").unwrap();
         drop(connection);
+        let analysis = directory.path().join("analysis.db");
+        let connection = rusqlite::Connection::open(&analysis).unwrap();
+        connection.execute_batch(include_str!("../../export/compute_database/sql/schema.sql")).unwrap();
+        connection.execute_batch("INSERT INTO compute_workload (workload_id) VALUES (1)").unwrap();
+        drop(connection);
         let perfetto = directory.path().join("trace");
         let seed = std::fs::read("tests/fuzz/seeds/perfetto_document/000").unwrap();
         std::fs::write(&perfetto, &seed[1..]).unwrap();
@@ -59,6 +67,7 @@ mod tests {
             fixture("thread_trace/4100_kernel_trace.csv"),
             fixture("profile/pmc_perf.csv"),
             fixture("thread_trace/stats_ui_output_agent_4_dispatch_3.csv"),
+            analysis,
         ];
         assert_eq!(of_formats.len(), FORMATS.len());
         for (at, path) in of_formats.iter().enumerate() {
@@ -70,6 +79,6 @@ mod tests {
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
         assert!(Rocpd.recognize(&mut Content::detect(Path::new("Cargo.toml"), Reader::Auto)).is_none());
-        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (9, Recognized::UnreadContent(_))));
+        assert!(matches!(recognize(Path::new("Cargo.toml"), Reader::Auto), (10, Recognized::UnreadContent(_))));
     }
 }

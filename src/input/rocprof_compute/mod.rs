@@ -30,6 +30,7 @@ cfg_if::cfg_if! {
 
         pub(crate) use format::ComputeCounters;
         pub(crate) use pass_database::is_pass;
+        pub(crate) use system::System;
     }
 }
 

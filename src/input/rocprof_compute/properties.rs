@@ -56,6 +56,17 @@ pub fn compute_rows(bytes: &[u8]) {
     assert!(header.layout != Some(Layout::Wide) || survey.runs.len() == shown.len());
 }
 
+/// A JSON object gives the machine description that a CSV file with the same fields gives: no number of a GPU is 0 or less.
+pub fn compute_system(bytes: &[u8]) {
+    let Ok(system) = System::from_json(&String::from_utf8_lossy(bytes)) else { return };
+    let gpu = system.gpu(3);
+    assert_eq!((gpu.agent_id, gpu.absolute_index), (3, Some(3)));
+    let numbers =
+        [gpu.cu_count, gpu.num_xcc, gpu.simd_per_cu, gpu.max_waves_per_simd, gpu.wave_size, gpu.max_clock_mhz];
+    assert!(numbers.into_iter().flatten().all(|number| number > 0), "{gpu:?}");
+    assert!(!gpu.name.is_empty() && gpu.product_name.is_none_or(|name| !name.is_empty()));
+}
+
 /// Whether a line holds these values of a dispatch.
 fn is_in(bytes: &[u8], header: &Header, dispatch: i64, values: &[Option<f64>]) -> bool {
     let Some(place) = header.position(Col::Dispatch) else { return false };

@@ -1,8 +1,9 @@
-//! What `sysinfo.csv` reports about the machine and its GPUs.
+//! What `sysinfo.csv` reports about the machine and its GPUs, or the same fields as JSON.
 
 use std::collections::BTreeMap;
 
 use csv::ByteRecord;
+use serde_json::Value;
 
 use super::columns::trimmed;
 use crate::input::common::csv::{CsvFile, Parsed, float, integer, start};
@@ -34,6 +35,28 @@ impl System {
             }
             Ok(false) => Err(failed(&"there is no row; the device specs are unknown")),
             Err(error) => Err(failed(&error)),
+        }
+    }
+
+    /// Reads the members of a JSON object.
+    ///
+    /// # Errors
+    /// A message if the text is no JSON object.
+    pub(crate) fn from_json(text: &str) -> Result<Self, String> {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(members)) => {
+                let field = |(name, value)| {
+                    let text = match value {
+                        Value::String(text) => text,
+                        Value::Number(number) => number.to_string(),
+                        _ => return None,
+                    };
+                    Some((name, text.into_bytes()))
+                };
+                Ok(Self { fields: members.into_iter().filter_map(field).collect() })
+            }
+            Ok(_) => Err("no JSON object; the device specs are unknown".to_owned()),
+            Err(error) => Err(format!("no valid JSON ({error}); the device specs are unknown")),
         }
     }
 

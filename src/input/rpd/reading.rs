@@ -4,7 +4,6 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
-use polars::prelude::*;
 
 use super::census::Census;
 use super::container::Container;
@@ -211,13 +210,6 @@ impl<'a> Reading<'a> {
             })
             .collect();
         self.put_with(name, || Ok(dictionary_column(name, &dictionary, codes.into_iter())?))
-    }
-
-    /// Adds a column of integers.
-    pub(crate) fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
-        if self.wants(&[name]) {
-            self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series());
-        }
     }
 
     /// As [`TableBuilder::finish`].

@@ -15,6 +15,7 @@ mod process;
 pub(crate) mod queueing;
 pub(crate) mod ranging;
 pub(crate) mod ranks;
+mod recorded;
 pub(crate) mod steadiness;
 pub(crate) mod telemetry;
 
@@ -46,6 +47,7 @@ pub(super) static TABLES: &[&Table] = &[
     &hardware::COUNTER_INSTANCES,
     &hardware::SAMPLES,
     &hardware::PC_SAMPLES,
+    &recorded::RECORDED_METRICS,
     &instructions::ATT_INSTRUCTIONS,
     &activity::GRAPH_LAUNCHES,
     &activity::HIP_EVENTS,

@@ -1,0 +1,135 @@
+//! Which tables and columns a database really has.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rusqlite::Connection;
+
+use crate::input::common::sqlite::{TableShape, declarations, shape};
+
+/// What the names of all tables begin with.
+pub(crate) const PREFIX: &str = "compute_";
+
+/// Tables of schema 2.0.0 without [`PREFIX`], with their keys and other columns.
+const TABLES: &[(&str, &str, &[&str])] = &[
+    (
+        "workload",
+        "workload_id",
+        &["name", "sub_name", "sys_info_extdata", "roofline_bench_extdata", "profiling_config_extdata"],
+    ),
+    (
+        "metric_definition",
+        "metric_uuid",
+        &["workload_id", "name", "metric_id", "description", "table_name", "sub_table_name", "unit"],
+    ),
+    ("kernel", "kernel_uuid", &["workload_id", "kernel_name"]),
+    ("dispatch", "dispatch_uuid", &["kernel_uuid", "dispatch_id", "gpu_id", "start_timestamp", "end_timestamp"]),
+    (
+        "kernel_roofline_data",
+        "roofline_uuid",
+        &[
+            "kernel_uuid",
+            "total_flops",
+            "l0_cache_data",
+            "l1_cache_data",
+            "l2_cache_data",
+            "hbm_cache_data",
+            "lds_cache_data",
+        ],
+    ),
+    (
+        "workload_roofline_data",
+        "roofline_uuid",
+        &[
+            "workload_id",
+            "total_flops",
+            "l0_cache_data",
+            "l1_cache_data",
+            "l2_cache_data",
+            "hbm_cache_data",
+            "lds_cache_data",
+        ],
+    ),
+    ("kernel_metric_value", "value_uuid", &["metric_uuid", "kernel_uuid", "value_name", "value"]),
+    ("workload_metric_value", "value_uuid", &["metric_uuid", "workload_id", "value_name", "value"]),
+    ("code_object_store", "code_object_uuid", &["workload_id", "pid", "code_object_id", "load_base"]),
+    (
+        "instruction_line",
+        "instruction_uuid",
+        &["code_object_uuid", "kernel_uuid", "code_object_offset", "comment", "instruction"],
+    ),
+    ("pc_sample_state", "pc_sample_state_uuid", &["instruction_uuid", "total_count", "issue_count", "stall_count"]),
+    ("pc_sample_stall_reason_type", "pc_sample_stall_reason_type_uuid", &["text"]),
+    (
+        "pc_sample_stall_reason",
+        "pc_sample_stall_reason_uuid",
+        &["pc_sample_state_uuid", "pc_sample_stall_reason_type_uuid", "count"],
+    ),
+    ("instruction_sample_type", "instruction_sample_type_uuid", &["text"]),
+    (
+        "instruction_sample",
+        "instruction_sample_uuid",
+        &["pc_sample_state_uuid", "instruction_sample_type_uuid", "count"],
+    ),
+    ("metadata", "id", &["compute_version", "git_version", "schema_version"]),
+];
+
+/// A table that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownTable {
+    /// Its columns.
+    pub shape: TableShape,
+    /// Its key, or the row id if it lacks that.
+    pub key: &'static str,
+}
+
+/// The tables of a database.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Container {
+    /// Names of unknown tables.
+    pub unknown_tables: Vec<String>,
+    /// Unknown columns of known tables, as `table.column`.
+    pub unknown_columns: Vec<String>,
+    /// Names of known tables that are missing.
+    pub missing_tables: Vec<String>,
+    tables: BTreeMap<&'static str, KnownTable>,
+}
+
+impl Container {
+    /// Lists the tables.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub(crate) fn read(connection: &Connection) -> Result<Self> {
+        let mut container = Self::default();
+        for (name, _) in declarations(connection)? {
+            let base = name.strip_prefix(PREFIX);
+            let known = base.and_then(|base| TABLES.iter().find(|(known, ..)| *known == base));
+            match known {
+                Some((base, key, columns)) => {
+                    let shape = shape(connection, &name)?;
+                    let is_known = |column: &str| column == *key || columns.contains(&column);
+                    let unknown = shape.columns.keys().filter(|column| !is_known(column));
+                    container.unknown_columns.extend(unknown.map(|column| format!("{name}.{column}")));
+                    let key = if shape.has(key) { key } else { "rowid" };
+                    container.tables.insert(base, KnownTable { shape, key });
+                }
+                None if name.starts_with("sqlite_") => {}
+                None => container.unknown_tables.push(name),
+            }
+        }
+        let missing = TABLES.iter().filter(|(base, ..)| !container.tables.contains_key(base));
+        container.missing_tables = missing.map(|(base, ..)| format!("{PREFIX}{base}")).collect();
+        Ok(container)
+    }
+
+    /// The table of a name without [`PREFIX`], if there is one.
+    pub(crate) fn table(&self, base: &str) -> Option<&KnownTable> {
+        self.tables.get(base)
+    }
+
+    /// All tables that are known.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &KnownTable> {
+        self.tables.values()
+    }
+}

@@ -1,0 +1,176 @@
+//! A workload of an analysis database as a source of canonical tables.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use polars::prelude::IntoLazy;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::catalog::{Catalog, Workload};
+use super::census::{Named, named, owners};
+use super::container::Container;
+use super::notes::notes;
+use super::owner::Owner;
+use super::reading::{Capture, Reading};
+use super::version::Version;
+use super::{dispatches, recorded};
+use crate::columns::frames::{empty_frame, own_columns};
+use crate::input::common::is_left_out;
+use crate::input::common::sqlite::{DatabaseFile, Reader, Store, open};
+use crate::input::recognition::format::{Opened, ProcessInput};
+use crate::input::rocprof_compute::System;
+use crate::schema::anomaly::Damage;
+use crate::schema::facts::ProcessFacts;
+use crate::schema::{Column, Table};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+
+struct WorkloadSource {
+    capture: Arc<Capture>,
+    owner: Owner,
+    workload: Workload,
+    /// Path as given or found.
+    shown: String,
+    content: OnceLock<Vec<Damage>>,
+}
+
+/// The processes of an analysis database: one for every workload.
+///
+/// # Errors
+/// When the list of tables, workloads or kernels cannot be read.
+pub(crate) fn find(
+    file: &Arc<DatabaseFile>,
+    version: &Version,
+    shown: &str,
+    source: &str,
+    reader: Reader,
+) -> Result<Opened> {
+    let store = Store::checked(file.path(), reader)?;
+    let connection = open(file.path())?;
+    let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
+    let catalog = Catalog::read(&store, &container)?;
+    let owners = owners(&catalog);
+    let named = named(&store, &container, &owners)?;
+    let capture = Arc::new(Capture { file: Arc::clone(file), store, container, catalog });
+    let notes = notes(&capture, version, shown);
+    let mut damage: Vec<Damage> = file.damage(shown);
+    damage.extend(capture.damage_of_tables(false, shown));
+    let content_hash = content_hash(file.path());
+    let mut processes = Vec::new();
+    for ((workload, owner), named) in capture.catalog.workloads.iter().zip(owners).zip(named) {
+        let system =
+            workload.system.as_deref().filter(|text| !matches!(text.trim(), "" | "null")).map(System::from_json);
+        let system = system.unwrap_or_else(|| Ok(System::default())).unwrap_or_else(|cause| {
+            let cause = format!("sys_info_extdata of workload {}: {cause}", workload.id);
+            damage.push(Damage { path: shown.to_owned(), part: "agents".to_owned(), cause });
+            System::default()
+        });
+        let facts = ProcessFacts {
+            // Processes of a file follow the order of workloads.
+            content_hash: format!("{content_hash}:{:016x}", workload.id.cast_unsigned() ^ (1 << 63)),
+            path: shown.to_owned(),
+            source: source_name(source, workload),
+            schema_version: version.schema.clone(),
+            stored_rank: stored_rank(version, workload),
+            ..facts(&system, &named)
+        };
+        let (capture, workload, shown) = (Arc::clone(&capture), workload.clone(), shown.to_owned());
+        let source = WorkloadSource { capture, owner, workload, shown, content: OnceLock::new() };
+        processes.push(ProcessInput { facts, source: Arc::new(source) });
+    }
+    Ok(Opened { processes, notes, damage })
+}
+
+/// What the description of the machine and the rows of a workload report about it.
+fn facts(system: &System, named: &Named) -> ProcessFacts {
+    let hostname = system.text("hostname");
+    let mut agents: Vec<_> = named.gpus.iter().map(|gpu| system.gpu(*gpu)).collect();
+    if agents.is_empty() {
+        agents.push(system.gpu(0));
+    }
+    ProcessFacts {
+        machine_key: hostname.clone().unwrap_or_default(),
+        hostname,
+        // Several processes of a workload are one here.
+        pid: named.pids.first().copied().filter(|_| named.pids.len() == 1).unwrap_or(-1),
+        command: system.text("command"),
+        format: super::FORMAT.to_owned(),
+        agents,
+        ..ProcessFacts::default()
+    }
+}
+
+/// The file with the folders that were analyzed.
+fn source_name(source: &str, workload: &Workload) -> String {
+    let names: Vec<&str> =
+        workload.names.iter().flatten().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() { source.to_owned() } else { format!("{source}: {}", names.join("/")) }
+}
+
+/// The rank that `convert` wrote.
+fn stored_rank(version: &Version, workload: &Workload) -> Option<i64> {
+    let [_, sub_name] = &workload.names;
+    let rank = sub_name.as_deref().filter(|_| version.is_own())?.strip_prefix("rank ")?;
+    rank.parse().ok().filter(|rank| *rank >= 0)
+}
+
+/// Whether an analysis is of a workload that is passed too: of the same folder, command and machine.
+pub(crate) fn is_same_run(analysis: &ProcessFacts, workload: &ProcessFacts) -> bool {
+    let Some((_, names)) = analysis.source.split_once(": ") else { return false };
+    let folder = workload.source.rsplit_once('/').map(|(folder, _)| folder);
+    let is_of_folder = folder.is_some_and(|folder| names.rsplit('/').next() == Some(folder));
+    let is_same_machine = analysis.hostname.is_some() && analysis.hostname == workload.hostname;
+    let is_same_command = analysis.command.is_some() && analysis.command == workload.command;
+    is_same_machine && is_same_command && (is_of_folder || names.starts_with(workload.source.as_str()))
+}
+
+/// A hash of how the file starts, and of its length.
+fn content_hash(path: &Path) -> String {
+    const HEAD_BYTES: u64 = 1 << 16;
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
+        // What cannot be read is reported by those who read rows.
+        let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
+    }
+    format!("{:032x}", xxh3_128(&bytes))
+}
+
+impl ProcessReader for WorkloadSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let mut reading = Reading::new(&self.capture, &self.owner, &self.workload, context, table, columns);
+        match table.name {
+            "kernels" => dispatches::read_kernels(&mut reading)?,
+            "kernel_symbols" => dispatches::read_symbols(&mut reading)?,
+            "code_objects" => dispatches::read_code_objects(&mut reading)?,
+            "recorded_metrics" => recorded::read(&mut reading)?,
+            // Tables that an analysis cannot fill.
+            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+        }
+        reading.finish()
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        let columns: Vec<&'static Column> = own_columns(table).into_iter().take(1).collect();
+        let rows = self.read(context, table, &columns)?;
+        Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        // All workloads of a file have the same tables. Not within `get_or_init`: who waits for other threads there may start
+        // work that wants the same.
+        if self.owner.is_main && self.content.get().is_none() {
+            let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
+    }
+}
