@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::common::{number, records, run, succeed};
-use crate::dialects::databases::Built;
+use crate::dialects::databases::{Built, schema_3};
 
 const SCHEMA: &str = include_str!("../../src/export/compute_database/sql/schema.sql");
 const ROWS: &str = include_str!("compute_database/analysis.sql");
@@ -390,4 +390,131 @@ fn damaged_files_are_reported() {
         assert!([0, 3, 4, 5].contains(&outcome.code), "{page}: {} {}", outcome.code, outcome.stderr);
         assert!(!outcome.stderr.contains("panicked"), "{page}: {}", outcome.stderr);
     }
+}
+
+/// Samples by kernel and by what `word` makes of a sample; samples of which it makes nothing do not count.
+fn counted(input: &str, word: &dyn Fn(&Value) -> Option<String>) -> BTreeMap<(Option<String>, String), i64> {
+    let kernels: BTreeMap<i64, String> = sql("SELECT dispatch_id, kernel_name FROM kernels", input)
+        .iter()
+        .map(|row| (row["dispatch_id"].as_i64().unwrap(), row["kernel_name"].as_str().unwrap().to_owned()))
+        .collect();
+    let mut counts = BTreeMap::new();
+    for sample in
+        sql("SELECT dispatch_id, instruction, stall_reason, instruction_type, wave_issued FROM pc_samples", input)
+    {
+        let kernel = sample["dispatch_id"].as_i64().and_then(|id| kernels.get(&id).cloned());
+        if let Some(word) = word(&sample) {
+            *counts.entry((kernel, word)).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// The same as SQLite reads it from a statement of kernels, words and counts.
+fn counted_in(path: &str, statement: &str) -> BTreeMap<(Option<String>, String), i64> {
+    let rows = rows(path, statement);
+    let pairs = rows.iter().map(|row| {
+        let kernel = row["kernel_name"].as_str().map(str::to_owned);
+        ((kernel, row["word"].as_str().unwrap().to_owned()), row["count"].as_i64().unwrap())
+    });
+    pairs.collect()
+}
+
+fn last_word(sample: &Value, column: &str, prefix: &str) -> Option<String> {
+    Some(sample[column].as_str()?.replace(prefix, ""))
+}
+
+#[test]
+fn samples_are_counted_by_instruction_reason_and_type() {
+    let recorded = schema_3("3.0.0", &[include_str!("dialects/pc_samples.sql")]);
+    for input in ["fixtures/thread_trace", recorded.path.as_str()] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("analysis.db");
+        let path = text(&path);
+        succeed(&["convert", input, "--to", "rocprof-compute-db", "-o", path]);
+        let from_lines = "FROM compute_pc_sample_state AS s JOIN compute_instruction_line AS l USING (instruction_uuid)
+            LEFT JOIN compute_kernel AS k ON k.kernel_uuid = l.kernel_uuid";
+        let by_instruction =
+            format!("SELECT kernel_name, instruction AS word, SUM(total_count) AS count {from_lines} GROUP BY 1, 2");
+        let wanted = counted(input, &|sample| last_word(sample, "instruction", "-"));
+        assert!(!wanted.is_empty());
+        assert_eq!(counted_in(path, &by_instruction), wanted, "{input}");
+        for (column, prefix, table, types) in [
+            (
+                "stall_reason",
+                "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_",
+                "compute_pc_sample_stall_reason",
+                "compute_pc_sample_stall_reason_type",
+            ),
+            (
+                "instruction_type",
+                "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_",
+                "compute_instruction_sample",
+                "compute_instruction_sample_type",
+            ),
+        ] {
+            let key = format!("{}_uuid", types.trim_start_matches("compute_"));
+            let statement = format!(
+                "SELECT kernel_name, t.text AS word, SUM(c.count) AS count {from_lines}
+                 JOIN {table} AS c USING (pc_sample_state_uuid) JOIN {types} AS t USING ({key}) GROUP BY 1, 2"
+            );
+            let wanted = counted(input, &|sample| last_word(sample, column, prefix));
+            assert!(!wanted.is_empty());
+            assert_eq!(counted_in(path, &statement), wanted, "{input} {column}");
+        }
+        for (column, issued) in [("issue_count", true), ("stall_count", false)] {
+            let statement = format!(
+                "SELECT kernel_name, 'n' AS word, SUM({column}) AS count {from_lines} GROUP BY 1 HAVING count > 0"
+            );
+            let wanted = counted(input, &|sample| (sample["wave_issued"] == json!(issued)).then(|| "n".to_owned()));
+            assert_eq!(counted_in(path, &statement), wanted, "{input} {column}");
+        }
+        let unknown = rows(path, "SELECT COUNT(*) AS n FROM pragma_foreign_key_check");
+        assert_eq!(unknown[0]["n"], 0);
+        // What was written is read back.
+        let read = "SELECT COUNT(*) FROM pc_samples";
+        let back = "SELECT CAST(SUM(value) AS BIGINT) FROM recorded_metrics WHERE table_name = 'PC sampling' AND value_name = 'samples'";
+        assert_eq!(number(back, path), number(read, input), "{input}");
+    }
+}
+
+#[test]
+fn workloads_have_values_and_views_show_what_tables_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("analysis.db");
+    let (input, path) = ("fixtures/profile", text(&path));
+    succeed(&["convert", input, "--to", "rocprof-compute-db", "-o", path]);
+    let metrics = records(&["table", "metrics", input, "--agg", "mean", "--by", "rank"]);
+    let mut wanted: Vec<Value> = metrics
+        .iter()
+        .filter(|row| !row["value"].is_null())
+        .map(|row| json!({"metric_id": row["metric"], "value": row["value"]}))
+        .collect();
+    wanted.sort_by_key(|row| row["metric_id"].as_str().unwrap().to_owned());
+    let view = "SELECT metric_id, value FROM compute_workload_metric_view WHERE value_name = 'Avg' ORDER BY metric_id";
+    assert!(wanted.len() > 50);
+    assert_same(&rows(path, view), &wanted);
+    let points = rows(path, "SELECT total_flops, hbm_cache_data FROM compute_workload_roofline_data");
+    let roofline = &records(&["table", "roofline", input, "--by", "rank"])[0];
+    assert_same(&points, &[json!({"total_flops": roofline["gflops"], "hbm_cache_data": roofline["intensity_hbm"]})]);
+
+    let kernels =
+        "SELECT kernel_name, dispatch_count, duration_ns_sum, duration_ns_min, duration_ns_max, duration_ns_median,
+        duration_ns_mean FROM compute_kernel_view ORDER BY kernel_name";
+    let summary = sql(
+        "SELECT kernel_name, COUNT(*) AS dispatch_count, SUM(duration_ns) AS duration_ns_sum, MIN(duration_ns) AS duration_ns_min,
+         MAX(duration_ns) AS duration_ns_max, MEDIAN(duration_ns) AS duration_ns_median, AVG(duration_ns) AS duration_ns_mean
+         FROM kernels GROUP BY kernel_name ORDER BY CAST(kernel_name AS VARCHAR)",
+        input,
+    );
+    assert_same(&rows(path, kernels), &summary);
+    let count = |table: &str| rows(path, &format!("SELECT COUNT(*) AS n FROM {table}"))[0]["n"].clone();
+    assert_eq!(count("compute_kernel_metric_view"), count("compute_kernel_metric_value"));
+    assert_eq!(count("compute_pc_sampling_view"), 0);
+
+    // Values that an analysis states are not written again, which is reported.
+    let built = analysis();
+    let again = folder.path().join("again.db");
+    let outcome = run(&["convert", &built.path, "--to", "rocprof-compute-db", "-o", text(&again)]);
+    assert!(outcome.code == 0 && outcome.stderr.contains("not written again"), "{}", outcome.stderr);
 }

@@ -1,6 +1,9 @@
 //! The analysis database of rocprofiler-compute, schema 2.0.0 (its `src/utils/analysis_orm.py`), which other tools open.
 
+mod kernels;
+mod metrics;
+mod pc_samples;
 mod rows;
 mod write;
 
-pub(crate) use write::write;
+pub(crate) use write::{Written, write};

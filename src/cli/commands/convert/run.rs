@@ -93,7 +93,7 @@ enum ConvertFormat {
     ChromeJson,
     /// The CSV files of rocprofv3 or of `rocpd convert`
     Rocprofv3Csv,
-    /// The analysis database of rocprofiler-compute, schema 2.0.0: dispatches, metrics and rooflines by kernel
+    /// The analysis database of rocprofiler-compute, schema 2.0.0: dispatches, metrics, rooflines and counts of PC samples
     RocprofComputeDb,
 }
 
@@ -129,10 +129,15 @@ impl ConvertArguments {
         }
         print_written(output, global);
         if !global.quiet {
-            let (kernels, dispatches, values) = (written.kernels, written.dispatches, written.values);
+            let compute_database::Written { kernels, dispatches, values, samples, recorded } = written;
             messages::print_note(format_args!(
-                "{kernels} kernels, {dispatches} dispatches, {values} values of metrics"
+                "{kernels} kernels, {dispatches} dispatches, {values} values of metrics, {samples} PC samples"
             ));
+            if recorded > 0 {
+                messages::print_note(format_args!(
+                    "{recorded} values that an analysis database states are not written again; keep that database"
+                ));
+            }
         }
         if messages::report_damage(&trace, global) {
             return Ok(PARTIAL);

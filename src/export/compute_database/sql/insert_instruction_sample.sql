@@ -1,0 +1,1 @@
+INSERT INTO compute_instruction_sample (pc_sample_state_uuid, instruction_sample_type_uuid, count) VALUES (?1, ?2, ?3)

@@ -1,0 +1,1 @@
+SELECT CAST(COUNT(*) AS BIGINT) AS recorded FROM recorded_metrics
