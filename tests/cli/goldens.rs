@@ -88,6 +88,7 @@ const EMPTY: [(&str, &str, &str); 0] = [];
 #[test]
 fn every_column_has_a_value_somewhere() {
     let sampled = sampled();
+    let analysis = analysis();
     let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
     let inputs = [
         "fixtures/planted",
@@ -100,6 +101,7 @@ fn every_column_has_a_value_somewhere() {
         "fixtures/counters",
         sampled.path.as_str(),
         graphs.path.as_str(),
+        analysis.path.as_str(),
     ];
     let is_filled = |value: &serde_json::Value| !value.is_null() && *value != "unknown" && *value != "";
     let mut empty = Vec::new();
