@@ -263,10 +263,17 @@ def compare_in(tally, binary, source, dataset, queries, rows_seen, is_tried):
             )
 
 
+def analysis_database(binary, folder):
+    """A database with metrics that rocprofiler-compute would state, which no fixture has."""
+    path = Path(folder) / "analysis.db"
+    run_binary(binary, ["convert", REPOSITORY / "fixtures" / "profile", "--to", "rocprof-compute-db", "-o", path])
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry and a thread trace are added")
+    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry, an analysis database and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each third one")
     parser.add_argument("--work", type=Path, help="folder for the datasets")
@@ -280,7 +287,8 @@ def main():
     with tempfile.TemporaryDirectory(dir=arguments.work) as work:
         # Most of the time goes into other processes; the engines of an input stay in one thread.
         of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
-        asked = [(source, queries) for source in [*(arguments.inputs or default_inputs()), sampled(work), THREAD_TRACE]]
+        made = [sampled(work), analysis_database(arguments.binary, work)]
+        asked = [(source, queries) for source in [*(arguments.inputs or default_inputs()), *made, THREAD_TRACE]]
         asked += [(source, of_counters) for source in WORKLOADS if source.exists()]
         # Most of the time goes into other processes; the engines of an input stay in one thread.
         with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -73,10 +73,11 @@ fn read_lines(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<Line
         let workload = store.and_then(|store| workloads.get(store));
         let line = reading.owner.owns(OwnedBy::Workload, workload).then(|| {
             let object = store.and_then(|store| object_ids.get(store));
-            let word =
-                |number: Option<i64>| number.map_or_else(|| "unknown".to_owned(), |number| format!("{number:#x}"));
+            let word = |number: Option<String>| number.unwrap_or_else(|| "unknown".to_owned());
+            let object = word(object.map(|id| id.to_string()));
+            let offset = word(offsets.get(row).map(|offset| format!("{offset:#x}")));
             let metric = recorded.add_metric(Metric {
-                id: Some(format!("pc.{}.{}", object.unwrap_or(-1), word(offsets.get(row)))),
+                id: Some(format!("pc.{object}.{offset}")),
                 name: instructions.get(row).map(str::to_owned),
                 table: Some(TABLE.to_owned()),
                 sub_table: comments.get(row).map(str::to_owned),

@@ -181,7 +181,11 @@ impl AnyManifest {
         let other = || format!("{} is not a manifest of this version; convert again", path.display());
         let Version { layout_version } = serde_json::from_str(&text).with_context(other)?;
         match layout_version {
-            OWN_FILES => Ok(Self::OwnFiles(serde_json::from_str(&text).with_context(other)?)),
+            OWN_FILES => {
+                let mut manifest: OwnManifest = serde_json::from_str(&text).with_context(other)?;
+                manifest.processes.iter_mut().for_each(|process| process.add_newer_tables(directory));
+                Ok(Self::OwnFiles(manifest))
+            }
             LAYOUT_VERSION => {
                 let manifest: Manifest = serde_json::from_str(&text).with_context(other)?;
                 let written = text.replacen(&summed(&manifest.sum), &unsummed(), 1);

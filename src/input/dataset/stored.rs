@@ -1,12 +1,14 @@
 //! What is kept of a process whose tables are stored.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::block_sums::BlockSums;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::tables;
 
 /// A process whose tables are stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,4 +37,16 @@ pub struct StoredProcess {
     pub gpu_times: Option<Vec<GpuTime>>,
     /// What the source reported about it.
     pub facts: ProcessFacts,
+}
+
+impl StoredProcess {
+    /// Tables that the version which wrote the dataset in a directory did not know have no rows.
+    pub(crate) fn add_newer_tables(&mut self, directory: &Path) {
+        for table in tables().iter().filter(|table| !table.origin.is_derived()) {
+            if !self.rows.contains_key(table.name) && !directory.join(table.name).exists() {
+                self.rows.insert(table.name.to_owned(), 0);
+                self.bytes.insert(table.name.to_owned(), 0);
+            }
+        }
+    }
 }
