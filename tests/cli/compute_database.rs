@@ -40,7 +40,7 @@ fn rows(path: &str, sql: &str) -> Vec<Value> {
         let value = |at: usize| match row.get_ref(at).unwrap() {
             rusqlite::types::ValueRef::Null => Value::Null,
             rusqlite::types::ValueRef::Integer(integer) => json!(integer),
-            rusqlite::types::ValueRef::Real(real) => json!(real),
+            rusqlite::types::ValueRef::Real(float) => json!(float),
             rusqlite::types::ValueRef::Text(text) => json!(String::from_utf8_lossy(text)),
             rusqlite::types::ValueRef::Blob(_) => panic!("a blob"),
         };

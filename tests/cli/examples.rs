@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Run, finish, listing, program, succeed};
+use crate::compute_database::analysis;
 use crate::dialects::databases::sampled;
 use crate::pages::{Page, ShownCommand, guide};
 
@@ -144,6 +145,7 @@ fn verdict(example: &Example, traces: &Path, dataset: &Path) -> Option<String> {
     let elsewhere = || {
         OTHER_TRACES.iter().any(|traces| allowed(run_in_shell(example, &root.join(traces), dataset).code))
             || allowed(run_in_shell(example, sampled().directory.path(), dataset).code)
+            || allowed(run_in_shell(example, analysis().directory.path(), dataset).code)
     };
     let fits = allowed(run.code) || (run.code == 3 && elsewhere());
     (!fits).then(|| format!("{}: `{line}` ends with {}: {}", example.place, run.code, run.stderr))
