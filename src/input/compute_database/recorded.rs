@@ -23,6 +23,9 @@ pub(crate) struct Metric {
     pub unit: Option<String>,
 }
 
+/// A word of a metric.
+type WordOf = fn(&Metric) -> &Option<String>;
+
 struct Value {
     /// Null for the whole workload.
     kernel: Option<i64>,
@@ -83,7 +86,7 @@ fn put(reading: &mut Reading<'_>, recorded: &Recorded) -> Result<()> {
     // Values of unknown metrics come first.
     let ordinal = |value: &Value| Some(value.metric.map_or(0, |metric| metric as i64 + 1));
     reading.put_integers("ordinal", values.iter().map(ordinal));
-    let words: [(&'static str, fn(&Metric) -> &Option<String>); 5] = [
+    let words: [(&'static str, WordOf); 5] = [
         ("metric_id", |metric| &metric.id),
         ("metric", |metric| &metric.name),
         ("table_name", |metric| &metric.table),
