@@ -1,7 +1,7 @@
 {#- What queries about messages between processes share: where MPI and its kin have recorded them. They import `message_calls`. -#}
 {%- from "_prelude.sql" import join_processes, keys_but, keys_in, keys_of, message_domains, text_list, whole_number -%}
 
-{#- Where functions of MPI take what is told about a message, for arguments that are recorded by their place alone; from the standard. -#}
+{#- Where functions of MPI take what describes a message, for arguments that are recorded by their place alone; from the standard. -#}
 {%- set mpi_places = [
     [['send', 'bsend', 'ssend', 'rsend', 'isend', 'ibsend', 'issend', 'irsend', 'send_init', 'bsend_init', 'ssend_init', 'rsend_init'],
      {'1': 'count', '2': 'type', '3': 'destination', '4': 'tag', '5': 'communicator'}],

@@ -1,5 +1,5 @@
 -- title: Inference steps
--- about: Steps of LLM servers with their kind (prefill, decode, mixed, other), what it is known by, requests and tokens by the marker, GPU time, launches and attention kernels. Without markers of vLLM, SGLang or ATOM a step ends with the choice of its tokens. `evidence` states what decided; `other` means that nothing told.
+-- about: Steps of LLM servers with their kind (prefill, decode, mixed, other), what it is known by, requests and tokens by the marker, GPU time, launches and attention kernels. Without markers of vLLM, SGLang or ATOM a step ends with the choice of its tokens. `evidence` states what decided; `other` means that nothing decided.
 -- kind: trace
 -- needs: inference_steps
 -- by:
@@ -26,7 +26,7 @@
 -- column: prefill_attention_ns ns -- their time
 -- column: decode_attention count -- attention kernels for single tokens
 -- column: decode_attention_ns ns -- their time
--- column: shared_attention count -- attention kernels for both, or whose name does not tell
+-- column: shared_attention count -- attention kernels for both, or whose name does not show which
 -- column: shared_attention_ns ns -- their time
 -- column: marker text -- text of the range of the step
 -- column: evidence text -- what the kind was decided by

@@ -208,7 +208,7 @@ fn what_names_leave_open_sizes_tell_or_nothing() {
         kinds(&[step(64), step(4), step(5)]),
         [json!(["prefill", "sizes", 64]), json!(["decode", "sizes", 4]), json!(["decode", "sizes", 5])]
     );
-    // Sizes that are alike tell nothing.
+    // Sizes that are alike decide nothing.
     assert_eq!(kinds(&[step(6), step(4)]), [json!(["other", null, 6]), json!(["other", null, 4])]);
     // Attention without a cache is also that of encoders.
     assert_eq!(kinds(&[[("gemm", 1), ("attn_fwd", 8), ("argmax_kernel", 1)]]), [json!(["other", null, null])]);
@@ -254,7 +254,7 @@ fn real_decode_steps_are_known_by_their_markers() {
             [json!(["decode", "marker", requests, requests, kernels, 1])],
             "{file}"
         );
-        // Names alone tell the same.
+        // Names alone show the same.
         assert_eq!(
             values(&rows, "prefill_attention decode_attention shared_attention"),
             [json!([0, decode_kernels, shared_kernels])],

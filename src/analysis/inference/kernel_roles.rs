@@ -5,7 +5,7 @@ use crate::analysis::kernel_names::base_name;
 
 const RULES: &str = include_str!("../../../share/inference_kernels.toml");
 
-/// What a kernel does in a step, as far as that tells steps or their kinds apart.
+/// What a kernel does in a step, as far as that separates steps or their kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Training,

@@ -32,7 +32,7 @@ pub(crate) struct RoleWork {
     pub kernel_ns: i64,
 }
 
-/// Kernels of a step that tell its kind.
+/// Kernels of a step that show its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkOfStep {
     pub prefill: RoleWork,

@@ -6,7 +6,7 @@ use polars::prelude::*;
 use crate::analysis::inference::{Decision, KnownBy, StepFacts, StepKind, decide};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::integers;
-use crate::derive::launching::launching_calls::MARK_COLUMNS;
+use crate::derive::ranging::range_forest;
 use crate::derive::repeating::step_work::{Step, StepFinder};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column};
 use crate::schema::process::Process;
@@ -27,40 +27,13 @@ const KNOWN_BY: [&str; 3] = ["marker", "kernels", "sizes"];
 const FOUND_BY: [&str; 2] = ["marker", "tokens"];
 
 fn needs() -> Needs {
-    vec![
-        (
-            "kernels",
-            vec![
-                "dispatch_id",
-                "kernel_name",
-                "gpu",
-                "correlation_id",
-                "start_ns",
-                "end_ns",
-                "valid",
-                "grid_x",
-                "workgroup_x",
-                "graph_exec_id",
-            ],
-        ),
-        ("memory_copies", vec!["copy_id", "gpu", "correlation_id", "start_ns", "end_ns", "valid"]),
-        (
-            "regions",
-            vec![
-                "region_id",
-                "domain",
-                "category",
-                "name",
-                "message",
-                "tid",
-                "correlation_id",
-                "start_ns",
-                "end_ns",
-                "valid",
-            ],
-        ),
-        ("marks", MARK_COLUMNS.to_vec()),
-    ]
+    let mut needs = range_forest::needs_of_work();
+    for (table, columns) in &mut needs {
+        if *table == "kernels" {
+            columns.extend(["kernel_name", "grid_x", "workgroup_x", "graph_exec_id"]);
+        }
+    }
+    needs
 }
 
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {

@@ -12,7 +12,7 @@ use crate::trace::Trace;
 
 /// A code object: rank, process id and its id there.
 type CodeObject = (i64, Option<i64>, Option<i64>);
-/// An instruction: offset and kernel. Where no offset was recorded, its text and source line tell it from others.
+/// An instruction: offset and kernel. Where no offset was recorded, its text and source line separate it from others.
 type Place = (Option<i64>, Option<i64>, Option<(Option<String>, Option<String>)>);
 
 /// What was counted at an instruction.

@@ -1,4 +1,4 @@
-//! Events of the kernel driver: of which kind a record is that does not tell, and its details, which become arguments.
+//! Events of the kernel driver: of which kind a record is that does not state it, and its details, which become arguments.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@ pub(crate) static INFERENCE_STEPS: Table = Table {
         cat("found_by", "`marker` for ranges, `tokens` for steps that end with the choice of tokens"),
         id("range_id", "Range of the step, see `ranges`").null(),
         text("marker", "Its text").null(),
-        cat("kind", "`prefill`, `decode`, `mixed` if it does both, `other` if nothing tells"),
+        cat("kind", "`prefill`, `decode`, `mixed` if it does both, `other` if nothing shows it"),
         cat(
             "known_by",
             "What the kind is known by: `marker`, `kernels` (names of attention kernels) or `sizes` (tokens by grid, against other steps)",
@@ -48,7 +48,7 @@ pub(crate) static INFERENCE_STEPS: Table = Table {
         int("prefill_attention_ns", Unit::Nanoseconds, "Sum of their durations"),
         int("decode_attention", Unit::Count, "Attention kernels for single tokens"),
         int("decode_attention_ns", Unit::Nanoseconds, "Sum of their durations"),
-        int("shared_attention", Unit::Count, "Attention kernels for both, or whose name does not tell"),
+        int("shared_attention", Unit::Count, "Attention kernels for both, or whose name does not show which"),
         int("shared_attention_ns", Unit::Nanoseconds, "Sum of their durations"),
         int("cache_writes", Unit::Count, "Kernels that write keys and values to the cache"),
     ],
