@@ -142,6 +142,11 @@ mod tests {
                 "expression Tuple([Value(ValueWithSpan { value: Number(\"1\", false) })]) is not currently supported",
                 "polars cannot do a part of it; run it in DuckDB over a dataset of `wavesieve convert`",
             ),
+            ("cannot compare categorical with i32", "text and integers are compared with each other; cast one of them"),
+            (
+                "a column is of the type Int128",
+                "polars cannot do a part of it; run it in DuckDB over a dataset of `wavesieve convert`",
+            ),
             (
                 "a sum of x is beyond 64 bits; sum CAST(x AS DOUBLE) instead",
                 "a sum of x is beyond 64 bits; sum CAST(x AS DOUBLE) instead",

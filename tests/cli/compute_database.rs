@@ -310,11 +310,24 @@ fn other_schemas_are_named() {
     let unstated = database(&[ROWS, "DROP TABLE compute_metadata"]);
     let check = run(&["check", &unstated.path]);
     assert!(check.stdout.contains("states no schema") && check.stdout.contains("missing_table"), "{}", check.stdout);
-    let unknown = database(&["DROP TABLE compute_metadata; DROP TABLE compute_kernel_metric_value"]);
+    let odd = database(&[ROWS, "UPDATE compute_metadata SET schema_version = 'text'"]);
+    let check = run(&["check", &odd.path]);
+    assert!(check.stdout.contains("states schema text; it was read as 2.0.0"), "{}", check.stdout);
+    let unknown = database(&[
+        "DROP TABLE compute_metadata; DROP TABLE compute_kernel_metric_value; DROP TABLE compute_metric_definition",
+    ]);
     let outcome = run(&["info", &unknown.path]);
     assert!(outcome.code == 3 && outcome.stderr.contains("unknown schema"), "{}", outcome.stderr);
     let merge = run(&["merge", &analysis().path, "-o", text(&unknown.directory.path().join("merged.db"))]);
     assert!(merge.code != 0 && merge.stderr.contains("analysis database of rocprofiler-compute"), "{}", merge.stderr);
+}
+
+#[test]
+fn a_database_that_lost_its_kernels_is_missed() {
+    let lost = database(&[ROWS, "DROP TABLE compute_workload; DROP TABLE compute_kernel"]);
+    let outcome = run(&["info", &analysis().path, &lost.path]);
+    assert_eq!(outcome.code, 5, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("without the tables compute_workload and compute_kernel"), "{}", outcome.stderr);
 }
 
 #[test]

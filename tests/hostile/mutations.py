@@ -64,6 +64,12 @@ def make_bases(binary, generator, work):
         folder.mkdir(parents=True)
         make_rpd(queries, folder / "trace.rpd", rank)
     bases["rpd"] = work / "rpd"
+    profile = pathlib.Path(__file__).parent.parent.parent / "fixtures/profile"
+    for rank in range(NEIGHBOURS + 1):
+        folder = work / "analysis" / f"rank{rank}"
+        folder.mkdir(parents=True)
+        make_analysis(binary, profile, folder / "analysis.db", rank)
+    bases["analysis"] = work / "analysis"
     for rank in range(NEIGHBOURS + 1):
         folder = work / "perfetto" / f"rank{rank}"
         folder.mkdir(parents=True)
@@ -81,6 +87,17 @@ def make_rpd(queries, path, rank):
     for name in ["schema2.sql", "two_processes.sql"]:
         connection.executescript((queries / name).read_text())
     connection.execute("UPDATE rocpd_api SET pid = pid + ?", (1000 * rank,))
+    connection.commit()
+    connection.close()
+
+
+def make_analysis(binary, profile, path, rank):
+    """An analysis database of rocprofiler-compute, of a workload that no other rank has."""
+    convert = [binary, "convert", profile, "--to", "rocprof-compute-db", "-o", path]
+    subprocess.run(convert, check=True, capture_output=True)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE compute_workload SET name = name || ?", (rank,))
+    connection.execute("UPDATE compute_dispatch SET dispatch_id = dispatch_id + ?", (100 * rank,))
     connection.commit()
     connection.close()
 
@@ -106,7 +123,7 @@ class Tester:
         self.binary, self.base, self.form, self.work = binary, base, form, work
         self.codes = collections.Counter()
         self.ways = {
-            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "kineto": damage.JSON, "perfetto": damage.PERFETTO, "csv": damage.CSV, "dataset": damage.DATASET,
+            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "analysis": damage.DATABASE, "json": damage.JSON, "kineto": damage.JSON, "perfetto": damage.PERFETTO, "csv": damage.CSV, "dataset": damage.DATASET,
         }[form]  # fmt: skip
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
@@ -248,9 +265,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--binary", required=True)
     arguments.add_argument("--generator", required=True, help="the built example generate_trace")
-    arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format; of RPD and datasets a fifth")
+    arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format; of RPD, analysis databases and datasets a fifth")
     arguments.add_argument("--only", type=int, nargs="*", help="numbers of damaged files, to repeat a failure")
-    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "kineto", "perfetto", "csv", "rpd", "dataset"])
+    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "kineto", "perfetto", "csv", "rpd", "analysis", "dataset"])
     options = arguments.parse_args()
     problems, runs = [], 0
     with tempfile.TemporaryDirectory() as directory:
@@ -260,7 +277,7 @@ def main():
         for form in options.format:
             begin = time.monotonic()
             tester = (DatasetTester if form == "dataset" else Tester)(binary, bases[form], form, work)
-            numbers = list(range(options.count // 5 if form in ("rpd", "dataset") else options.count))
+            numbers = list(range(options.count // 5 if form in ("rpd", "analysis", "dataset") else options.count))
             batches = [numbers[start : start + NEIGHBOURS] for start in range(0, len(numbers), NEIGHBOURS)]
             if options.only:
                 batches = [[number] for number in options.only]

@@ -88,7 +88,7 @@ compare info
 compare check
 compare analyze -f json
 compare analyze
-compare report -f json
+compare report -f json -o -
 compare sql "SELECT short_name, COUNT(*) AS n, SUM(duration_ns) AS ns FROM kernels GROUP BY short_name ORDER BY short_name"
 compare table kernel_summary --rank 1
 compare table kernel_summary --window 20%:60%

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use crate::input::common::sqlite::printed;
 
 /// The schema whose tables this reader knows.
-const KNOWN_MAJOR: &str = "2";
+const KNOWN_MAJOR: u32 = 2;
 /// Schemas of which every table and column is known.
 const KNOWN_PREFIX: &str = "2.0.";
 /// How this program names itself where rocprofiler-compute writes its version.
@@ -31,10 +31,10 @@ impl Version {
         Self { schema: stated(schema), program: stated(program) }
     }
 
-    /// Why the file is not read, if it states another schema.
+    /// Why the file is not read, if it states another schema. What is no number states none.
     pub(crate) fn refusal(&self) -> Option<String> {
         let schema = self.schema.as_deref()?;
-        let major = schema.split('.').next().unwrap_or_default();
+        let major: u32 = schema.split('.').next()?.parse().ok()?;
         (major != KNOWN_MAJOR).then(|| {
             format!(
                 "a rocprofiler-compute analysis database of schema {schema}, but only schema 2 is read; name the workload \
@@ -46,7 +46,7 @@ impl Version {
     /// What to report if not all of the schema is known.
     pub(crate) fn warning(&self) -> Option<String> {
         match self.schema.as_deref() {
-            Some(schema) if schema.starts_with(KNOWN_PREFIX) || schema == KNOWN_MAJOR => None,
+            Some(schema) if schema.starts_with(KNOWN_PREFIX) || schema == "2" => None,
             Some(schema) => {
                 Some(format!("the file states schema {schema}; it was read as 2.0.0, further columns were ignored"))
             }
@@ -76,6 +76,7 @@ mod tests {
             ("2.1.0", false, true),
             ("1.2.0", true, true),
             ("20", true, true),
+            ("text", false, true),
         ] {
             assert_eq!(version(schema).refusal().is_some(), is_refused, "{schema}");
             assert_eq!(version(schema).warning().is_some(), is_reported, "{schema}");

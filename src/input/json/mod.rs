@@ -1,7 +1,8 @@
-//! What readers of JSON share: the text of a file, plain or compressed, that can be read anywhere.
+//! What readers of JSON share: the text of a file, plain or compressed, that can be read anywhere, and words of it.
 
 mod inflate;
 mod text_file;
+pub(crate) mod words;
 
 #[cfg(any(test, feature = "properties"))]
 pub(crate) use text_file::PADDING;

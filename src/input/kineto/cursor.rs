@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::brackets::{OpenBrackets, length_of_brackets};
+
 /// Brackets that may be open in a value at the same time.
-const MAX_DEPTH: u32 = 63;
+pub(super) const MAX_DEPTH: u32 = 63;
 
 /// Why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +121,16 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
+    /// Passes over the key of a member and its colon, and whether it is the `likely` one, which is given with quotes and colon.
+    pub(crate) fn key_like(&mut self, likely: &'static [u8]) -> Result<&'a [u8], Stop> {
+        self.peek()?;
+        if !self.rest().starts_with(likely) {
+            return Ok(self.key()?.raw);
+        }
+        self.at += likely.len();
+        Ok(likely.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\":")).unwrap_or_default())
+    }
+
     /// A value if it is a text, which is passed whatever it is.
     pub(crate) fn text(&mut self) -> Result<Option<Quoted<'a>>, Stop> {
         if self.peek()? == b'"' { self.quoted().map(Some) } else { self.value().map(|_| None) }
@@ -130,7 +142,10 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         match first {
             b'"' => drop(self.quoted()?),
-            b'{' | b'[' => self.pass_brackets()?,
+            b'{' | b'[' => match length_of_brackets(self.rest()) {
+                Some(length) => self.at += length,
+                None => self.pass_brackets()?,
+            },
             _ => self.pass_word()?,
         }
         Ok(self.text.get(start..self.at).unwrap_or_default())
@@ -139,11 +154,10 @@ impl<'a> Cursor<'a> {
     /// Passes over a number or a word, which ends before what can follow a value.
     fn pass_word(&mut self) -> Result<(), Stop> {
         let rest = self.rest();
+        let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+        let length = rest.iter().position(|byte| !is_of_word(byte)).ok_or(Stop::Ends)?;
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']');
-        let length = rest.iter().position(is_end).ok_or(Stop::Ends)?;
-        let is_word =
-            rest.iter().take(length).all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+'));
-        if length == 0 || !is_word {
+        if length == 0 || !rest.get(length).is_some_and(is_end) {
             return Err(Stop::Malformed("a value is missing"));
         }
         self.at += length;
@@ -151,30 +165,20 @@ impl<'a> Cursor<'a> {
     }
 
     fn pass_brackets(&mut self) -> Result<(), Stop> {
-        // A bit for each open bracket, set for those of objects.
-        let (mut open, mut depth) = (0_u64, 0);
+        let mut open = OpenBrackets::default();
         loop {
             let rest = self.rest();
             let is_structural = |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']');
             let length = rest.iter().position(is_structural).ok_or(Stop::Ends)?;
             self.at += length;
-            match rest.get(length) {
-                Some(b'"') => {
-                    self.quoted()?;
-                    continue;
-                }
-                Some(byte @ (b'{' | b'[')) if depth < MAX_DEPTH => {
-                    open = open << 1 | u64::from(*byte == b'{');
-                    depth += 1;
-                }
-                Some(byte @ (b'}' | b']')) if open & 1 == u64::from(*byte == b'}') => {
-                    open >>= 1;
-                    depth -= 1;
-                }
-                _ => return Err(Stop::Malformed("brackets do not match")),
+            let byte = rest.get(length).copied().ok_or(Stop::Ends)?;
+            if byte == b'"' {
+                self.quoted()?;
+                continue;
             }
+            let is_last = open.pass(byte).ok_or(Stop::Malformed("brackets do not match"))?;
             self.at += 1;
-            if depth == 0 {
+            if is_last {
                 return Ok(());
             }
         }
@@ -252,6 +256,21 @@ mod tests {
             assert_eq!(Cursor::new(text, 0).value(), Err(stop), "{}", String::from_utf8_lossy(text));
         }
         assert_eq!(Cursor::new(b", 1", 0).value(), Err(Stop::Malformed("a value is missing")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn brackets_end_where_they_end_byte_by_byte(text in r#"[{\[]([\[\]{}",:ya1\\\n]|"[a{}]*"){0,120}"#) {
+            let mut bytewise = Cursor::new(text.as_bytes(), 0);
+            let passed = bytewise.pass_brackets();
+            if let Some(length) = length_of_brackets(text.as_bytes()) {
+                proptest::prop_assert_eq!((passed, bytewise.at()), (Ok(()), length));
+            }
+            let has_escape = text.contains('\\');
+            if passed.is_ok() && bytewise.at() + 8 <= text.len() && !has_escape {
+                proptest::prop_assert_eq!(length_of_brackets(text.as_bytes()), Some(bytewise.at()));
+            }
+        }
     }
 
     #[test]

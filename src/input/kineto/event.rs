@@ -3,6 +3,11 @@
 use super::cursor::{Cursor, Quoted, Stop, text_of};
 use super::decimal::nanoseconds;
 
+/// The last member.
+const ARGS: &[u8] = b"\"args\":";
+/// The others in the order in which the profiler writes them.
+const ORDER: [&[u8]; 7] = [b"\"ph\":", b"\"cat\":", b"\"name\":", b"\"pid\":", b"\"tid\":", b"\"ts\":", b"\"dur\":"];
+
 /// An event, with its values as they were written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Event<'a> {
@@ -41,8 +46,8 @@ impl<'a> Event<'a> {
         if cursor.take(b'}')? {
             return Ok(event);
         }
-        loop {
-            match cursor.key()?.raw {
+        for likely in ORDER.into_iter().chain(std::iter::repeat(ARGS)) {
+            match cursor.key_like(likely)? {
                 b"ph" => event.phase = cursor.text()?.unwrap_or_default().raw,
                 b"cat" => event.category = cursor.text()?.unwrap_or_default().raw,
                 b"name" => event.name = cursor.text()?.unwrap_or_default(),
@@ -62,6 +67,7 @@ impl<'a> Event<'a> {
                 return Ok(event);
             }
         }
+        Ok(event)
     }
 
     /// Whether it ends when it starts.

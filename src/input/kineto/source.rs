@@ -104,7 +104,8 @@ impl ProcessReader for KinetoSource {
             "regions" => Ok(RowCount::whole(counts.regions)),
             "marks" => Ok(RowCount::whole(counts.marks)),
             // These are gathered from other rows, so counting requires reading.
-            "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
+            "args" => Ok(RowCount { rows: tables::count_args(&self.0)?, damage: self.0.damage.clone() }),
+            "queues" | "streams" | "threads" | "kernel_symbols" => {
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 use crate::input::common::TableBuilder;
 use crate::input::kineto::capture::Capture;
-use crate::input::kineto::cursor::{members, text_of};
+use crate::input::kineto::cursor::{Quoted, members, text_of};
 use crate::input::kineto::event::Event;
 use crate::input::kineto::gathered::Keep;
 use crate::input::kineto::kinds::Role;
@@ -60,8 +60,7 @@ impl Args {
     }
 
     fn push(&mut self, number: i64, event: &Event<'_>, with_texts: bool) {
-        let own = members(event.args).filter(|(key, _)| !IN_COLUMNS.contains(&key.raw));
-        for (position, (key, value)) in (1..).zip(own) {
+        for (position, (key, value)) in (1..).zip(own_arguments(event)) {
             self.owners.push(number);
             self.positions.push(position);
             if with_texts {
@@ -90,6 +89,30 @@ fn spaced(value: &[u8]) -> String {
         }
     }
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// How many arguments there are.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn count_args(capture: &Capture) -> Result<u64> {
+    let mut sum = 0;
+    for (role, _) in OWNERS {
+        let chunks = capture.chunks().par_iter().zip(capture.numbers(role));
+        let counts = chunks.map(|(chunk, first)| {
+            let mut count = 0;
+            capture
+                .visit(chunk, *first, role, Keep::All, |_, _, event| count += own_arguments(event).count() as u64)?;
+            Ok(count)
+        });
+        sum += counts.sum::<Result<u64>>()?;
+    }
+    Ok(sum)
+}
+
+/// The arguments that no column holds.
+fn own_arguments<'a>(event: &Event<'a>) -> impl Iterator<Item = (Quoted<'a>, &'a [u8])> + use<'a> {
+    members(event.args).filter(|(key, _)| !IN_COLUMNS.contains(&key.raw))
 }
 
 /// Assembles the arguments.

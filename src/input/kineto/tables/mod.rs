@@ -6,7 +6,7 @@ mod copies;
 mod dispatches;
 mod info;
 
-pub(crate) use args::read_args;
+pub(crate) use args::{count_args, read_args};
 pub(crate) use calls::{read_marks, read_regions};
 pub(crate) use copies::read_copies;
 pub(crate) use dispatches::read_kernels;

@@ -5,13 +5,10 @@
 //! with a line end inside a string, is left to the scanner that goes byte by byte.
 
 use super::brackets::{Bracket, Brackets};
+use crate::input::json::words::{equal_bytes, likely_brackets};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 64;
-/// A one in every byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
-/// All bits but the highest of every byte.
-const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// Gathers the lowest bits of eight bytes in the highest byte of the product.
 const GATHER: u64 = 0x0102_0408_1020_4080;
 
@@ -72,21 +69,17 @@ fn find(block: &[u8; BLOCK]) -> BlockMasks {
     let (words, _) = block.as_chunks::<8>();
     for word in words.iter().rev() {
         let word = u64::from_le_bytes(*word);
-        found.quotes = found.quotes << 8 | equal(word, b'"');
-        found.backslashes = found.backslashes << 8 | equal(word, b'\\');
-        found.line_ends = found.line_ends << 8 | equal(word, b'\n');
-        // `{`, `}`, `[` and `]` differ in these bits alone.
-        found.brackets = found.brackets << 8 | equal(word | (ONES * 0x26), 0x7f);
+        found.quotes = found.quotes << 8 | gathered(equal_bytes(word, b'"'));
+        found.backslashes = found.backslashes << 8 | gathered(equal_bytes(word, b'\\'));
+        found.line_ends = found.line_ends << 8 | gathered(equal_bytes(word, b'\n'));
+        found.brackets = found.brackets << 8 | gathered(likely_brackets(word));
     }
     found
 }
 
-/// One bit for each byte of a word that equals `byte`.
-fn equal(word: u64, byte: u8) -> u64 {
-    let differences = word ^ (ONES * u64::from(byte));
-    let nonzero = ((differences & LOW_BITS) + LOW_BITS) | differences;
-    let zeros = (!nonzero >> 7) & ONES;
-    zeros.wrapping_mul(GATHER) >> 56
+/// A bit for each byte that is marked by its highest bit.
+fn gathered(marks: u64) -> u64 {
+    (marks >> 7).wrapping_mul(GATHER) >> 56
 }
 
 /// The bytes inside strings, their opening quotes with them.
@@ -100,8 +93,6 @@ fn inside_strings(quotes: u64, in_string: bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -117,14 +108,5 @@ mod tests {
         assert_eq!(found.brackets, 1 << 3 | 1 << 8 | 1 << 17);
         assert_eq!(inside_strings(found.quotes, false), u64::MAX >> 1);
         assert_eq!(inside_strings(found.quotes, true), 1 << 63);
-    }
-
-    proptest! {
-        #[test]
-        fn equal_bytes_are_found(bytes in any::<[u8; 8]>(), byte in any::<u8>()) {
-            let bits = equal(u64::from_le_bytes(bytes), byte);
-            let expected = bytes.iter().enumerate().map(|(at, found)| u64::from(*found == byte) << at).sum::<u64>();
-            prop_assert_eq!(bits, expected);
-        }
     }
 }
