@@ -167,14 +167,16 @@ comparisons() {
 
 viewers() {
   # What the readers of viewers count, against the databases.
-  local inputs=(fixtures/{two_nodes,merged,hostile})
+  local inputs=(fixtures/{two_nodes,merged,hostile}) pytorch=(fixtures/kineto_two_ranks)
   if [ -d "$WAVESIEVE_DATA" ]; then
     inputs+=("$WAVESIEVE_DATA"/rocpd-{ranks,pmc})
+    pytorch+=("$WAVESIEVE_DATA"/{kineto,pairs/kineto-flux,pairs/kineto-normlayer})
   fi
   build
   need "otf2-print --help" otf2-tools
   need '/usr/bin/python3 -c "import otf2"' python3-otf2
   python tests/oracle/viewers.py --binary "$binary" --inputs "${inputs[@]}"
+  python tests/oracle/kineto_check.py --binary "$binary" --inputs "${pytorch[@]}"
   hta tests/oracle/hta_check.py --binary "$binary" --inputs fixtures/planted --pytorch "$WAVESIEVE_DATA/kineto/nvidia-2ranks" '@ProfilerStep#551'
 }
 
