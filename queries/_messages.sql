@@ -45,13 +45,24 @@
 {#- Bytes of an element of MPI's datatypes where a long has 8, by their names in small letters without MPI_. -#}
 {%- set mpi_type_bytes = {
     '1': ['char', 'signed_char', 'unsigned_char', 'byte', 'packed', 'int8_t', 'uint8_t', 'c_bool', 'cxx_bool', 'character'],
-    '2': ['short', 'short_int', 'unsigned_short', 'int16_t', 'uint16_t', 'integer2'],
+    '2': ['short', 'unsigned_short', 'int16_t', 'uint16_t', 'integer2'],
     '4': ['int', 'unsigned', 'float', 'int32_t', 'uint32_t', 'wchar', 'integer', 'integer4', 'real', 'real4', 'logical'],
+    '6': ['short_int'],
     '8': ['long', 'unsigned_long', 'long_long', 'long_long_int', 'unsigned_long_long', 'int64_t', 'uint64_t', 'double', 'aint', 'offset',
           'double_precision', 'integer8', 'real8', 'complex', 'c_complex', 'c_float_complex', 'float_int', '2int'],
     '12': ['double_int', 'long_int'],
     '16': ['long_double', 'double_complex', 'c_double_complex', 'cxx_double_complex'],
+    '20': ['long_double_int'],
 } -%}
+
+{#- Calls of MPI whose arguments describe no message. -#}
+{%- set mpi_without_message = [
+    'alloc_', 'buffer_', 'cart_', 'comm_', 'error_', 'file_', 'get_address', 'get_count', 'get_elements', 'get_library', 'get_processor',
+    'get_version', 'graph_', 'group_', 'info_', 'op_', 'pack', 'status_', 'type_', 'unpack', 'win_',
+] -%}
+
+{#- More elements or bytes than this are no size of a message. -#}
+{%- set most_of_message = 2 ** 40 -%}
 
 {#- Bytes of an element, from a recorded datatype: its name, or the number by which MPICH and its kin know a datatype of the standard,
 0x4c000000 and its size in the second byte. Null for the addresses by which Open MPI knows them. -#}
@@ -97,6 +108,9 @@ known_args AS (
             WHEN arg LIKE 'arg{{ place }}-%' AND REPLACE(function, 'mpi_', '') IN {{ text_list(functions) }} THEN '{{ role }}'
             {%- endfor %}
             {%- endfor %}
+            WHEN arg IN ('pe', 'target_rank') AND (
+                function LIKE '%get%' OR SUBSTR(function, CAST(LENGTH(function) AS BIGINT) - 1, 2) = '_g'
+            ) THEN 'source'
             {%- for role, words in message_words | items %}
             WHEN arg IN {{ text_list(words) }} THEN '{{ role }}'
             {%- endfor %}
@@ -126,8 +140,11 @@ known_values AS (
 message_values AS (
     SELECT
         process, region_id,
-        {%- for role in ['destination', 'source', 'root', 'tag', 'count', 'sent_count', 'received_count', 'bytes'] %}
+        {%- for role in ['destination', 'source', 'root', 'tag'] %}
         MAX(CASE WHEN role = '{{ role }}' THEN number END) AS {{ role }},
+        {%- endfor %}
+        {%- for role in ['count', 'sent_count', 'received_count', 'bytes'] %}
+        MAX(CASE WHEN role = '{{ role }}' AND number BETWEEN 0 AND {{ most_of_message }} THEN number END) AS {{ role }},
         {%- endfor %}
         {%- for role in ['type', 'sent_type', 'received_type'] %}
         MAX(CASE WHEN role = '{{ role }}' THEN element_bytes END) AS {{ role }}_bytes,
@@ -197,10 +214,17 @@ message_parts AS (
         v.destination, v.source, v.root, v.tag, v.communicator, v.bytes,
         v.sent_count * v.sent_type_bytes AS own_sent_bytes,
         v.received_count * v.received_type_bytes AS own_received_bytes,
-        v.count * CASE WHEN c.call_domain = 'ucx' THEN 1 ELSE v.type_bytes END AS counted_bytes,
+        v.count * CASE
+            WHEN c.call_domain = 'ucx' OR c.function LIKE '%putmem%' OR c.function LIKE '%getmem%' THEN 1
+            ELSE v.type_bytes
+        END AS counted_bytes,
         CASE
+            {%- for name in mpi_without_message %}
+            WHEN c.function LIKE 'mpi_{{ name }}%' THEN 'none'
+            {%- endfor %}
             WHEN c.function LIKE '%sendrecv%' OR c.function LIKE '%allreduce%' OR c.function LIKE '%scan%' THEN 'both'
             WHEN c.function LIKE '%recv%' OR c.function LIKE '%get%' THEN 'received'
+            WHEN SUBSTR(c.function, CAST(LENGTH(c.function) AS BIGINT) - 1, 2) = '_g' THEN 'received'
             ELSE 'sent'
         END AS way,
         s.sent_bytes AS sampled_sent_bytes,

@@ -348,7 +348,9 @@ CASE WHEN {{ value }} LIKE '0x%' THEN NULL ELSE TRY_CAST({{ value }} AS BIGINT) 
 {#- The same of a value that may be hexadecimal, as addresses are, of at most 15 digits. -#}
 {%- macro whole_address(value) -%}
 CASE
-            WHEN LENGTH({{ value }}) > 17 AND {{ value }} LIKE '0x%' THEN NULL
+            WHEN {{ value }} LIKE '0x%' AND (
+                LENGTH({{ value }}) > 17 OR LTRIM(SUBSTR(LOWER({{ value }}), 3), '0123456789abcdef') <> ''
+            ) THEN NULL
             WHEN {{ value }} LIKE '0x%' THEN
                 {%- for digit in range(15) %}
                 CASE

@@ -7,7 +7,7 @@
 -- dimensions: rank, process, node, hostname, tid
 -- column: domain text -- mpi, ucx, shmem, openshmem or rocshmem
 -- column: name name -- function
--- column: bin_start_bytes bytes -- least size of the bin
+-- column: bin_start_bytes bytes -- smallest size of the bin
 -- column: bin_end_bytes bytes -- end of the bin, not included
 -- column: calls count -- calls
 -- column: total_bytes bytes -- sum of the sizes

@@ -22,7 +22,8 @@
 -- column: max_ns ns -- longest
 -- column: pct pct -- share of the kernel time of the graph
 {%- set call = "LOWER(CAST(name AS VARCHAR))" %}
-{%- set thread = 'PARTITION BY process, tid ORDER BY start_ns NULLS FIRST, region_id NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW' %}
+{%- set thread = 'PARTITION BY process, tid ORDER BY start_ns NULLS FIRST, region_id NULLS FIRST' %}
+{%- set so_far = thread ~ ' ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW' %}
 WITH works AS (
     SELECT
         process, rank, graph, graph_exec_id, replay, work_ns,
@@ -76,6 +77,7 @@ positions AS (
 calls AS (
     SELECT
         process, tid, region_id, start_ns,
+        CAST(ROW_NUMBER() OVER ({{ thread }}) AS BIGINT) AS number,
         CASE WHEN {{ call }} LIKE '%streambegincapture%' THEN 1 ELSE 0 END AS begins,
         CASE WHEN {{ call }} LIKE '%streamendcapture%' THEN 1 ELSE 0 END AS ends
     FROM regions
@@ -86,8 +88,8 @@ calls AS (
 counted AS (
     SELECT
         process, tid, region_id, begins, ends, start_ns,
-        SUM(begins) OVER ({{ thread }}) AS begun,
-        SUM(ends) OVER ({{ thread }}) AS ended
+        MAX(begins * number) OVER ({{ so_far }}) AS begun,
+        MAX(ends * number) OVER ({{ so_far }}) AS ended
     FROM calls
 ),
 captured_calls AS (
@@ -98,12 +100,18 @@ captured_calls AS (
             ORDER BY start_ns NULLS FIRST, region_id NULLS FIRST
         ) AS BIGINT) - 1 AS position
     FROM counted
-    WHERE begins = 0 AND ends = 0 AND begun = ended + 1
+    WHERE begins = 0 AND ends = 0 AND begun > ended
+),
+finished AS (
+    SELECT DISTINCT process, tid, begun AS capture
+    FROM counted
+    WHERE ends = 1
 ),
 captures AS (
-    SELECT process, tid, capture, CAST(COUNT(*) AS BIGINT) AS kernels
-    FROM captured_calls
-    GROUP BY process, tid, capture
+    SELECT c.process, c.tid, c.capture, CAST(COUNT(*) AS BIGINT) AS kernels
+    FROM captured_calls AS c
+    JOIN finished AS f ON f.process = c.process AND f.tid = c.tid AND f.capture = c.capture
+    GROUP BY c.process, c.tid, c.capture
 ),
 alike AS (
     SELECT process, kernels, CAST(COUNT(*) AS BIGINT) AS captures

@@ -43,12 +43,22 @@ detailed AS (
         d.agent_id AS dst_agent_id,
         d.gpu AS dst_gpu,
         d.agent_type AS dst_type,
-        {{ whole_address('v.end_address') }} - {{ whole_address('v.start_address') }} AS bytes,
+        {{ whole_address('v.start_address') }} AS start_address,
+        {{ whole_address('v.end_address') }} AS end_address,
         CASE WHEN v.error_code <> '0' THEN 1 ELSE 0 END AS failed
     FROM migrations AS m
     LEFT JOIN driver_values AS v ON v.process = m.process AND v.region_id = m.region_id
     LEFT JOIN agent_numbers AS s ON s.process = v.process AND s.kind = v.src_agent_kind AND s.number = v.src_agent
     LEFT JOIN agent_numbers AS d ON d.process = v.process AND d.kind = v.dst_agent_kind AND d.number = v.dst_agent
+),
+-- Only ranges within the address space of a process count.
+address_ranges AS (
+    SELECT
+        {{ keys_but(['process']) }}process, duration_ns, trigger, src_agent_id, src_gpu, src_type, dst_agent_id, dst_gpu, dst_type, failed,
+        CASE
+            WHEN start_address >= 0 AND end_address >= start_address AND end_address <= {{ 2 ** 48 }} THEN end_address
+        END - CASE WHEN start_address BETWEEN 0 AND {{ 2 ** 48 }} THEN start_address END AS bytes
+    FROM detailed
 ),
 summed AS (
     SELECT
@@ -58,7 +68,7 @@ summed AS (
         {{ sums('failed, bytes') }},
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MAX(duration_ns) AS max_ns
-    FROM detailed
+    FROM address_ranges
     GROUP BY {{ keys }}trigger, src_agent_id, src_gpu, src_type, dst_agent_id, dst_gpu, dst_type
 ),
 labelled AS (

@@ -1,5 +1,5 @@
 -- title: Profiler steps
--- about: Steps that the PyTorch profiler marks (`ProfilerStep#N`): time on the host, and the kernels and copies that any thread launched in them, the backward pass too. Work that runs on into the next step counts where it was launched.
+-- about: Steps that the PyTorch profiler marks (`ProfilerStep#N`): time on the host, and the kernels and copies that any thread launched in them, the backward pass too. Work that runs on into the next step counts where it was launched. A step within another one has no row.
 -- kind: trace
 -- needs: regions launches kernels
 -- by:
@@ -11,7 +11,7 @@
 -- column: duration_ns ns -- time on the host
 -- column: kernels count -- kernels launched in it
 -- column: kernel_ns ns -- sum of their durations
--- column: comm_ns ns -- those of communication kernels among them
+-- column: comm_ns ns -- sum of the durations of communication kernels
 -- column: copies count -- copies launched in it
 -- column: copy_ns ns -- sum of their durations
 -- column: gpu_start_ns ns -- first start of both
@@ -21,14 +21,29 @@
 {% set lane -%}
 PARTITION BY process, place, gpu ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, kind NULLS FIRST, target_id NULLS FIRST
 {%- endset -%}
-WITH steps AS (
+{% set in_order -%}
+PARTITION BY process ORDER BY start_ns NULLS FIRST, -end_ns NULLS FIRST, region_id NULLS FIRST
+{%- endset -%}
+WITH marked AS (
     SELECT
-        process, rank, CAST(message AS VARCHAR) AS step, start_ns, end_ns,
-        CAST(ROW_NUMBER() OVER (
-            PARTITION BY process ORDER BY start_ns NULLS FIRST, -end_ns NULLS FIRST, region_id NULLS FIRST
-        ) AS BIGINT) AS place
+        process, rank, region_id, CAST(message AS VARCHAR) AS step, start_ns, end_ns,
+        MAX(end_ns) OVER ({{ in_order }} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached_ns
     FROM regions
     WHERE valid AND CAST(domain AS VARCHAR) = 'marker' AND CAST(message AS VARCHAR) LIKE 'ProfilerStep#%'
+        AND LTRIM(SUBSTR(CAST(message AS VARCHAR), 14), '0123456789') = ''
+),
+followed AS (
+    SELECT
+        process, rank, region_id, step, start_ns, end_ns,
+        LAG(reached_ns) OVER ({{ in_order }}) AS before_ns
+    FROM marked
+),
+steps AS (
+    SELECT
+        process, rank, step, start_ns, end_ns,
+        CAST(ROW_NUMBER() OVER ({{ in_order }}) AS BIGINT) AS place
+    FROM followed
+    WHERE before_ns IS NULL OR end_ns > before_ns
 ),
 -- Steps follow one another, so that a launch belongs to the last one that has begun.
 times AS (

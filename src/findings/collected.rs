@@ -126,7 +126,7 @@ impl Collected {
             serialized_ranks: trace
                 .members()
                 .iter()
-                .filter(|member| member.process.role == Role::Trace && member.process.facts.has_counters)
+                .filter(|member| member.process.role == Role::Trace && member.process.facts.may_be_serialized())
                 .map(|member| member.process.rank)
                 .collect(),
             directory: String::new(),

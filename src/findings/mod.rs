@@ -34,7 +34,7 @@ cfg_if::cfg_if! {
         pub(crate) use collected::Collected;
         pub(crate) use finding::{Evidence, Finding};
         pub(crate) use handoff::{
-            Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, with_handoff_columns,
+            Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
         };
         pub(crate) use query_request::QueryRequest;
         pub(crate) use rule_context::Rows;

@@ -42,7 +42,8 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
 
 /// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
 /// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
-/// Perfetto traces next to what they were made from. An analysis of a workload is left out next to the counters of that.
+/// Perfetto traces and analysis databases next to what they were made from. An analysis of a workload is left out next to the counters
+/// of that.
 pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
         let facts = found.iter().map(|located| &located.found.facts);
@@ -52,10 +53,10 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
         facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
     let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
     let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
-    let workloads = facts_of(&[rocprof_compute::FORMAT]);
     let has_perfetto = found.iter().any(|located| located.found.facts.format == perfetto::FORMAT);
+    let has_analysis = found.iter().any(|located| located.found.facts.format == compute_database::FORMAT);
     let all = found.iter().map(|located| &located.found.facts).filter(|facts| facts.format != perfetto::FORMAT);
-    let beside: Vec<ProcessFacts> = if has_perfetto { all.cloned().collect() } else { Vec::new() };
+    let beside: Vec<ProcessFacts> = if has_perfetto || has_analysis { all.cloned().collect() } else { Vec::new() };
     found.retain(|candidate| {
         let facts = &candidate.found.facts;
         let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
@@ -65,7 +66,8 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
         } else if facts.format == perfetto::FORMAT {
             beside.iter().find(|other| perfetto::is_same_run(facts, other)).map(|other| &other.format)
         } else if facts.format == compute_database::FORMAT {
-            workloads.iter().find(|other| compute_database::is_same_run(facts, other)).map(|other| &other.format)
+            let others = || beside.iter().filter(|other| other.format != compute_database::FORMAT);
+            others().find(|other| compute_database::is_same_run(facts, other)).map(|other| &other.format)
         } else {
             None
         };

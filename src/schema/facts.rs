@@ -148,3 +148,13 @@ pub struct ProcessFacts {
     /// The agents the process could see.
     pub agents: Vec<AgentFacts>,
 }
+
+/// Format of analysis databases of rocprofiler-compute.
+pub(crate) const ANALYSIS_DATABASE: &str = "rocprofiler-compute-db";
+
+impl ProcessFacts {
+    /// Whether counters were collected with its dispatches, which serializes them: time between them means nothing then.
+    pub(crate) fn may_be_serialized(&self) -> bool {
+        self.has_counters || self.format == ANALYSIS_DATABASE
+    }
+}

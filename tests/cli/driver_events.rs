@@ -35,6 +35,34 @@ fn migrations_have_the_agents_and_ranges_of_their_arguments_or_details() {
 }
 
 #[test]
+fn ranges_that_are_none_have_no_bytes() {
+    let odd = r#"
+        UPDATE rocpd_arg{suffix} SET value = '0x7f54zz020000' WHERE event_id = 240 AND name = 'end_address';
+        UPDATE rocpd_arg{suffix} SET value = '-5' WHERE event_id = 241 AND name = 'start_address';
+        UPDATE rocpd_event{suffix} SET extdata = '{"kfd":{"start_address":"140000000069632","end_address":"140000000065536"}}' WHERE id = 244;"#;
+    let built = schema_3("3.0.5", &[DRIVER, odd]);
+    let rows = records(&["table", "page_migrations", &built.path]);
+    let sums = picked(&rows, &["trigger", "migrations", "total_bytes", "pages"]);
+    assert!(sums.contains(&json!(["prefetch", 2, null, null])), "{sums:?}");
+    assert!(sums.contains(&json!(["GPU page fault", 1, 65_536, 16])), "{sums:?}");
+    assert!(sums.contains(&json!(["GPU page fault", 1, null, null])), "{sums:?}");
+}
+
+#[test]
+fn a_part_of_a_database_has_the_details_of_its_events() {
+    let built = schema_3("3.0.5", &[DRIVER]);
+    let folder = tempfile::tempdir().unwrap();
+    let part = folder.path().join("part.db");
+    let part = part.to_str().unwrap();
+    let window = ["--window", "1160069000:1160091000"];
+    succeed(&[&["trim", &built.path, "-o", part][..], &window].concat());
+    assert_eq!(
+        records(&["table", "page_faults", part]),
+        records(&[&["table", "page_faults", &built.path][..], &window].concat())
+    );
+}
+
+#[test]
 fn faults_have_the_gpus_and_pages_of_their_arguments_or_details() {
     let built = schema_3("3.0.5", &[DRIVER]);
     let rows = records(&["table", "page_faults", &built.path]);

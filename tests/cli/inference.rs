@@ -148,6 +148,14 @@ fn replays_have_the_names_of_their_capture() {
         values(&rows, "position captured_name agrees captures"),
         [json!([0, null, null, 2]), json!([1, "another", "no", 2])]
     );
+    // Calls without their other half spoil no capture after them.
+    let halves = "INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id) VALUES
+            (3057, 3, 3057, 0, 0), (3058, 3, 3058, 0, 0);
+        INSERT INTO rocpd_region{suffix} (id, nid, pid, tid, start, \"end\", name_id, event_id) VALUES
+            (3057, 1, 1, 1, 1699800000, 1699801000, 305, 3057), (3058, 1, 1, 1, 1699802000, 1699803000, 304, 3058);";
+    let built = schema_3("3.0.0", &[MARKED, halves]);
+    let rows = records(&["table", "graph_kernels", &built.path]);
+    assert_eq!(values(&rows, "captured_name captures"), [json!([PAGED, 1]), json!([argmax, 1])]);
     // A capture on another thread than its launches has none of them, and without captures nothing is known of any.
     let elsewhere = "UPDATE rocpd_region{suffix} SET tid = 2 WHERE name_id IN (304, 305);";
     let built = schema_3("3.0.0", &[MARKED, elsewhere]);
@@ -300,4 +308,21 @@ fn steps_of_the_profiler_have_what_any_thread_launched_in_them() {
         ]
     );
     assert_eq!(rows[0]["busy_pct"], 100.0 * 60.0 / 130.0);
+    // What lies within a step is none, nor is what has more than a number.
+    let within = r#"
+        INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id, extdata) VALUES
+            (3007, 71, 3007, 0, 0, '{"message":"ProfilerStep#9"}'), (3008, 71, 3008, 0, 0, '{"message":"ProfilerStep#7_inner"}');
+        INSERT INTO rocpd_region{suffix} (id, nid, pid, tid, start, "end", name_id, event_id)
+            SELECT id + 2, nid, pid, 2, start + 1000, start + 2000, name_id, event_id + 2 FROM rocpd_region{suffix} WHERE id IN (3005, 3006);"#;
+    let built = schema_3("3.0.0", &[MARKED, within]);
+    assert_eq!(records(&["table", "profiler_steps", &built.path]), rows);
+}
+
+#[test]
+fn steps_are_whole_in_every_window() {
+    let built = schema_3("3.0.0", &[MARKED]);
+    let cut = ["--window", "1700010000:1700120000"];
+    let clipped = records(&[&["table", "inference_steps", &built.path, "--window-mode", "clip"][..], &cut].concat());
+    assert!(!clipped.is_empty());
+    assert_eq!(clipped, records(&[&["table", "inference_steps", &built.path][..], &cut].concat()));
 }

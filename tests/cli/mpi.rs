@@ -55,6 +55,44 @@ fn calls_have_the_peers_and_bytes_of_their_arguments_or_of_running_sums() {
     );
 }
 
+/// Gets come from the peer; what is no message, and counts that are none, have no size.
+const ODD: &str = "
+    INSERT INTO rocpd_string{suffix} (id, string) VALUES (220, 'shmem'), (221, 'shmem_getmem'), (222, 'MPI_Get_count'), (223, 'MPI_Get');
+    INSERT INTO rocpd_event{suffix} (id, category_id) VALUES (230, 220), (231, 200), (232, 200), (233, 200), (234, 200), (235, 200);
+    INSERT INTO rocpd_region{suffix} (id, nid, pid, tid, start, \"end\", name_id, event_id) VALUES
+        (230, 1, 1, 1, 1150200000, 1150200001, 221, 230), (231, 1, 1, 1, 1150200010, 1150200011, 222, 231),
+        (232, 1, 1, 1, 1150200020, 1150200021, 223, 232), (233, 1, 1, 1, 1150200030, 1150200031, 206, 233),
+        (234, 1, 1, 1, 1150200040, 1150200041, 206, 234), (235, 1, 1, 1, 1150200050, 1150200051, 206, 235);
+    INSERT INTO rocpd_arg{suffix} (event_id, position, type, name, value) VALUES
+        (230, 0, 'size_t', 'nelems', '64'), (230, 1, 'int', 'pe', '3'),
+        (231, 0, 'MPI_Datatype', 'datatype', 'MPI_INT'), (231, 1, 'int', 'count', '100'),
+        (232, 0, 'int', 'target_rank', '4'),
+        (233, 0, 'int', 'count', '-3'), (233, 1, 'MPI_Datatype', 'datatype', 'MPI_DOUBLE'), (233, 2, 'int', 'dest', '2'),
+        (234, 0, 'MPI_Count', 'count', '9223372036854775807'), (234, 1, 'MPI_Datatype', 'datatype', 'MPI_DOUBLE'), (234, 2, 'int', 'dest', '2'),
+        (235, 0, 'int', 'count', '10'), (235, 1, 'MPI_Datatype', 'datatype', 'MPI_SHORT_INT'), (235, 2, 'int', 'dest', '2');";
+
+#[test]
+fn odd_calls_have_no_sizes_and_gets_have_sources() {
+    let built = schema_3("3.0.0", &[MPI, ODD]);
+    let rows = records(&["table", "mpi_calls", &built.path]);
+    let odd: Vec<Value> = rows
+        .into_iter()
+        .filter(|row| {
+            row["communicator"].is_null()
+                && !["MPI_Barrier", "ucp_tag_send_nbx"].contains(&row["name"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        picked(&odd, &["name", "destination", "source", "calls", "sized_calls", "sent_bytes", "received_bytes"]),
+        [
+            json!(["MPI_Send", 2, null, 3, 1, 60, null]),
+            json!(["MPI_Get", null, 4, 1, 0, null, null]),
+            json!(["MPI_Get_count", null, null, 1, 0, null, null]),
+            json!(["shmem_getmem", null, 3, 1, 1, null, 64]),
+        ]
+    );
+}
+
 #[test]
 fn sizes_are_in_bins_between_powers_of_two() {
     let built = schema_3("3.0.0", &[MPI]);

@@ -104,7 +104,7 @@ fn decision(marked: Option<StepKind>, work: &WorkOfStep, contrast: Option<(i64, 
         return decided(Some(kind), Some(KnownBy::Marker), "the marker states the kind");
     }
     if let Some(kind) = work.kind_by_kernels() {
-        return decided(Some(kind), Some(KnownBy::Kernels), "names of attention kernels tell the kind");
+        return decided(Some(kind), Some(KnownBy::Kernels), "names of attention kernels show the kind");
     }
     if work.prefill.kernels > 0 {
         return decided(None, None, "no kernel writes a cache, so that it need not be a prefill");
@@ -123,7 +123,7 @@ fn decision(marked: Option<StepKind>, work: &WorkOfStep, contrast: Option<(i64, 
             Some(KnownBy::Sizes),
             &format!("{tokens} tokens, and other steps have {bound} or more"),
         ),
-        _ => decided(None, None, "its attention kernels serve both kinds, and no sizes tell steps apart"),
+        _ => decided(None, None, "its attention kernels serve both kinds, and no sizes separate steps"),
     }
 }
 

@@ -7,6 +7,8 @@ use crate::analysis::inference::kinds::StepKind;
 use crate::analysis::kernel_names::base_name;
 
 const FACTS: &str = include_str!("../../../share/inference.toml");
+/// More than this is no number of tokens or requests of a step.
+const MOST_TOKENS: i64 = 1 << 40;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +94,7 @@ impl StepFacts {
 
 impl MarkedStep {
     fn new(marker: &Marker, found: &Captures<'_>) -> Self {
-        let count = |name: &str| found.name(name)?.as_str().parse::<i64>().ok();
+        let count = |name: &str| found.name(name)?.as_str().parse().ok().filter(|count: &i64| *count <= MOST_TOKENS);
         let decode_requests = count("decode_requests");
         let mut step = Self {
             kind: None,

@@ -152,7 +152,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     let result = source.add_to(in_texts(result, &output)?)?;
     let empty = result.frame.height() == 0;
     let picture = pictures.draw(query, &result, global)?;
-    let (result, commands) = handoff.add_to(result, (&trace, query, &options), &input, &output)?;
+    let (result, commands) = handoff.add_to(result, (&trace, query, &options), &input, &output, global)?;
     answer::write(result, &output, global)?;
     messages::note_left_out(&trace, &request, global)?;
     let is_drawn = picture.is_some();

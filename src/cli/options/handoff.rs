@@ -2,11 +2,13 @@
 
 use clap::{Arg, ArgMatches, Command};
 
+use super::global::GlobalArguments;
 use super::input::InputArguments;
 use super::output::{AnswerFormat, OutputArguments};
 use crate::cli::exit::Failure;
+use crate::cli::output::messages;
 use crate::engine::{Answer, Query, QueryOptions};
-use crate::findings::{Handoff, HandoffRequest, can_hand_over, handoffs, with_handoff_columns};
+use crate::findings::{Handoff, HandoffRequest, can_hand_over, handoffs, missing_commands, with_handoff_columns};
 use crate::text::hidden::escape_hidden;
 use crate::trace::Trace;
 
@@ -73,12 +75,16 @@ impl HandoffOption {
         (trace, query, options): (&Trace, &Query, &QueryOptions),
         input: &InputArguments,
         output: &OutputArguments,
+        global: &GlobalArguments,
     ) -> Result<(Answer, Option<String>), Failure> {
         let Some(rows) = self.rows else { return Ok((answer, None)) };
         let words = input.words()?;
         let made = handoffs(trace, query, &answer, &HandoffRequest { inputs: &words, name: options.name, rows })?;
         let format = output.format();
         if output.path().is_some() || !matches!(format, AnswerFormat::Table | AnswerFormat::Md) {
+            for sentence in missing_commands(&made).iter().filter(|_| !global.quiet) {
+                messages::print_note(format_args!("note: {}", escape_hidden(sentence)));
+            }
             return Ok((with_handoff_columns(answer, &made)?, None));
         }
         let blocks: String = made.iter().zip(1..).map(|(handoff, row)| block(handoff, row)).collect();

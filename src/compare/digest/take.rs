@@ -139,7 +139,7 @@ fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTr
         inputs: inputs.to_vec(),
         domains,
         ranks: members().map(|member| member.process.rank).collect::<BTreeSet<i64>>().len(),
-        is_serialized: members().any(|member| member.process.facts.has_counters),
+        is_serialized: members().any(|member| member.process.facts.may_be_serialized()),
         filters: trace.choice().command_line(),
         damage: trace.damage().iter().map(|damage| format!("{}: {}", damage.part, damage.cause)).collect(),
         ..RunFacts::default()

@@ -6,4 +6,4 @@ mod pc_samples;
 mod rows;
 mod write;
 
-pub(crate) use write::{Written, write};
+pub(crate) use write::{READ, Written, write};

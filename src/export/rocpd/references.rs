@@ -16,6 +16,8 @@ const REFERENCED: [(&str, Mark); 5] = [
     ("string", Mark::Text),
 ];
 
+/// Block of the counters that rocprofv3 declares with events of the kernel driver.
+const DRIVER_BLOCK: &str = "KFD";
 const CODE_OBJECTS: &str = "info_code_object";
 
 /// Whether a table is copied after those that refer to it.
@@ -34,6 +36,8 @@ pub(super) fn copy_referenced(copying: &Copying<'_>) -> Result<Copied> {
         let condition = match base {
             // Details of samples name code objects too.
             CODE_OBJECTS if has_samples(copying)? => of_processes(copying, table),
+            // Events of the driver have details where these are declared, though no value refers to them.
+            "info_pmc" if table.has("block") => Some(format!("{} OR block = '{DRIVER_BLOCK}'", mark.is_kept("id"))),
             _ => Some(mark.is_kept("id")),
         };
         copied.add(table, copying.copy_marked(table, "", condition.as_deref(), &|_| None)?);

@@ -1,5 +1,7 @@
 //! Handoffs of the rows of an answer, and of findings.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use polars::prelude::{IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
@@ -87,4 +89,12 @@ pub(crate) fn with_handoff_columns(mut answer: Answer, made: &[Handoff]) -> Resu
         answer.columns.push(OutputColumn { name: kind.column().to_owned(), unit: ColumnUnit::Text, doc });
     }
     Ok(answer)
+}
+
+/// Which commands some rows lack, and why.
+pub(crate) fn missing_commands(made: &[Handoff]) -> Vec<String> {
+    let kinds = made.iter().flat_map(|handoff| &handoff.kinds);
+    let missing = kinds.filter_map(|(kind, commands)| Some((*kind, commands.as_ref().err()?)));
+    let sentences: BTreeSet<String> = missing.map(|(kind, reason)| format!("no {}: {reason}", kind.title())).collect();
+    sentences.into_iter().collect()
 }

@@ -8,5 +8,5 @@ mod handed_over;
 mod row;
 
 pub(crate) use commands::Handoff;
-pub(crate) use handed_over::{HandoffRequest, hand_over_findings, handoffs, with_handoff_columns};
+pub(crate) use handed_over::{HandoffRequest, hand_over_findings, handoffs, missing_commands, with_handoff_columns};
 pub(crate) use row::can_hand_over;

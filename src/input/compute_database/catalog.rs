@@ -103,7 +103,7 @@ impl Catalog {
                 table_name: table_name.to_owned(),
                 count: i64::try_from(count).unwrap_or(i64::MAX),
                 first_key: None,
-                detail: format!("rows of {source} without an id or with that of an earlier row were ignored"),
+                detail: format!("{source}: rows without an id, or with the id of an earlier row, were ignored"),
             });
         }
     }

@@ -74,12 +74,23 @@ const TABLES: &[(&str, &str, &[&str])] = &[
     ("metadata", "id", &["compute_version", "git_version", "schema_version"]),
 ];
 
+/// Tables to whose keys nothing refers, so that any key will do.
+const COUNTED: [&str; 7] = [
+    "dispatch",
+    "kernel_roofline_data",
+    "workload_roofline_data",
+    "kernel_metric_value",
+    "workload_metric_value",
+    "pc_sample_stall_reason",
+    "instruction_sample",
+];
+
 /// A table that is there.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTable {
     /// Its columns.
     pub shape: TableShape,
-    /// Its key, or the row id if it lacks that.
+    /// Its key, or the row id if it lacks that or nothing refers to it.
     pub key: &'static str,
 }
 
@@ -102,7 +113,7 @@ impl Container {
     /// When the list cannot be read.
     pub(crate) fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self::default();
-        for (name, _) in declarations(connection)? {
+        for (name, sql) in declarations(connection)? {
             let base = name.strip_prefix(PREFIX);
             let known = base.and_then(|base| TABLES.iter().find(|(known, ..)| *known == base));
             match known {
@@ -111,7 +122,8 @@ impl Container {
                     let is_known = |column: &str| column == *key || columns.contains(&column);
                     let unknown = shape.columns.keys().filter(|column| !is_known(column));
                     container.unknown_columns.extend(unknown.map(|column| format!("{name}.{column}")));
-                    let key = if shape.has(key) { key } else { "rowid" };
+                    let is_counted = COUNTED.contains(base) && !sql.to_uppercase().contains("WITHOUT ROWID");
+                    let key = if shape.has(key) && !is_counted { key } else { "rowid" };
                     container.tables.insert(base, KnownTable { shape, key });
                 }
                 None if name.starts_with("sqlite_") => {}

@@ -25,7 +25,8 @@ pub(crate) fn read_kernels(reading: &mut Reading<'_>) -> Result<()> {
     let rows = reading.read_own("dispatch", OwnedBy::Kernel, &wanted)?;
     reading.set_height(rows.height);
     let (ids, renumbered) = numbered(&rows.integers("dispatch_id"));
-    let detail = "dispatches without an id, or with that of a dispatch of another kernel, follow the highest id";
+    let detail =
+        "dispatches without an id, or with the id of another kernel's dispatch, were numbered after the highest id";
     let (count, first) = count_rows(&renumbered, &ids);
     reading.note("renumbered_dispatches", Severity::Info, count, first, detail);
     reading.put("dispatch_id", ids.clone().into_series());
@@ -104,7 +105,7 @@ pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let ids = rows.integers("code_object_id");
     let first: BooleanChunked = ids.iter().map(|id| Some(id.is_some_and(|id| seen.insert(id)))).collect_ca("".into());
     let count = rows.height.saturating_sub(first.sum().unwrap_or(0) as usize);
-    let detail = "code objects without an id, or with that of one of another process, were ignored";
+    let detail = "code objects without an id, or with the id of another process's code object, were ignored";
     reading.note("repeated_id", Severity::Warning, count, None, detail);
     let rows = rows.filter(&first)?;
     reading.set_height(rows.height);

@@ -25,4 +25,4 @@ cfg_if::cfg_if! {
 }
 
 /// Name of the format in the `processes` table.
-pub(crate) const FORMAT: &str = "rocprofiler-compute-db";
+pub(crate) const FORMAT: &str = crate::schema::facts::ANALYSIS_DATABASE;

@@ -21,7 +21,7 @@ use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{DatabaseFile, Reader, Store, open};
 use crate::input::recognition::format::{Opened, ProcessInput};
-use crate::input::rocprof_compute::System;
+use crate::input::rocprof_compute::{self, System};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
@@ -116,14 +116,26 @@ fn stored_rank(version: &Version, workload: &Workload) -> Option<i64> {
     rank.parse().ok().filter(|rank| *rank >= 0)
 }
 
-/// Whether an analysis is of a workload that is passed too: of the same folder, command and machine.
-pub(crate) fn is_same_run(analysis: &ProcessFacts, workload: &ProcessFacts) -> bool {
+/// Whether an analysis is of a capture that is passed too, on the same machine with the same command: of a workload in the same
+/// folder, or of any capture that `convert` names.
+pub(crate) fn is_same_run(analysis: &ProcessFacts, other: &ProcessFacts) -> bool {
     let Some((_, names)) = analysis.source.split_once(": ") else { return false };
-    let folder = workload.source.rsplit_once('/').map(|(folder, _)| folder);
-    let is_of_folder = folder.is_some_and(|folder| names.rsplit('/').next() == Some(folder));
-    let is_same_machine = analysis.hostname.is_some() && analysis.hostname == workload.hostname;
-    let is_same_command = analysis.command.is_some() && analysis.command == workload.command;
-    is_same_machine && is_same_command && (is_of_folder || names.starts_with(workload.source.as_str()))
+    if analysis.hostname != other.hostname || analysis.command != other.command {
+        return false;
+    }
+    if names.strip_prefix(other.source.as_str()).is_some_and(|rank| rank.starts_with("/rank ")) {
+        return true;
+    }
+    let is_workload = other.format == rocprof_compute::FORMAT && analysis.hostname.is_some();
+    is_workload && analysis.command.is_some() && folder_of(&other.path).is_some_and(|folder| folder == names)
+}
+
+/// The last two parts of the folder of a file, by which rocprofiler-compute names workloads.
+fn folder_of(path: &str) -> Option<String> {
+    let path = Path::new(path).canonicalize().ok()?;
+    let folder = if path.is_dir() { path.as_path() } else { path.parent()? };
+    let names = [folder.parent()?.file_name()?, folder.file_name()?];
+    Some(names.map(|name| name.to_string_lossy().into_owned()).join("/"))
 }
 
 /// A hash of how the file starts, and of its length.

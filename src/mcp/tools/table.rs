@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
 use crate::engine::{Answer, NameForm, Query, QueryOptions, referenced_columns, render, run_query};
-use crate::findings::{HandoffRequest, can_hand_over, handoffs, with_handoff_columns};
+use crate::findings::{HandoffRequest, can_hand_over, handoffs, missing_commands, with_handoff_columns};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{QueryArguments, parsed};
 use crate::mcp::conclusion::conclude;
@@ -34,33 +34,36 @@ pub(super) fn run<'a>(
     let result = run_query(&trace, query, &options)?;
     let is_empty = result.frame.height() == 0;
     let mut words = words(query, &options);
-    let result = match arguments.handoff {
+    let (result, missing) = match arguments.handoff {
         Some(rows) => {
             words.extend(["--handoff".to_owned(), rows.to_string()]);
             with_commands(result, (&trace, query), &HandoffRequest { inputs: &inputs, name: options.name, rows })?
         }
-        None => result,
+        None => (result, Vec::new()),
     };
     let mut answer = begin(command_line(&["table", &query.name], &inputs, &words, Some(&trace)));
     answer.set("title", query.declaration.title.clone());
+    for sentence in missing {
+        answer.note(format!("note: {sentence}"));
+    }
     let request = referenced_columns(&statement.as_str().into());
     conclude(&mut answer, &trace, &request, is_empty, Some(query))?;
     Ok((answer, query, result))
 }
 
-/// The result with columns of commands for its first rows.
+/// The result with columns of commands for its first rows, and which of them lack some.
 fn with_commands(
     result: Answer,
     (trace, query): (&Trace, &Query),
     request: &HandoffRequest<'_>,
-) -> Result<Answer, ToolFailure> {
+) -> Result<(Answer, Vec<String>), ToolFailure> {
     let columns: Vec<String> = result.columns.iter().map(|column| column.name.clone()).collect();
     if !can_hand_over(query, &columns) {
         let reason = "its rows name no kernel, interval, rank or iteration; leave out handoff";
         return Err(ToolFailure::usage(format!("no command can be made for {}: {reason}", query.name)));
     }
     let made = handoffs(trace, query, &result, request)?;
-    Ok(with_handoff_columns(result, &made)?)
+    Ok((with_handoff_columns(result, &made)?, missing_commands(&made)))
 }
 
 /// The options as words of the command line.

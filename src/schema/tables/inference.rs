@@ -8,7 +8,7 @@ pub(crate) static INFERENCE_STEPS: Table = Table {
     key: &["step"],
     sort: &["step"],
     origin: Origin::OnDemand,
-    about: "One row per step of an LLM server, in the order of its first GPU work. The steps of a process are its outermost push/pop ranges whose text is one that a server writes around a step (`share/inference.toml`), with what their threads launched in them; without such ranges, kernels up to the last one that chooses tokens before the model goes on (`share/inference_kernels.toml`). Ranges that launched nothing have no row, nor have kernels after the last chosen token, nor processes that train or make images.",
+    about: "One row per step of an LLM server, in the order of its first GPU work. The steps of a process are its outermost push/pop ranges whose text is one that a server writes around a step (`share/inference.toml`), with what their threads launched in them; without such ranges, kernels up to the last one that chooses tokens before the model goes on (`share/inference_kernels.toml`). Ranges that launched nothing have no row, nor have kernels after the last chosen token, nor processes that train or make images. Steps that touch a window are whole, whatever its mode.",
     columns: &[
         PROCESS,
         RANK,

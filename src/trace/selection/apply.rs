@@ -275,7 +275,8 @@ fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -
     if table.name == "processes" {
         return cut_processes(resolved, frame);
     }
-    if !has_extent(table) || resolved.nothing {
+    // What rows sum over their time cannot be cut with it.
+    if !has_extent(table) || resolved.nothing || table.column("busy_ns").is_some() {
         return frame;
     }
     let (start, end) = if is_accounting(table) || choice.clips() && table.column("valid").is_none() {

@@ -6,7 +6,7 @@ use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, In
 use polars::sql::sql_expr;
 
 use crate::columns::frames::empty_frame;
-use crate::engine::{DEEPEST, is_too_deep};
+use crate::engine::{DEEPEST, is_too_deep, reason_of};
 use crate::schema::{ColumnType, Table, tables};
 use crate::text::similar::closest;
 
@@ -17,6 +17,8 @@ pub struct Condition {
     expression: Expr,
     columns: BTreeSet<String>,
     subject: Option<&'static str>,
+    /// Tables whose columns of these names have other types.
+    mistyped: BTreeSet<&'static str>,
 }
 
 impl Condition {
@@ -46,7 +48,8 @@ impl Condition {
         if columns.is_empty() {
             return Err(format!("{written} has no column; write a condition such as \"duration_ns > 1000\""));
         }
-        let condition = Self { written: written.to_owned(), expression, columns, subject: None };
+        let condition =
+            Self { written: written.to_owned(), expression, columns, subject: None, mistyped: BTreeSet::new() };
         for column in &condition.columns {
             if !tables().iter().any(|table| table.column(column).is_some()) {
                 let known = tables().iter().flat_map(|table| table.column_names());
@@ -61,17 +64,29 @@ impl Condition {
         }
     }
 
-    /// Tries it on the columns of every table it fits, which detects incompatible types.
-    fn tried(self) -> Result<Self, String> {
-        for table in tables().iter().filter(|table| self.fits(table)) {
-            let columns: Vec<_> = table.columns.iter().filter(|column| self.columns.contains(column.name)).collect();
-            let tried = empty_frame(&columns).lazy().select([self.expression().alias("met")]).collect();
-            let met = tried.map_err(|error| refusal(&self.written, &error.to_string()))?;
-            if met.column("met").map(|met| met.dtype().clone()).ok() != Some(DataType::Boolean) {
-                return Err(refusal(&self.written, "it is neither true nor false"));
+    /// Tries it on the columns of every table it fits, which detects incompatible types: columns of one name may have several.
+    fn tried(mut self) -> Result<Self, String> {
+        let mut refused = None;
+        for table in tables().iter().filter(|table| self.fits(table)).collect::<Vec<_>>() {
+            if let Some(reason) = self.reason_against(table) {
+                self.mistyped.insert(table.name);
+                refused.get_or_insert(reason);
             }
         }
-        Ok(self)
+        let reason = refused.filter(|_| !tables().iter().any(|table| self.fits(table)));
+        reason.map_or(Ok(self), Err)
+    }
+
+    /// Why it cannot choose among the rows of a table, if so.
+    fn reason_against(&self, table: &Table) -> Option<String> {
+        let columns: Vec<_> = table.columns.iter().filter(|column| self.columns.contains(column.name)).collect();
+        match empty_frame(&columns).lazy().select([self.expression().alias("met")]).collect() {
+            Err(error) => Some(refusal(&self.written, &error.to_string())),
+            Ok(tried) => {
+                let is_condition = tried.column("met").is_ok_and(|met| met.dtype() == &DataType::Boolean);
+                (!is_condition).then(|| refusal(&self.written, "it is neither true nor false"))
+            }
+        }
     }
 
     /// The same condition for one table alone: the one a query is about.
@@ -85,6 +100,9 @@ impl Condition {
             let hint = hint.map(|name| format!("; did you mean {name}")).unwrap_or_default();
             return Err(format!("{} has no column {column}, which {} needs{hint}", table.name, self.written));
         }
+        if let Some(reason) = self.reason_against(table) {
+            return Err(reason);
+        }
         self.subject = Some(table.name);
         Ok(self)
     }
@@ -92,6 +110,7 @@ impl Condition {
     /// Whether it chooses rows of a table.
     pub fn fits(&self, table: &Table) -> bool {
         self.subject.is_none_or(|subject| subject == table.name)
+            && !self.mistyped.contains(table.name)
             && self.columns.iter().all(|column| table.column(column).is_some())
     }
 
@@ -121,7 +140,7 @@ fn is_dictionary(name: &str) -> bool {
 /// The message for a text that is no condition, with the readable first line of the reason.
 fn refusal(written: &str, reason: &str) -> String {
     let reason = reason.lines().next().unwrap_or_default();
-    let reason = reason.split_once('{').map_or(reason, |(before, _)| before).trim().trim_end_matches('.');
+    let reason = reason_of(reason.split_once('{').map_or(reason, |(before, _)| before).trim());
     format!("{written} is not a condition ({reason}); write one such as \"duration_ns > 1000\"")
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
-use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched};
+use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::shards::ShardArguments;
@@ -123,6 +123,7 @@ impl ConvertArguments {
         check_place(&self.input, output, true)?;
         let trace = self.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
         messages::warn(&trace, global);
+        note_untouched(&trace, compute_database::READ.into_iter(), global);
         let written = compute_database::write(&trace, registry, output)?;
         if written.dispatches == 0 {
             return nothing_written(&trace, output, global);
