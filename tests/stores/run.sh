@@ -3,11 +3,12 @@
 #
 #   run.sh STORE BINARY [INPUT…]    writes a table for results.md to standard output
 #
-# STORE is `s3` (moto) or `azure` (Azurite, which needs npm): servers of these protocols on loopback.
+# STORE is `s3` (moto), `gcs` (moto behind the signature of gcs_server.py) or `azure` (Azurite, which needs npm): servers of these
+# protocols on loopback.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-store="${1:?name the store: s3 or azure}"
+store="${1:?name the store: s3, gcs or azure}"
 binary="$(realpath "${2:?name the binary}")"
 shift 2
 inputs=("$@")
@@ -20,11 +21,15 @@ trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 answers() { for _ in $(seq 100); do curl -s -o /dev/null "$1" && return; sleep 0.1; done; }
 
-start_s3() {
+install_moto() {
   if [ ! -x "$cache/moto/bin/moto_server" ]; then
     python3 -m venv "$cache/moto"
     "$cache/moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==5.*"
   fi
+}
+
+start_s3() {
+  install_moto
   "$cache/moto/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/server.log" 2>&1 &
   server=$!
   address=s3://traces/run
@@ -33,6 +38,19 @@ start_s3() {
   export AWS_ENDPOINT_URL="http://127.0.0.1:$port" AWS_ALLOW_HTTP=true
   answers "$AWS_ENDPOINT_URL"
   curl -s -o /dev/null -X PUT "$AWS_ENDPOINT_URL/traces"
+}
+
+start_gcs() {
+  install_moto
+  "$cache/moto/bin/python" tests/stores/gcs_server.py "$port" >"$work/server.log" 2>&1 &
+  server=$!
+  address=gs://traces/run
+  secret=very-secret-key
+  printf '{"gcs_base_url": "http://127.0.0.1:%s", "disable_oauth": true, "client_email": "", "private_key": "%s", "private_key_id": ""}' \
+    "$port" "$secret" >"$work/account.json"
+  export GOOGLE_SERVICE_ACCOUNT="$work/account.json"
+  answers "http://127.0.0.1:$port"
+  curl -s -o /dev/null -X PUT "http://127.0.0.1:$port/traces"
 }
 
 start_azure() {
@@ -51,8 +69,9 @@ start_azure() {
 
 case "$store" in
   s3) start_s3 ;;
+  gcs) start_gcs ;;
   azure) start_azure ;;
-  *) echo "error: $store is none of the stores; name s3 or azure" >&2; exit 2 ;;
+  *) echo "error: $store is none of the stores; name s3, gcs or azure" >&2; exit 2 ;;
 esac
 
 "$binary" convert "${inputs[@]}" -o "$work/local" --with all 2>"$work/local.log"
