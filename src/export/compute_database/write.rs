@@ -22,7 +22,7 @@ const SCHEMA_VERSION: &str = "2.0.0";
 const SYSTEM_TEXTS: [&str; 4] = ["hostname", "command", "gpu_arch", "gpu_model"];
 const SYSTEM_NUMBERS: [&str; 6] = ["cu_per_gpu", "simd_per_cu", "max_sclk", "max_mclk", "num_xcd", "wave_size"];
 
-/// Tables whose rows are written.
+/// Tables that the database is made of, whose filters are reported.
 pub(crate) const READ: [&str; 2] = ["kernels", "metric_sums"];
 
 /// How much was written.

@@ -1,4 +1,4 @@
-//! The end of an object or list, found eight bytes at a time: most of a trace is arguments that are passed over.
+//! The end of an object or list, found eight bytes at a time: most of a trace is arguments that the scan skips.
 
 use super::cursor::MAX_DEPTH;
 use crate::input::json::words::{LOW_BITS, equal_bytes, likely_brackets};
