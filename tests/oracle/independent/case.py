@@ -1,0 +1,50 @@
+"""One query with the inputs and options with which it is asked."""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+FLAG_DEFAULTS = {"name": "full", "by": None}
+
+
+@dataclass
+class Case:
+    """How a query is checked.
+
+    `expected(source, options)` gives the records: the columns and the order of the answer. `inputs` are names of
+    `inputs.INPUTS`; of all inputs together at least one must give rows. Each of `options` is a tuple of command line words.
+    `unchecked` holds columns that are left out, with the reason. `known` holds differences that are the program's: by column,
+    the reason; they are counted as skipped. Where a list of rows ends with ties that nothing documented breaks, `order` sorts
+    both sides first. Floats may differ by `tolerance`, relative.
+    """
+
+    expected: Callable
+    inputs: tuple = ("planted",)
+    options: tuple = ((),)
+    unchecked: dict = field(default_factory=dict)
+    known: dict = field(default_factory=dict)
+    order: Callable = None
+    tolerance: float = 1e-9
+
+
+class Options:
+    """The command line words of one option set, by name."""
+
+    def __init__(self, words):
+        self.words = tuple(str(word) for word in words)
+        self.given = {}
+        for name, value in zip(self.words[::2], self.words[1::2]):
+            self.given[name.removeprefix("--")] = value
+
+    def by(self, *default):
+        """The grouping columns: those of --by, otherwise the query's own."""
+        given = self.given.get("by")
+        return tuple(given.split(",")) if given else default
+
+    def whole(self, name, default):
+        return int(self.given.get(name, default))
+
+    def number(self, name, default):
+        return float(self.given.get(name, default))
+
+    def text(self, name, default):
+        return self.given.get(name, default)
