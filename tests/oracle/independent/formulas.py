@@ -1,10 +1,11 @@
-"""Evaluates the formulas of share/metrics for one dispatch, as one numerator over one denominator.
+"""Evaluates the formulas of share/metrics for one dispatch: what is divided, and by what.
 
-A formula is parsed as Python (`if` is renamed), and a value is a pair of numbers: what is divided, and by what. None in the place
-of the first stands for a number that does not exist, as 0/0.
+A formula is parsed as Python (`if` is renamed), names that stand for formulas are put in, and what is left is taken apart into one
+numerator over one denominator, which are summed over dispatches before they are divided.
 """
 
 import ast
+import functools
 import math
 import re
 import tomllib
@@ -13,15 +14,17 @@ from common import REPOSITORY
 
 METRICS = REPOSITORY / "share" / "metrics"
 REDUCTIONS = {"sum_inst": "sum", "max_inst": "max", "min_inst": "min", "avg_inst": "mean"}
-# A counter whose name says how its instances were taken together.
-SUFFIXES = {"sum": "_sum", "max": "_max", "min": "_min", "mean": "_avr"}
+# Endings of the names of counters whose instances were taken together before they were recorded.
+ENDINGS = {"sum": "_sum", "max": "_max", "min": "_min", "mean": "_avr"}
+ONE = ast.Constant(1.0)
+DEEPEST = 16
 
 
 class Missing(Exception):
-    """Names that have no value: counters that were not collected, or constants that are not known."""
+    """Counters that were not collected, or constants that are not known."""
 
-    def __init__(self, *names):
-        super().__init__(*names)
+    def __init__(self, names):
+        super().__init__(sorted(names))
         self.names = set(names)
 
 
@@ -38,12 +41,17 @@ DERIVED = {metric["title"]: metric for metric in DEFINITIONS if metric["panel"] 
 
 
 def on(metric, architecture):
-    """What a metric is on an architecture: by its name, else by that of its family."""
-    for name in (architecture, re.sub(r"..$", "", architecture)):
+    """The definition of a metric for an architecture: by its name, else by that of its family; None where it has none."""
+    for name in (architecture, architecture[:-2]):
         for definition in metric["on"]:
             if name in definition["architectures"]:
                 return definition
     return None
+
+
+@functools.cache
+def parsed(formula):
+    return ast.parse(re.sub(r"\bif\(", "choose(", formula), mode="eval").body
 
 
 def quotient(numerator, denominator):
@@ -51,135 +59,124 @@ def quotient(numerator, denominator):
     return numerator / denominator if numerator is not None and denominator else None
 
 
-def parsed(formula):
-    return ast.parse(re.sub(r"\bif\(", "choose(", formula), mode="eval").body
+class Known:
+    """The names that formulas can use on a GPU: the counters that were collected, as (name, reduction), and constants."""
 
-
-class Evaluator:
-    """Formulas over the counters of a dispatch (by name and reduction), its properties and the constants of its GPU."""
-
-    def __init__(self, architecture, counters, properties, constants, per="wave"):
+    def __init__(self, architecture, counters, constants):
         self.architecture = architecture
         self.counters = counters
-        self.properties = properties
         self.constants = constants
-        self.per = per
-        self.depth = 0
 
-    def pair(self, formula):
-        """Numerator and denominator of a formula."""
-        return self.of(parsed(formula))
-
-    def value(self, node):
-        return quotient(*self.of(node))
-
-    def of(self, node):
-        if isinstance(node, ast.Constant):
-            return float(node.value), 1.0
-        if isinstance(node, ast.Name):
-            return self.named(node.id)
-        if isinstance(node, ast.BinOp):
-            return self.arithmetic(node)
-        if isinstance(node, ast.Call):
-            return self.call(node.func.id, node.args)
-        raise ValueError(ast.dump(node))
-
-    def arithmetic(self, node):
-        (a, b), (c, d) = self.both(node.left, node.right)
-        if isinstance(node.op, ast.Mult):
-            return product(a, c), product(b, d)
-        if isinstance(node.op, ast.Div):
-            return product(a, d), product(b, c)
-        sign = 1 if isinstance(node.op, ast.Add) else -1
-        if self.same_divisor(node.left, node.right):
-            return total(a, c, sign), b
-        return total(product(a, d), product(c, b), sign), product(b, d)
-
-    def both(self, left, right):
-        """Both sides; what either lacks is told together."""
-        found, missing = [], set()
-        for node in (left, right):
-            try:
-                found.append(self.of(node))
-            except Missing as error:
-                missing |= error.names
+    def ratio(self, formula, per="wave"):
+        """A formula with all names put in, as numerator and denominator; raises what it lacks."""
+        missing = set()
+        expression = self.expanded(parsed(formula), per, missing, 0)
         if missing:
-            raise Missing(*missing)
-        return found
+            raise Missing(missing)
+        return apart(expression)
 
-    def same_divisor(self, left, right):
-        """Whether two terms are divided by the same, so that they can be added as they are."""
-        return [ast.dump(part) for part in divisors(left)] == [ast.dump(part) for part in divisors(right)]
+    def expanded(self, node, per, missing, depth):
+        """An expression in which only counters, with their reductions, and properties of the dispatch are names."""
+        put_in = functools.partial(self.expanded, per=per, missing=missing, depth=depth)
+        if isinstance(node, ast.BinOp):
+            return ast.BinOp(put_in(node.left), node.op, put_in(node.right))
+        if isinstance(node, ast.Compare):
+            return ast.Compare(put_in(node.left), node.ops, [put_in(side) for side in node.comparators])
+        if isinstance(node, ast.Call):
+            if node.func.id in REDUCTIONS:
+                return self.counter(counted(node.args[0]), REDUCTIONS[node.func.id], missing, depth)
+            return ast.Call(node.func, [put_in(argument) for argument in node.args], [])
+        if isinstance(node, ast.Name):
+            return self.name(node, per, missing, depth)
+        return ast.Constant(float(node.value))
 
-    def named(self, name):
-        if name == "denom":
-            return self.pair(VARIABLES["normalizations"][self.per])
-        if name in VARIABLES["formulas"]:
-            return self.pair(VARIABLES["formulas"][name])
-        if name in VARIABLES["dispatch"]:
-            return self.known(self.properties, name)
-        if name in VARIABLES["constants"]:
-            return self.known(self.constants, name)
-        return self.counter(name, "sum")
+    def name(self, node, per, missing, depth):
+        formulas = VARIABLES["formulas"] | {"denom": VARIABLES["normalizations"][per]}
+        if node.id in formulas:
+            return self.expanded(parsed(formulas[node.id]), per, missing, depth + 1)
+        if node.id in VARIABLES["dispatch"]:
+            return node
+        if node.id not in VARIABLES["constants"]:
+            return self.counter(node.id, "sum", missing, depth)
+        if self.constants.get(node.id) is None:
+            missing.add(node.id)
+            return ONE
+        return ast.Constant(float(self.constants[node.id]))
 
-    def known(self, values, name):
-        if values.get(name) is None:
-            raise Missing(name)
-        return float(values[name]), 1.0
+    def counter(self, name, reduction, missing, depth):
+        """A counter as it was collected, or made from others."""
+        base = name.removesuffix(ENDINGS["sum"]) if reduction == "sum" else name
+        for spelled, way in ((name, reduction), (base, "sum") if reduction == "sum" else (name + ENDINGS[reduction], "sum"), (name + ENDINGS["sum"], reduction)):
+            if (spelled, way) in self.counters:
+                return ast.Tuple([ast.Constant(spelled), ast.Constant(way)])
+        for way, ending in ENDINGS.items():
+            if reduction == "sum" and name.endswith(ending) and (name.removesuffix(ending), way) in self.counters:
+                return ast.Tuple([ast.Constant(name.removesuffix(ending)), ast.Constant(way)])
+        # Every die counts the same cycles, so that one of them is the sum over their number.
+        if name.startswith("GRBM_") and reduction != "sum" and (name, "sum") in self.counters and self.constants.get("num_xcd"):
+            whole = ast.Tuple([ast.Constant(name), ast.Constant("sum")])
+            return ast.BinOp(whole, ast.Div(), ast.Constant(float(self.constants["num_xcd"])))
+        definition = on(DERIVED[name], self.architecture) if name in DERIVED and reduction == "sum" else None
+        if definition is None or depth > DEEPEST:
+            missing.add(name if reduction == "sum" else f"{reduction} of {name}")
+            return ONE
+        return self.expanded(parsed(definition["formula"]), "wave", missing, depth + 1)
 
-    def counter(self, name, reduction):
-        """A counter by its name, under the name of its sum, or made from others as a derived counter."""
-        for spelled in (name, name + SUFFIXES[reduction], name.removesuffix(SUFFIXES[reduction])):
-            instances = self.counters.get(spelled)
-            if instances is not None:
-                return reduced(instances, reduction), 1.0
-        definition = on(DERIVED[name], self.architecture) if name in DERIVED else None
-        if definition is None or self.depth > 8:
-            raise Missing(name)
-        self.depth += 1
+    def constant(self, formula):
+        """The value of a formula over constants, such as a peak; None where one is not known."""
         try:
-            return self.pair(definition["formula"])
+            return quotient(*(evaluated(part, {}, {}) for part in self.ratio(formula)))
         except Missing:
-            raise Missing(name) from None
-        finally:
-            self.depth -= 1
+            return None
 
-    def call(self, function, arguments):
-        if function in REDUCTIONS:
-            return self.counter(self.counted(arguments[0]), REDUCTIONS[function])
-        if function == "choose":
-            condition, then, otherwise = arguments
-            assert isinstance(condition.ops[0], ast.Eq)
-            sides = [quotient(*pair) for pair in self.both(condition.left, condition.comparators[0])]
-            return self.value(then if None not in sides and sides[0] == sides[1] else otherwise), 1.0
-        values = [self.value(argument) for argument in arguments]
-        known = None not in values
+
+def counted(node):
+    """The counter that a reduction is over; what the hardware accumulated of one has a name of its own."""
+    return f"{node.args[0].id}_ACCUM" if isinstance(node, ast.Call) else node.id
+
+
+def apart(node):
+    """Numerator and denominator of an expression. Functions stay whole, as numerators."""
+    if not isinstance(node, ast.BinOp):
+        return node, ONE
+    (a, b), (c, d) = apart(node.left), apart(node.right)
+    if isinstance(node.op, ast.Mult):
+        return product(a, c), product(b, d)
+    if isinstance(node.op, ast.Div):
+        return product(a, d), product(b, c)
+    if ast.dump(b) == ast.dump(d):
+        return ast.BinOp(a, node.op, c), b
+    return ast.BinOp(product(a, d), node.op, product(c, b)), product(b, d)
+
+
+def product(left, right):
+    if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
+        return ast.Constant(left.value * right.value)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, ast.Constant) and one.value == 1.0:
+            return other
+    return ast.BinOp(left, ast.Mult(), right)
+
+
+def evaluated(node, counters, properties):
+    """The value of an expression for a dispatch: None where a counter is missing, or it has no value."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple):
+        return counters.get(tuple(part.value for part in node.elts))
+    if isinstance(node, ast.Name):
+        return properties.get(node.id)
+    if isinstance(node, ast.Call) and node.func.id == "choose":
+        sides = [evaluated(side, counters, properties) for side in (node.args[0].left, node.args[0].comparators[0])]
+        if None in sides:
+            return None
+        return evaluated(node.args[1 if sides[0] == sides[1] else 2], counters, properties)
+    parts = node.args if isinstance(node, ast.Call) else (node.left, node.right)
+    values = [evaluated(part, counters, properties) for part in parts]
+    if None in values:
+        return None
+    if isinstance(node, ast.Call):
         functions = {"min": min, "max": max, "round": round, "floor": math.floor, "mod": lambda a, b: a % b if b else None}
-        return (float(functions[function](*values)) if known else None), 1.0
-
-    def counted(self, node):
-        """The counter that a reduction is over; what was accumulated of one has a name of its own."""
-        return f"{node.args[0].id}_ACCUM" if isinstance(node, ast.Call) else node.id
-
-
-def divisors(node):
-    """What a product of names and numbers is divided by, in order."""
-    if not isinstance(node, ast.BinOp) or isinstance(node.op, (ast.Add, ast.Sub)):
-        return []
-    of_right = divisors(node.right) if isinstance(node.op, ast.Mult) else [node.right]
-    return divisors(node.left) + of_right
-
-
-def product(a, b):
-    return None if a is None or b is None else a * b
-
-
-def total(a, b, sign):
-    return None if a is None or b is None else a + sign * b
-
-
-def reduced(instances, reduction):
-    """One value of the instances of a counter."""
-    if reduction == "mean":
-        return math.fsum(instances) / len(instances)
-    return {"sum": math.fsum, "max": max, "min": min}[reduction](instances)
+        return functions[node.func.id](*values)
+    operations = {ast.Add: float.__add__, ast.Sub: float.__sub__, ast.Mult: float.__mul__, ast.Div: quotient}
+    return operations[type(node.op)](*map(float, values))

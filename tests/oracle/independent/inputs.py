@@ -5,11 +5,14 @@ import sqlite3
 from pathlib import Path
 
 from common import REPOSITORY
+from sampled import sampled
 
 FIXTURES = REPOSITORY / "fixtures"
 
 # Names of inputs made from a fixture: the fixture, and functions that each add rows to one database of it, the `number`-th.
 MADE = {}
+# Names of inputs that a function writes into a folder.
+WRITTEN = {"sampled": sampled}
 
 
 def made(name, fixture):
@@ -62,9 +65,14 @@ def rows(connection, base):
 
 def path_of(name, work):
     """The folder of an input; what is made of a fixture is made below `work` when it is first asked for."""
+    folder = Path(work) / name
+    if name in WRITTEN and not folder.exists():
+        folder.mkdir()
+        WRITTEN[name](folder)
+    if name in WRITTEN:
+        return folder
     if name not in MADE:
         return FIXTURES / name
-    folder = Path(work) / name
     if not folder.exists():
         fixture, additions = MADE[name]
         import_fixture(FIXTURES / fixture, folder, Path(work))

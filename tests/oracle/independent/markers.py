@@ -1,0 +1,190 @@
+"""The family `markers`: ROCTx ranges, the work launched in them, and marks."""
+
+from .case import Case
+from .ranging import all_ranges, count_of, projected, self_time, time_of
+from .sums import deviation, first_of_each, grouped, mean, median, ordered, percent
+
+
+def keyed(process, record):
+    """A record with the columns that any grouping by process may name."""
+    return record | {"rank": process.rank, "process": process.number, "node": process.node, "hostname": process.hostname}
+
+
+def answer(record, by, *columns):
+    """The columns of an answer, grouping columns first."""
+    return {column: record[column] for column in (*by, *columns)}
+
+
+def of_each_process(source, records, top):
+    """The first rows of each process."""
+    return first_of_each(records, ["process"], top)
+
+
+def marker_summary(source, options):
+    by, markers = options.by(), []
+    for process in source.traced():
+        for region in process.valid("regions"):
+            if region["domain"] == "marker":
+                kind = "process" if region["name"] == "roctxProcessRangeA" else "thread"
+                markers.append(keyed(process, region) | {"kind": kind, "length": region["duration_ns"]})
+        markers += [keyed(process, mark) | {"kind": "mark", "length": 0} for mark in process.marks if mark["domain"] == "marker"]
+    for marker in markers:
+        marker["message"] = marker["name"] if marker["message"] is None else marker["message"]
+    records = []
+    for key, group in grouped(markers, [*by, "message", "kind"]).items():
+        lengths = [marker["length"] for marker in group]
+        record = dict(zip((*by, "message", "kind"), key))
+        record |= {"calls": len(group), "total_ns": sum(lengths), "mean_ns": mean(lengths), "median_ns": median(lengths)}
+        records.append(record | {"min_ns": min(lengths), "max_ns": max(lengths)})
+    return first_of_each(ordered(records, by, "-total_ns", "message", "kind"), by, options.whole("top", 0))
+
+
+def ranges(source, options):
+    records = []
+    for process, span in all_ranges(source):
+        record = span | {"kernels": count_of(span["work"], "kernel")}
+        record |= {"kernel_ns": time_of(span["work"], "kernel"), "copy_ns": time_of(span["work"], "copy")}
+        records.append(keyed(process, record))
+    columns = ("rank", "tid", "kind", "depth", "path", "iteration", "start_ns", "duration_ns", "kernels", "kernel_ns", "copy_ns")
+    return [answer(record, (), *columns) for record in of_each_process(source, records, options.whole("top", 0))]
+
+
+def range_gpu_projection(source, options):
+    records = []
+    for process, span in all_ranges(source):
+        if not span["work"]:
+            continue
+        start, end = projected(span["work"])
+        record = {column: span[column] for column in ("tid", "kind", "path", "iteration", "start_ns", "duration_ns")}
+        record |= {"gpu_start_ns": start, "gpu_duration_ns": end - start, "launch_delay_ns": start - span["start_ns"]}
+        record |= {"overhang_ns": end - span["end_ns"], "kernels": count_of(span["work"], "kernel"), "work_ns": time_of(span["work"])}
+        record["work_pct"] = percent(record["work_ns"], end - start)
+        records.append(keyed(process, record))
+    columns = ("rank", "tid", "kind", "path", "iteration", "start_ns", "duration_ns", "gpu_start_ns", "gpu_duration_ns")
+    columns += ("launch_delay_ns", "overhang_ns", "kernels", "work_ns", "work_pct")
+    return [answer(record, (), *columns) for record in of_each_process(source, records, options.whole("top", 0))]
+
+
+def range_projection_summary(source, options):
+    by, spans = options.by(), [keyed(process, span) for process, span in all_ranges(source)]
+    records = []
+    for key, group in grouped(spans, [*by, "path"]).items():
+        with_work = [span for span in group if span["work"]]
+        times = [end - start for start, end in (projected(span["work"]) for span in with_work)]
+        work = sum(time_of(span["work"]) for span in with_work)
+        record = dict(zip((*by, "path"), key)) | {"ranges": len(group), "projected": len(with_work)}
+        record |= {"total_ns": sum(times), "mean_ns": mean(times), "median_ns": median(times)}
+        record |= {"min_ns": min(times, default=None), "max_ns": max(times, default=None), "std_ns": deviation(times)}
+        records.append(record | {"work_ns": work, "work_pct": percent(work, sum(times))})
+    return first_of_each(ordered(records, by, "-total_ns", "path"), by, options.whole("top", 0))
+
+
+def range_summary(source, options):
+    by, spans = options.by(), [keyed(process, span) for process, span in all_ranges(source)]
+    for span in spans:
+        # Over ranges of threads each piece of work counts once; those of the process have no GPU time of their own.
+        span |= {"self_ns": self_time(span), "self_gpu_ns": time_of(span["own"])}
+    of_group = {key: sum(span["self_gpu_ns"] for span in group) for key, group in grouped(spans, list(by)).items()}
+    records = []
+    for key, group in grouped(spans, [*by, "path", "kind"]).items():
+        lengths = [span["duration_ns"] for span in group]
+        record = dict(zip((*by, "path", "kind"), key)) | {"calls": len(group), "total_ns": sum(lengths)}
+        record |= {"self_ns": sum(span["self_ns"] for span in group), "mean_ns": mean(lengths), "median_ns": median(lengths)}
+        record |= {"min_ns": min(lengths), "max_ns": max(lengths)}
+        record |= {"kernels": sum(count_of(span["work"], "kernel") for span in group)}
+        record |= {"gpu_ns": sum(time_of(span["work"]) for span in group)}
+        record |= {"self_kernels": sum(count_of(span["own"], "kernel") for span in group)}
+        record["self_gpu_ns"] = sum(span["self_gpu_ns"] for span in group)
+        records.append(record | {"self_gpu_pct": percent(record["self_gpu_ns"], of_group[key[: len(by)]])})
+    records = ordered(records, by, "-self_gpu_ns", "-total_ns", "path", "kind")
+    return first_of_each(records, by, options.whole("top", 0))
+
+
+def work_of(source):
+    """Every valid kernel and copy, with where it was launched."""
+    all_ranges(source)
+    for process in source.traced():
+        for row in process.range_work:
+            yield keyed(process, row["work"]) | {"kind": row["kind"], "launch": row["launch"], "range": row["range"]}
+
+
+def range_coverage(source, options):
+    by, work = options.by("rank"), list(work_of(source))
+    of_group = {key: sum(one["duration_ns"] for one in group) for key, group in grouped(work, list(by)).items()}
+    records = []
+    for key, group in grouped(work, [*by, "launch"]).items():
+        record = dict(zip((*by, "launch"), key))
+        for kind, plural in (("kernel", "kernels"), ("copy", "copies")):
+            times = [one["duration_ns"] for one in group if one["kind"] == kind]
+            record |= {plural: len(times), f"{kind}_ns": sum(times)}
+        record["gpu_ns"] = record["kernel_ns"] + record["copy_ns"]
+        records.append(record | {"pct": percent(record["gpu_ns"], of_group[key[: len(by)]])})
+    return ordered(records, by, "-gpu_ns", "launch")
+
+
+def range_kernels(source, options):
+    by, form = options.by(), {"full": "kernel_name", "short": "short_name", "base": "base_name"}[options.text("name", "full")]
+    kernels = [one | {"path": one["range"]["path"] if one["range"] else None, "kernel_name": one[form]} for one in work_of(source) if one["kind"] == "kernel"]
+    of_group = {key: sum(one["duration_ns"] for one in group) for key, group in grouped(kernels, list(by)).items()}
+    records = []
+    for key, group in grouped(kernels, [*by, "path", "kernel_name"]).items():
+        times = [one["duration_ns"] for one in group]
+        record = dict(zip((*by, "path", "kernel_name"), key)) | {"calls": len(times), "total_ns": sum(times), "mean_ns": mean(times)}
+        records.append(record | {"pct": percent(sum(times), of_group[key[: len(by)]])})
+    return first_of_each(ordered(records, by, "-total_ns", "path", "kernel_name"), by, options.whole("top", 0))
+
+
+def slope(points):
+    """Least-squares slope of (place, value), nothing where all have one place."""
+    middle, level = mean(x for x, _ in points), mean(y for _, y in points)
+    spread = sum((x - middle) ** 2 for x, _ in points) if points else 0
+    return sum((x - middle) * (y - level) for x, y in points) / spread if spread else None
+
+
+def repeating(source):
+    """Ranges by process, thread and path, in order; those of the process are of no thread."""
+    spans = [keyed(process, span) for process, span in all_ranges(source)]
+    for span in spans:
+        span["tid"] = span["tid"] if span["kind"] == "thread" else None
+    return grouped(spans, ["rank", "process", "tid", "kind", "path"])
+
+
+def gaps(spans):
+    return [after["start_ns"] - before["start_ns"] for before, after in zip(spans, spans[1:])]
+
+
+def range_pace(source, options):
+    records = []
+    for key, group in repeating(source).items():
+        if len(group) < options.whole("min-iterations", 3):
+            continue
+        lengths = [span["duration_ns"] for span in group]
+        middle = median(lengths)
+        scatter = median(abs(length - middle) for length in lengths)
+        far = [abs(length - middle) > max(5 * 1.4826 * scatter, middle / 20) for length in lengths]
+        trend = slope([(span["iteration"], span["duration_ns"]) for span, outlier in zip(group, far) if not outlier])
+        record = dict(zip(("rank", "process", "tid", "kind", "path"), key))
+        record |= {"iterations": len(group), "total_ns": sum(lengths), "first_ns": lengths[0], "median_ns": middle, "mad_ns": scatter}
+        record |= {"jitter_pct": percent(scatter, middle), "pace_ns": median(gaps(group)), "trend_ns": trend}
+        record |= {"drift_pct": None if trend is None else percent(trend * (len(group) - 1), middle), "outliers": sum(far)}
+        longest = max(group, key=lambda span: (span["duration_ns"], -span["iteration"]))
+        record |= {"max_ns": max(lengths), "worst_iteration": longest["iteration"]}
+        records.append(record | {"gpu_ns": median(time_of(span["work"]) for span in group)})
+    records = ordered(records, (), "-total_ns", "rank", "process", "tid", "kind", "path")
+    columns = ("rank", "tid", "path", "iterations", "total_ns", "first_ns", "median_ns", "mad_ns", "jitter_pct", "pace_ns")
+    columns += ("trend_ns", "drift_pct", "outliers", "max_ns", "worst_iteration", "gpu_ns")
+    return [answer(record, (), *columns) for record in first_of_each(records, (), options.whole("top", 0))]
+
+
+BY_RANK, BY_NAME = ("--by", "rank"), ("--name", "base", "--by", "rank,gpu")
+
+QUERIES = {
+    "marker_summary": Case(marker_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "tid", "--top", "2"))),
+    "ranges": Case(ranges, ("two_nodes", "hostile", "merged"), ((), ("--top", "3"))),
+    "range_gpu_projection": Case(range_gpu_projection, ("two_nodes", "hostile")),
+    "range_projection_summary": Case(range_projection_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "hostname,tid", "--top", "1"))),
+    "range_summary": Case(range_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "depth,message"))),
+    "range_coverage": Case(range_coverage, ("two_nodes", "hostile"), ((), ("--by", "kind,gpu"))),
+    "range_kernels": Case(range_kernels, ("two_nodes", "hostile"), ((), BY_NAME, ("--by", "category", "--top", "2"))),
+    "range_pace": Case(range_pace, ("two_nodes", "planted", "merged"), ((), ("--min-iterations", "2", "--top", "5"))),
+}
