@@ -64,9 +64,8 @@ def check_cases(tally, binary, cases, work, extra):
     """Asks for everything in as few starts as possible and compares."""
     batches = {}
     for name, case in cases.items():
-        for given in case.inputs:
-            for words in case.options:
-                batches.setdefault((given, tuple(map(str, words))), []).append(name)
+        for given, words in case.asked():
+            batches.setdefault((given, tuple(map(str, words))), []).append(name)
     sources, rows = {}, dict.fromkeys(cases, 0)
     for (given, words), asked in sorted(batches.items()):
         path = path_of(given, work)

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Callable
 
-FLAG_DEFAULTS = {"name": "full", "by": None}
-
 
 @dataclass
 class Case:
     """How a query is checked.
 
     `expected(source, options)` gives the records: the columns and the order of the answer. `inputs` are names of
-    `inputs.INPUTS`; of all inputs together at least one must give rows. Each of `options` is a tuple of command line words.
+    fixtures or of what `inputs.py` makes of them; of all inputs together at least one must give rows. Each of `options` is a tuple of command line words;
+    every input is asked with all of them, and `more` holds further pairs of an input and its words.
     `unchecked` holds columns that are left out, with the reason. `known` holds differences that are the program's: by column,
     the reason; they are counted as skipped. Where a list of rows ends with ties that nothing documented breaks, `order` sorts
     both sides first. Floats may differ by `tolerance`, relative.
@@ -20,10 +19,15 @@ class Case:
     expected: Callable
     inputs: tuple = ("planted",)
     options: tuple = ((),)
+    more: tuple = ()
     unchecked: dict = field(default_factory=dict)
     known: dict = field(default_factory=dict)
     order: Callable = None
     tolerance: float = 1e-9
+
+    def asked(self):
+        """Pairs of an input and command line words."""
+        return [(given, words) for given in self.inputs for words in self.options] + list(self.more)
 
 
 class Options:

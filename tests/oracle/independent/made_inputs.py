@@ -1,0 +1,77 @@
+"""Inputs made of fixtures for what no fixture has: shared GPUs, paused recording, messages, sizes of collectives."""
+
+from .inputs import columns, insert, made, rows, table, text
+
+SHARED, SIZED, MESSAGES = "shared_gpus", "sized_collectives", "messages"
+
+
+def update(connection, base, column, value, row):
+    connection.execute(f'UPDATE "{table(connection, base)}" SET "{column}" = ? WHERE id = ?', (value, row))
+
+
+def add_region(connection, category, name, start, end, tid=None, args=()):
+    """A call of its own, with its event and arguments; gives the id of the event."""
+    stack = 1 + max(row["stack_id"] for row in rows(connection, "event"))
+    event = insert(connection, "event", category_id=text(connection, category), stack_id=stack, parent_stack_id=0, correlation_id=0)
+    thread = tid or rows(connection, "info_thread")[0]["id"]
+    insert(connection, "region", tid=thread, start=start, end=end, name_id=text(connection, name), event_id=event)
+    for position, (kind, label, value) in enumerate(args):
+        insert(connection, "arg", event_id=event, position=position, type=kind, name=label, value=str(value))
+    return event
+
+
+def span(connection):
+    work = rows(connection, "kernel_dispatch")
+    return min(row["start"] for row in work), max(row["end"] for row in work)
+
+
+@made(SHARED, "two_nodes")
+def use_the_same_gpus(connection, number):
+    """The second process of the first node runs on the GPUs of the first one."""
+    if number == 1:
+        for base in ("kernel_dispatch", "memory_copy", "memory_allocate"):
+            for column in {"agent_id", "src_agent_id", "dst_agent_id"} & set(columns(connection, base)):
+                connection.execute(f'UPDATE "{table(connection, base)}" SET {column} = {column} - 2 WHERE {column} > 2')
+
+
+@made(SHARED, "two_nodes")
+def pause_the_recording(connection, number):
+    """The recording of the first and third process stops for a while, of the third also to the end."""
+    if number in (0, 2):
+        first, last = span(connection)
+        at = lambda share: first + int((last - first) * share)
+        for name, begin, end in (("Pause", 0.31, 0.311), ("Resume", 0.45, 0.46)):
+            add_region(connection, "MARKER_CONTROL_API", f"roctxProfiler{name}", at(begin), at(end))
+        if number == 2:
+            add_region(connection, "MARKER_CONTROL_API", "roctxProfilerPause", at(0.96), at(0.961))
+
+
+# The calls of a GPU in turn: function, number of elements under its name, type.
+CALLS = (("ncclAllReduce", "count", 4096, 9), ("ncclAllGather", "sendcount", 1000, 7), ("ncclAllReduce", "count", 4096, 9))
+
+
+@made(SIZED, "two_nodes")
+def give_sizes(connection, number):
+    """The calls of RCCL of the two GPUs of a process take turns."""
+    calls = [row for row in rows(connection, "region") if row["name_id"] == text(connection, "ncclAllReduce")]
+    for place, row in enumerate(sorted(calls, key=lambda row: row["start"])):
+        name, count, elements, kind = CALLS[place // 2 % len(CALLS)]
+        update(connection, "region", "name_id", text(connection, name), row["id"])
+        args = (("size_t", count, elements), ("ncclDataType_t", "datatype", kind), ("ncclComm_t", "comm", "0x5581c0de0000"))
+        for position, (sort, label, value) in enumerate(args):
+            insert(connection, "arg", event_id=row["event_id"], position=position, type=sort, name=label, value=str(value))
+
+
+@made(MESSAGES, "two_nodes")
+def pass_messages(connection, number):
+    """Calls of MPI on two threads of three processes, some at the same time as others, before, during and after the work."""
+    if number == 3:
+        return
+    first, last = span(connection)
+    step = (last - first) // 16
+    threads = [row["id"] for row in rows(connection, "info_thread")]
+    for place in range(12):
+        start = first - 2 * step + place * step + 17 * number
+        name = ("MPI_Allreduce", "MPI_Send", "MPI_Recv")[place % 3]
+        add_region(connection, "MPI_API", name, start, start + step // (1 + place % 4) + place, threads[place % 2])
+    add_region(connection, "UCX_API", "ucp_worker_progress", last + step, last + 2 * step, threads[0])
