@@ -41,21 +41,14 @@ class Profile:
     def dispatch(self, row):
         duration = int(row["End_Timestamp"]) - int(row["Start_Timestamp"])
         properties = {name: float(row[column]) for column, name in PROPERTIES.items()} | {"dur_ns": float(duration)}
-        counters = {}
-        for name, instances in counted(row).items():
-            if isinstance(instances, list):
-                ways = {"sum": sum, "max": max, "min": min, "mean": lambda values: sum(values) / len(values)}
-                counters |= {(name, way): reduce(instances) for way, reduce in ways.items()}
-            else:
-                counters[(name, "sum")] = instances
         return {
-            "rank": self.rank, "gpu": 0, "dispatch_id": int(row["Dispatch_ID"]), "kernel_name": row["Kernel_Name"],
-            "properties": properties, "counters": counters,
+            "rank": self.rank, "process": self.rank, "gpu": 0, "dispatch_id": int(row["Dispatch_ID"]), "kernel_name": row["Kernel_Name"],
+            "start_ns": int(row["Start_Timestamp"]), "duration_ns": duration, "properties": properties, "values": counted(row),
         }  # fmt: skip
 
 
 def counted(row):
-    """Counters of a row by name: a sum, or a list of instances where their numbers are in brackets.
+    """Counters of a row by name, each with its instances, which have numbers in brackets, or their sum alone.
 
     A name that a later pass has again ends in its number: the first pass counts. An accumulation is that of the level before it.
     """
@@ -69,9 +62,15 @@ def counted(row):
         if instance:
             counters.setdefault(instance[1], []).append(value)
         elif name == ACCUMULATOR:
-            counters.setdefault(f"{level}_ACCUM", value)
+            counters.setdefault(f"{level}_ACCUM", [value])
         else:
-            counters.setdefault(name, value)
+            counters.setdefault(name, [value])
         if "LEVEL" in name and name.startswith("SQ_"):
             level = name
     return counters
+
+
+def profiles_of(source):
+    """The profiles below the path of an input, in the order of their folders."""
+    folders = sorted(path.parent for path in source.path.rglob("sysinfo.csv"))
+    return [Profile(folder, rank) for rank, folder in enumerate(folders)]
