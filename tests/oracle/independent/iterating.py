@@ -1,13 +1,13 @@
-"""Iterations of a process by its ranges `step`: the planted repetition is known, so that nothing has to be searched for.
+"""Iterations of a process whose repetition is known because it was planted, so that nothing has to be searched for.
 
-Each step is launched in a range of that name. The program finds iterations without markers; here the kernels that were launched
-in the n-th range are the n-th iteration.
+The program finds iterations without markers. Here the kernels that were launched in the n-th range `step` are the n-th iteration,
+or, in `sampled`, what follows the n-th kernel `forward` until `update` ends.
 """
 
 from .launching import launching_calls
 from .sums import median
 
-TEXT = "step"
+TEXT, FIRST, LAST = "step", "forward", "update"
 
 
 def steps_of(process):
@@ -16,16 +16,33 @@ def steps_of(process):
     return sorted(found, key=lambda region: region["start_ns"])
 
 
-def iterations_of(process):
-    """Rows of the table `iterations`."""
+def launched_in_steps(process):
+    """Kernels by the range in which they were launched."""
     calls, steps = launching_calls(process), steps_of(process)
-    kernels = process.valid("kernels")
     launched = [[] for _ in steps]
-    for kernel in kernels:
+    for kernel in process.valid("kernels"):
         call = calls.get(kernel["correlation_id"])
         for place, step in enumerate(steps):
             if call and step["start_ns"] <= call["start_ns"] < step["end_ns"]:
                 launched[place].append(kernel)
+    return launched
+
+
+def between_names(kernels):
+    """Kernels from the first one of a repetition to the last one of it, by name."""
+    found = []
+    for kernel in sorted(kernels, key=lambda kernel: kernel["start_ns"]):
+        if kernel["kernel_name"] == FIRST:
+            found.append([])
+        if found and (not found[-1] or found[-1][-1]["kernel_name"] != LAST):
+            found[-1].append(kernel)
+    return found
+
+
+def iterations_of(process):
+    """Rows of the table `iterations`."""
+    kernels = process.valid("kernels")
+    launched = launched_in_steps(process) or between_names(kernels)
     starts = [min(kernel["start_ns"] for kernel in own) for own in launched]
     ends = [*starts[1:], *([max(kernel["end_ns"] for kernel in launched[-1])] if launched else [])]
     period = round(median(len(own) for own in launched)) if launched else None

@@ -2,7 +2,7 @@
 
 from .inputs import columns, insert, made, rows, table, text
 
-SHARED, SIZED, MESSAGES = "shared_gpus", "sized_collectives", "messages"
+SHARED, SIZED, MESSAGES, GRAPHS = "shared_gpus", "sized_collectives", "messages", "graphs"
 
 
 def update(connection, base, column, value, row):
@@ -75,3 +75,50 @@ def pass_messages(connection, number):
         name = ("MPI_Allreduce", "MPI_Send", "MPI_Recv")[place % 3]
         add_region(connection, "MPI_API", name, start, start + step // (1 + place % 4) + place, threads[place % 2])
     add_region(connection, "UCX_API", "ucp_worker_progress", last + step, last + 2 * step, threads[0])
+
+
+@made("uneven_kernels", "planted")
+def make_kernels_uneven(connection, number):
+    """Kernels take longer towards the end of the first process, have two durations in the second, and rare outliers in the third."""
+    kernels = sorted(rows(connection, "kernel_dispatch"), key=lambda row: row["start"])
+    for place, row in enumerate(kernels):
+        length = row["end"] - row["start"]
+        if number == 0:
+            length += length * place // len(kernels)
+        elif number == 1 and row["kernel_id"] % 2 == 0:
+            length = length * 2 if place // 10 % 3 == 0 else length
+        elif number == 2 and place % 29 == 7:
+            length *= 3 + place % 2
+        update(connection, "kernel_dispatch", "end", row["start"] + length, row["id"])
+
+
+@made(GRAPHS, "two_nodes")
+def record_graphs(connection, number):
+    """Graph executions and nodes are recorded for two processes, and one has unnamed tasks; captures have as many launches, or others."""
+    stacks = {row["id"]: row["stack_id"] for row in rows(connection, "event")}
+    name = text(connection, "hipGraphLaunch")
+    launched = sorted((row for row in rows(connection, "region") if row["name_id"] == name), key=lambda row: row["start"])
+    launches = [stacks[row["event_id"]] for row in launched]
+    if number < 2:
+        for base in ("kernel_dispatch", "memory_copy"):
+            for column in ("graph_exec_id", "graph_node_id")[: 2 if base == "kernel_dispatch" else 1]:
+                connection.execute(f'ALTER TABLE "{table(connection, base)}" ADD COLUMN {column} INTEGER')
+    replayed = {}
+    for row in rows(connection, "kernel_dispatch"):
+        if stacks.get(row["event_id"]) in launches:
+            replayed.setdefault(stacks[row["event_id"]], []).append(row)
+    for place, stack in enumerate(launches):
+        for node, row in enumerate(sorted(replayed.get(stack, []), key=lambda row: row["start"])):
+            if number < 2:
+                update(connection, "kernel_dispatch", "graph_exec_id", 7 + place % 2, row["id"])
+            if number == 0:
+                update(connection, "kernel_dispatch", "graph_node_id", 100 + node, row["id"])
+    symbols = [row["display_name"] for row in rows(connection, "info_kernel_symbol")]
+    at = span(connection)[0] - 1_000_000
+    for capture in range(3 if number != 3 else 0):
+        add_region(connection, "HIP_RUNTIME_API", "hipStreamBeginCapture", at, at + 10)
+        for launch in range(1 + capture % 2):
+            kernel = symbols[0] if launch == 0 else symbols[capture]
+            add_region(connection, "HIP_RUNTIME_API", "hipLaunchKernel", at + 100 + 20 * launch, at + 110 + 20 * launch, args=(("string", "kernel", kernel),))
+        add_region(connection, "HIP_RUNTIME_API", "hipStreamEndCapture", at + 900, at + 910)
+        at += 1_000

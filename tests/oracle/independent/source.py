@@ -179,8 +179,8 @@ class SourceProcess:
         }
         for axis in "xyz":
             record[f"grid_{axis}"], record[f"workgroup_{axis}"] = row[f"grid_size_{axis}"], row[f"workgroup_size_{axis}"]
-        detail = self.detail(row)
-        return record | {"graph_exec_id": detail.get("graph_exec_id"), "graph_node_id": detail.get("graph_node_id")}
+        graph = whole(row.get("graph_exec_id")) or None
+        return record | {"graph_exec_id": graph, "graph_node_id": whole(row.get("graph_node_id")) if graph else None}
 
     def copy(self, row):
         """A copy, with the columns of the table `memory_copies`."""
@@ -198,7 +198,7 @@ class SourceProcess:
             "bytes": possible_size(row["size"]),
             "queue_id": row.get("queue_id"),
             "stream_id": row.get("stream_id"),
-            "graph_exec_id": self.detail(row).get("graph_exec_id"),
+            "graph_exec_id": whole(row.get("graph_exec_id")) or None,
         }
 
     def allocation(self, row):
