@@ -41,8 +41,8 @@ DERIVED = {metric["title"]: metric for metric in DEFINITIONS if metric["panel"] 
 
 
 def on(metric, architecture):
-    """The definition of a metric for an architecture: by its name, else by that of its family; None where it has none."""
-    for name in (architecture, architecture[:-2]):
+    """The definition of a metric for an architecture: by its name, its family's, or that for all others; None where it has none."""
+    for name in (architecture, architecture[:-2], "*"):
         for definition in metric["on"]:
             if name in definition["architectures"]:
                 return definition

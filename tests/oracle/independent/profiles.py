@@ -3,13 +3,8 @@
 import csv
 import re
 
-# The names that formulas have for columns of sysinfo.csv.
-CONSTANTS = {
-    "cu_per_gpu": "num_cu", "num_xcd": "num_xcd", "se_per_gpu": "num_se", "simd_per_cu": "simd_per_cu", "sqc_per_gpu": "num_sqc",
-    "pipes_per_gpu": "num_pipes", "max_sclk": "sclk_mhz", "max_mclk": "mclk_mhz", "num_hbm_channels": "hbm_channels",
-    "hbm_bw": "hbm_peak_gbps", "total_l2_chan": "l2_channels", "lds_banks_per_cu": "lds_banks", "wave_size": "wave_size",
-    "max_waves_per_cu": "waves_per_cu_max",
-}  # fmt: skip
+from .devices import Device, recorded_in_profile
+
 PROPERTIES = {
     "Grid_Size": "grid_size", "Workgroup_Size": "workgroup_size", "Arch_VGPR": "arch_vgpr", "Accum_VGPR": "accum_vgpr", "SGPR": "sgpr",
     "LDS_Per_Workgroup": "lds_per_workgroup", "Scratch_Per_Workitem": "scratch_per_workitem",
@@ -29,9 +24,7 @@ class Profile:
     def __init__(self, folder, rank):
         info = rows_of(folder / "sysinfo.csv")[0]
         self.rank = rank
-        self.architecture = info["gpu_arch"]
-        self.constants = {name: float(info[column]) for column, name in CONSTANTS.items() if info.get(column)}
-        self.constants["num_simd"] = self.constants["num_cu"] * self.constants["simd_per_cu"]
+        self.device = Device(recorded_in_profile(info))
         self.dispatches = [self.dispatch(row) for row in rows_of(folder / "pmc_perf.csv")]
         for number, name in enumerate(dict.fromkeys(dispatch["kernel_name"] for dispatch in self.dispatches)):
             for dispatch in self.dispatches:
@@ -48,25 +41,18 @@ class Profile:
 
 
 def counted(row):
-    """Counters of a row by name, each with its instances, which have numbers in brackets, or their sum alone.
+    """Counters of a row by name, each as the one value that is recorded, a sum over its instances.
 
     A name that a later pass has again ends in its number: the first pass counts. An accumulation is that of the level before it.
     """
-    counters, columns, level = {}, list(row), None
-    for column in columns:
-        name = re.sub(r"_\d+$", "", column) if re.sub(r"_\d+$", "", column) in (columns + [ACCUMULATOR]) else column
-        if name in OTHERS or row[column] == "":
+    counters, columns, level = {}, {*row, ACCUMULATOR}, None
+    for column, text in row.items():
+        name = re.sub(r"_\d+$", "", column)
+        name = name if name in columns else column
+        if name in OTHERS or text == "":
             continue
-        value = float(row[column])
-        instance = re.fullmatch(r"(.+)\[\d+\]", name)
-        if instance:
-            counters.setdefault(instance[1], []).append(value)
-        elif name == ACCUMULATOR:
-            counters.setdefault(f"{level}_ACCUM", [value])
-        else:
-            counters.setdefault(name, [value])
-        if "LEVEL" in name and name.startswith("SQ_"):
-            level = name
+        counters.setdefault(f"{level}_ACCUM" if name == ACCUMULATOR else name, [float(text)])
+        level = name if "LEVEL" in name and name.startswith("SQ_") else level
     return counters
 
 
