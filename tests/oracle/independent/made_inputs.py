@@ -1,8 +1,10 @@
 """Inputs made of fixtures for what no fixture has: shared GPUs, paused recording, messages, sizes of collectives."""
 
+import json
+
 from .inputs import columns, insert, made, rows, table, text
 
-SHARED, SIZED, MESSAGES, GRAPHS = "shared_gpus", "sized_collectives", "messages", "graphs"
+SHARED, SIZED, MESSAGES, GRAPHS, DRAINED = "shared_gpus", "sized_collectives", "messages", "graphs", "drained"
 
 
 def update(connection, base, column, value, row):
@@ -122,3 +124,42 @@ def record_graphs(connection, number):
             add_region(connection, "HIP_RUNTIME_API", "hipLaunchKernel", at + 100 + 20 * launch, at + 110 + 20 * launch, args=(("string", "kernel", kernel),))
         add_region(connection, "HIP_RUNTIME_API", "hipStreamEndCapture", at + 900, at + 910)
         at += 1_000
+
+
+@made("powered", "planted")
+def sample_the_gpus(connection, number):
+    """Clock, power and temperature of the GPU of each process, now and then; the clock starts late, and the power falls silent."""
+    gpu = rows(connection, "kernel_dispatch")[0]["agent_id"]
+    first, last = span(connection)
+    for place, (name, unit) in enumerate((("GFX Clock", "MHz"), ("Power", "W"), ("Temperature", "C"))):
+        counter = insert(connection, "info_pmc", agent_id=gpu, name=name, symbol=name, units=unit)
+        track = insert(connection, "track", name_id=text(connection, f"{name} [{number}]"))
+        for step in range(40):
+            time = first - 1000 + (last - first) * (step + (3 if place == 0 else 0)) // 41 + 13 * place
+            event = insert(connection, "event", category_id=text(connection, "amd_smi"))
+            value = (2100 - 37 * (step % 7), 300 + 11 * (step % 5) + number, 60 + step % 9)[place]
+            insert(connection, "sample", track_id=track, timestamp=time, event_id=event)
+            insert(connection, "pmc_event", event_id=event, pmc_id=counter, value=value)
+
+
+@made("products", "two_nodes")
+def name_products(connection, number):
+    """Half of the ranges of layers become calls of hipBLASLt of several sizes, and the marks calls of rocBLAS."""
+    events = {row["id"]: row for row in rows(connection, "event")}
+    layers = [row for row in rows(connection, "region") if "layer" in (events[row["event_id"]]["extdata"] or "")]
+    operands = "--a_type {0} --b_type {0} --c_type {0} --d_type {0} --compute_type f32_r"
+    for place, row in enumerate(sorted(layers, key=lambda row: row["start"])[::2]):
+        size, kind = 512 + 64 * (place % 3), ("f16_r", "bf16_r")[place % 4 == 3]
+        line = f"hipblaslt-bench --api_method c -m {size} -n {size} -k 256 --transA T --transB N --batch_count {1 + place % 2} {operands.format(kind)}"
+        update(connection, "event", "extdata", json.dumps({"message": line}), row["event_id"])
+    for row in rows(connection, "sample"):
+        line = f"./rocblas-bench -f gemm_ex --transposeA N --transposeB N -m 64 -n {64 * (1 + number)} -k 64 {operands.format('f32_r')}"
+        update(connection, "event", "extdata", json.dumps({"message": line}), row["event_id"])
+
+
+@made(DRAINED, "two_nodes")
+def wait_for_devices(connection, number):
+    """Threads wait for all work of a device where they waited for a stream."""
+    if number % 2 == 0:
+        stream = text(connection, "hipStreamSynchronize")
+        connection.execute(f'UPDATE "{table(connection, "string")}" SET string = ? WHERE id = ?', ("hipDeviceSynchronize", stream))

@@ -47,8 +47,8 @@ def short_name(name, truncated=None):
 
 
 @functools.cache
-def rules():
-    return tomllib.loads((REPOSITORY / "share" / "kernel_categories.toml").read_text())["rule"]
+def rules(file):
+    return tomllib.loads((REPOSITORY / "share" / f"{file}.toml").read_text())["rule"]
 
 
 def words(name):
@@ -80,10 +80,10 @@ def matches(rule, name):
 
 
 @functools.cache
-def category(name):
+def category(name, file="kernel_categories"):
     """The first rule that matches the base name decides, otherwise the first that matches the full name."""
     for form in (base_name(name), name):
-        for rule in rules():
+        for rule in rules(file):
             if matches(rule, form):
                 return rule["category"]
     return "other"
