@@ -105,13 +105,12 @@ class Known:
 
     def counter(self, name, reduction, missing, depth):
         """A counter as it was collected, or made from others."""
-        base = name.removesuffix(ENDINGS["sum"]) if reduction == "sum" else name
-        for spelled, way in ((name, reduction), (base, "sum") if reduction == "sum" else (name + ENDINGS[reduction], "sum"), (name + ENDINGS["sum"], reduction)):
-            if (spelled, way) in self.counters:
-                return ast.Tuple([ast.Constant(spelled), ast.Constant(way)])
-        for way, ending in ENDINGS.items():
-            if reduction == "sum" and name.endswith(ending) and (name.removesuffix(ending), way) in self.counters:
-                return ast.Tuple([ast.Constant(name.removesuffix(ending)), ast.Constant(way)])
+        # `X_max` is the greatest of the instances of X, whichever of both was recorded.
+        spellings = [(name, reduction), (name + ENDINGS[reduction], "sum")]
+        spellings += [(name.removesuffix(ending), way) for way, ending in ENDINGS.items() if reduction == "sum" and name.endswith(ending)]
+        for spelled in spellings:
+            if spelled in self.counters:
+                return ast.Tuple([ast.Constant(part) for part in spelled])
         # Every die counts the same cycles, so that one of them is the sum over their number.
         if name.startswith("GRBM_") and reduction != "sum" and (name, "sum") in self.counters and self.constants.get("num_xcd"):
             whole = ast.Tuple([ast.Constant(name), ast.Constant("sum")])

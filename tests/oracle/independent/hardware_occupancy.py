@@ -1,5 +1,6 @@
 """How many wavefronts of a kernel fit, by placing one workgroup after another: `kernel_resources` and `occupancy`."""
 
+import functools
 import tomllib
 
 from common import REPOSITORY
@@ -12,7 +13,8 @@ from .sums import first_of_each, grouped, ordered, percent
 
 LIMITS = tomllib.loads((REPOSITORY / "share" / "occupancy.toml").read_text())["architecture"]
 USED = ("vgpr", "accum_vgpr", "sgpr", "lds_bytes", "scratch_bytes", "workgroup_x", "workgroup_y", "workgroup_z")
-FITS = ("vgpr_waves", "sgpr_waves", "lds_waves", "workgroup_waves", "waves_per_simd", "occupancy_pct", "limited_by", "next_waves_per_simd", "next_step")
+FITS = ("vgpr_waves", "sgpr_waves", "lds_waves", "workgroup_waves", "waves_per_simd", "occupancy_pct", "limited_by")
+FITS += ("next_waves_per_simd", "next_step")
 
 
 def rounded_up(value, granule):
@@ -107,10 +109,15 @@ def shapes_of(source):
             yield record | {"architecture": device.facts["architecture"] if device else None}, device
 
 
+@functools.cache
+def fitting(architecture, slots, wave_size, used):
+    return Placement(architecture, slots, wave_size, dict(zip(USED, used))).answer()
+
+
 def placed(record, device):
     """What fits of a kernel on a GPU."""
     slots, wave = (int(device.figures[name][0]) for name in ("max_waves_per_simd", "wave_size"))
-    return Placement(record["architecture"], slots, wave, record).answer()
+    return fitting(record["architecture"], slots, wave, tuple(record[column] for column in USED))
 
 
 def kernel_resources(source, options):
@@ -138,9 +145,8 @@ def occupancy(source, options):
             for dispatch in gpu.dispatches:
                 if dispatch["kernel_name"] == row["first"]["kernel_name"]:
                     of = {name: int(value) for name, value in dispatch["properties"].items()}
-                    kernel = {"vgpr": of["arch_vgpr"], "accum_vgpr": of["accum_vgpr"], "sgpr": of["sgpr"], "lds_bytes": of["lds_per_workgroup"]}
-                    kernel |= {"workgroup_x": of["workgroup_size"], "workgroup_y": 1, "workgroup_z": 1}
-                    fits.append(Placement(gpu.architecture, slots // 4, wave, kernel).answer())
+                    used = (of["arch_vgpr"], of["accum_vgpr"], of["sgpr"], of["lds_per_workgroup"], of["scratch_per_workitem"])
+                    fits.append(fitting(gpu.architecture, slots // 4, wave, (*used, of["workgroup_size"], 1, 1)))
             fit = min(fits, key=lambda one: one["occupancy_pct"])
             waves = row["numerator"] / row["denominator"]
             record = {column: row["first"][column] for column in ("rank", "gpu", "kernel_name", "process", "kernel_id")}

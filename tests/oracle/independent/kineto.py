@@ -24,8 +24,8 @@ class KinetoProcess:
     def row(self, event):
         start, length = (int(Decimal(event[column]) * 1000) for column in ("ts", "dur"))
         return {
-            "rank": self.rank, "process": self.number, "kind": event["cat"], "name": event["name"], "tid": event["tid"], "args": event.get("args", {}),
-            "start_ns": self.base_ns + start, "end_ns": self.base_ns + start + length, "duration_ns": length,
+            "rank": self.rank, "process": self.number, "kind": event["cat"], "name": event["name"], "tid": event["tid"],
+            "args": event.get("args", {}), "start_ns": self.base_ns + start, "end_ns": self.base_ns + start + length, "duration_ns": length,
         }  # fmt: skip
 
     def launched(self):

@@ -124,7 +124,9 @@ def range_coverage(source, options):
 
 def range_kernels(source, options):
     by, form = options.by(), {"full": "kernel_name", "short": "short_name", "base": "base_name"}[options.text("name", "full")]
-    kernels = [one | {"path": one["range"]["path"] if one["range"] else None, "kernel_name": one[form]} for one in work_of(source) if one["kind"] == "kernel"]
+    kernels = [one | {"kernel_name": one[form]} for one in work_of(source) if one["kind"] == "kernel"]
+    for kernel in kernels:
+        kernel["path"] = kernel["range"]["path"] if kernel["range"] else None
     of_group = {key: sum(one["duration_ns"] for one in group) for key, group in grouped(kernels, list(by)).items()}
     records = []
     for key, group in grouped(kernels, [*by, "path", "kernel_name"]).items():

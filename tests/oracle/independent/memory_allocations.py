@@ -93,7 +93,8 @@ def allocation_churn(source, options):
         others = of_group[key[: len(by)]]
         lives = [one["ended_ns"] - one["time_ns"] for one in group if one["fate"] == "freed"]
         spent = sum(one["call_ns"] for one in group)
-        spans = [max(one["time_ns"] for one in every) - min(one["time_ns"] for one in every) for every in grouped(others, ["process"]).values()]
+        times = [[one["time_ns"] for one in every] for every in grouped(others, ["process"]).values()]
+        spans = [max(moments) - min(moments) for moments in times]
         record = dict(zip((*by, "bytes", "level"), key)) | {"allocations": len(group), "freed": len(lives)}
         record |= {"total_bytes": sum(one["bytes"] for one in group), "median_life_ns": median(lives), "call_ns": spent}
         record |= {"mean_call_ns": spent / len(group), "per_second": ratio(1e9 * len(group), sum(spans))}
@@ -181,7 +182,8 @@ def more_memory(connection, number):
         start, address = begin + 100_000 * turn, 0x7000_0000 + 0x1000 * turn
         insert(connection, "memory_allocate", **shared, type="ALLOC", start=start, end=start + 700 + turn, address=address, size=4096)
         if turn % 3:
-            insert(connection, "memory_allocate", **shared | {"agent_id": None}, type="FREE", start=start + 20_000, end=start + 20_300, address=address, size=0)
+            free = shared | {"agent_id": None, "type": "FREE", "address": address, "size": 0}
+            insert(connection, "memory_allocate", **free, start=start + 20_000, end=start + 20_300)
         insert(connection, "memory_allocate", **shared, type="ALLOC", start=start + 40_000, end=start + 40_100, address=0x6000_0000, size=65536)
     insert(connection, "memory_allocate", **shared, type="FREE", start=begin + 50_000, end=begin + 50_100, address=0x1234, size=0)
     insert(connection, "memory_allocate", **shared, type="ALLOC", start=begin + 60_000, end=begin + 60_100, address=None, size=256)

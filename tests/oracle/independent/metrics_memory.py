@@ -75,7 +75,8 @@ def calculated(text, names):
 def measured(dispatches, names_of, pair, per, agg):
     """A column of a level over some dispatches: ratio of the sums, or mean of the ratios, of those that have all counters."""
     numerator, denominator = pair
-    parts = [(calculated(numerator, names_of(row)), calculated(PER[per] if denominator == "per" else denominator, names_of(row))) for row in dispatches]
+    denominator = PER[per] if denominator == "per" else denominator
+    parts = [(calculated(numerator, names_of(row)), calculated(denominator, names_of(row))) for row in dispatches]
     parts = [part for part in parts if None not in part]
     if agg == "mean":
         return mean(above / below for above, below in parts if below)

@@ -77,7 +77,8 @@ class Analysis:
         counts = {row["pc_sample_state_uuid"]: {} for row in self.rows("pc_sample_state")}
         for row in self.rows("pc_sample_state"):
             counts[row["pc_sample_state_uuid"]] |= {"samples": row["total_count"], "issued": row["issue_count"], "stalled": row["stall_count"]}
-        for table, kind, word in (("pc_sample_stall_reason", "pc_sample_stall_reason_type", "stall_reason"), ("instruction_sample", "instruction_sample_type", "instruction_type")):
+        for table, word in (("pc_sample_stall_reason", "stall_reason"), ("instruction_sample", "instruction_type")):
+            kind = f"{table}_type"
             texts = {row[f"{kind}_uuid"]: row["text"] for row in self.rows(kind)}
             for row in self.rows(table):
                 counts[row["pc_sample_state_uuid"]][f"{word} {texts[row[f'{kind}_uuid']]}"] = row["count"]
