@@ -15,8 +15,12 @@ from pathlib import Path
 
 from captures import open_processes, whole
 from common import Tally, database_files, run_binary
+from derived_check import Source
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
+
+# Flows that a viewer is given of one call.
+MOST_FLOWS = 64
 
 # Python's reader of archives comes with Debian's python, and no other.
 OTF2 = """
@@ -53,6 +57,28 @@ def expected(source):
             if "HIP" in (process.string(event.get("category_id")) or "").upper():
                 add_row(sums["hip_api"], row)
     return sums
+
+
+def expected_flows(source):
+    """How many kernels and copies start when the call that launched them did, or later; those of one call up to a limit."""
+    flows = 0
+    for process in (process for path in database_files(source) for process in open_processes(path)):
+        launched, own = collections.Counter(), Source(process)
+        for work in own.kernels + own.copies:
+            call = own.by_id.get(work["id"])
+            launched[work["id"]] += bool(call and work["start"] >= call["start"])
+        flows += sum(min(count, MOST_FLOWS) for count in launched.values())
+    return flows
+
+
+def flow_problem(flows, wanted):
+    """What is wrong with the flows of a file: each starts once and ends once, and there are as many as the database has."""
+    starts, ends = flows
+    if starts != ends:
+        return "a flow has one end"
+    if any(count != 1 for count in starts.values()):
+        return "a flow starts more than once"
+    return None if len(starts) == wanted else f"{len(starts)} flows in the file, {wanted} in the database"
 
 
 def add_row(to, row):
@@ -101,7 +127,7 @@ def main():
     parser.add_argument("--binary", required=True)
     parser.add_argument("--inputs", nargs="+", type=Path, required=True)
     arguments = parser.parse_args()
-    tally = Tally()
+    tally, drawn = Tally(), 0
     for source in arguments.inputs:
         wanted = expected(source)
         with tempfile.TemporaryDirectory() as directory:
@@ -111,7 +137,9 @@ def main():
             for category, sums in wanted.items():
                 problem = None if list(found[category]) == sums else f"{list(found[category])} in the file, {sums} in the database"
                 tally.check(f"{source} pftrace {category}", problem)
-            tally.check(f"{source} pftrace flows", None if flows[0] == flows[1] else "a flow has one end")
+            wanted_flows = expected_flows(source)
+            drawn += wanted_flows
+            tally.check(f"{source} pftrace flows", flow_problem(flows, wanted_flows))
             archive = Path(directory) / "archive"
             run_binary(arguments.binary, ["convert", "-q", source, "--to", "otf2", "-o", archive])
             anchor = archive / "traces.otf2"
@@ -125,6 +153,7 @@ def main():
             for category, sums in wanted.items():
                 own = found.get(category, [0, 0])
                 tally.check(f"{source} otf2 {category}", None if own == sums else f"{own} in the archive, {sums} in the database")
+    tally.check("flows", None if drawn else "no input has a flow, so that none was compared")
     return tally.finish()
 
 
