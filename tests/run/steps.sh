@@ -1,0 +1,161 @@
+# Read by tests/run.sh: the steps of `quick` and `all`. A step ends at its first command that fails.
+
+binary="$CARGO_TARGET_DIR/debug/wavesieve"
+generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
+venv="$(environment_of venv tests/requirements.txt)"
+
+python() { "$venv/bin/python" "$@"; }
+
+format() { cargo fmt --all --check; }
+
+scripts() { bash tests/run/check.sh; }
+
+build() {
+  # Everything that checks start, so that no other step calls cargo while tests compile
+  cargo build --locked --quiet --bin wavesieve --example generate_trace --example fake_rocprofv3
+  cargo build --locked --quiet -p fake-hsa -p wavesieve-capture
+}
+
+lints() {
+  cargo clippy --locked --quiet --all-targets -- -D warnings
+  # The library that programs load for `lab capture`, and the runtime that tests put in place of ROCm's.
+  cargo clippy --locked --quiet --all-targets -p wavesieve-capture -p fake-hsa -- -D warnings
+  features
+}
+
+features() {
+  # What library users and the fuzz targets build; a gate that is missing would show late. The dependencies of the program are on
+  # everywhere, because with fewer of them others get other features, and polars would be checked again.
+  local features
+  for features in core,report-dependencies,cli-dependencies report,cli-dependencies properties; do
+    cargo check --locked --quiet --no-default-features --features "$features" --lib
+  done
+}
+
+tests() {
+  use_tools
+  # Tests without their tools are skipped, but not where everything could be installed.
+  if [ "$mode" = all ] && [ "$(id -u)" -eq 0 ] && [ -d "$WAVESIEVE_DATA" ] && [ -z "$(absent_for tests)" ] && [ -n "${WAVESIEVE_HIP:-}" ]; then
+    export WAVESIEVE_REQUIRE_TOOLS=1
+  fi
+  cargo_tests
+  if [ -n "${WAVESIEVE_TEST_MODEL:-}" ]; then
+    cargo test --locked --quiet --test cli -- --ignored a_real_model_answers_by_calling_tools
+  fi
+}
+
+use_tools() {
+  local place="$cache/device-libraries-2"
+  if [ -e "$place/ready" ]; then export WAVESIEVE_HIP="$place/root/usr"; fi
+}
+
+cargo_tests() {
+  # Every suite runs to its end, so that one run names all that fails.
+  local code=0
+  if cargo nextest --version >/dev/null 2>&1; then
+    local show=(--no-fail-fast --status-level fail --final-status-level none --cargo-quiet)
+    cargo nextest run --locked "${show[@]}" || code=1
+    cargo nextest run --locked "${show[@]}" -p wavesieve-capture || code=1
+    cargo nextest list --locked --cargo-quiet --run-ignored only -T oneline >"${WAVESIEVE_SKIPPED%.skipped}.ignored" 2>/dev/null || true
+    cargo test --locked --quiet --doc || code=1
+  else
+    cargo test --locked --quiet --no-fail-fast || code=1
+    cargo test --locked --quiet --no-fail-fast -p wavesieve-capture || code=1
+  fi
+  return "$code"
+}
+
+fuzzing() { bash tests/fuzz/run.sh; }
+
+environment() {
+  # Debian's packages and Python's libraries for the steps that were asked for.
+  local step packages=()
+  for step in "${cargo_steps[@]}" "${python_steps[@]}"; do
+    # The quick run takes the tools that are there: compilers for device code are large.
+    [ "$mode $step" != "quick tests" ] || continue
+    read -r -a more < <(tools_of "$step" | tr '\n' ' ') || true
+    packages+=("${more[@]}")
+  done
+  need "${packages[@]}" || true
+  if ! make_environment "$venv" tests/requirements.txt; then
+    [ "${CI:-}" != true ] || return 1
+    skip environment "Python's libraries cannot be installed; python3-venv and a registry of Python packages are needed"
+    echo "there is no Python environment" >"$work/no-python"
+  fi
+  [ "$mode" != deep ] || make_environment "$deep_venv" tests/requirements-deep.txt
+  [ "$mode" = quick ] || device_libraries || echo "WARNING: the test of device_code is skipped" >&2
+}
+
+engines() {
+  local options=(--inputs "${database_inputs[@]}" "${other_inputs[@]}")
+  case "$mode" in
+    quick) options=(--quick) ;;
+    deep) options+=(--every-option) ;;
+  esac
+  python tests/oracle/run.py --binary "$binary" "${options[@]}"
+}
+
+independent() { python tests/oracle/independent_check.py --binary "$binary"; }
+
+statements() { python tests/oracle/statements.py --binary "$binary"; }
+
+documents() {
+  python tests/documents/validate.py --binary "$binary" \
+    --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source
+  python tests/documents/lab.py --binary "$binary"
+  python tests/documents/lab_outputs.py --binary "$binary"
+  python tests/documents/site_check.py
+}
+
+workbooks() {
+  python tests/documents/xlsx_check.py --binary "$binary" \
+    --inputs fixtures/{two_nodes,hostile,counters,thread_trace} --json "$json_908" --answers "$tracelens_908"
+}
+
+pages() {
+  local options=()
+  [ "$mode" != deep ] || options=(--pdf)
+  bash tests/html/run.sh "${options[@]}" "$binary"
+}
+
+sqlite() { python tests/oracle/sqlite_check.py --binary "$binary" --inputs "${database_inputs[@]}"; }
+
+derived() { python tests/oracle/derived_check.py --binary "$binary" --inputs "${derived_inputs[@]}"; }
+
+comparisons() { python tests/oracle/compare_check.py --binary "$binary" --inputs "${comparison_inputs[@]}"; }
+
+viewers() {
+  # What the readers of viewers count, against the databases.
+  python tests/oracle/viewers.py --binary "$binary" --inputs "${viewer_inputs[@]}"
+  python tests/oracle/kineto_check.py --binary "$binary" --inputs "${kineto_inputs[@]}"
+}
+
+package() {
+  # The Python package: types, examples, and answers beside independent readings.
+  (cd python && "$venv/bin/mypy" --cache-dir "$cache/mypy" && WAVESIEVE_BINARY="$binary" "$venv/bin/python" -B -m pytest -q)
+}
+
+peers() {
+  # Answers of TraceLens and of rocpd over the same trace.
+  [ -e "$json_908" ] || leave_out peers "without real traces: $json_908"
+  python tests/oracle/tracelens.py --binary "$binary" --json "$json_908" --answers "$tracelens_908"
+  python tests/oracle/views.py --binary "$binary" --inputs "$json_908"
+}
+
+filters() { python tests/oracle/filters.py --binary "$binary" "${seeds[@]}" --windows "$window_count" --inputs "${filter_inputs[@]}"; }
+
+readers() { python tests/oracle/open_anywhere.py --binary "$binary"; }
+
+agents() {
+  # The server for agents, used by two libraries of its protocol that have nothing in common.
+  local modules
+  python tests/oracle/mcp_client.py --binary "$binary"
+  modules="$(node_modules agents tests/agents)"
+  node tests/agents/mcp_client.mjs "$binary" "$PWD" "$modules"
+}
+
+metamorphic() { python tests/hostile/metamorphic.py --binary "$binary" --generator "$generator" --runs "$capture_count" "${seeds[@]}"; }
+
+mutations() { python tests/hostile/mutations.py --binary "$binary" --generator "$generator" --count "$mutation_count" "${seeds[@]}"; }
+
+regression() { python benches/regression.py --binary "$binary" --generator "$generator"; }
