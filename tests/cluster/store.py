@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cluster import free_ports, wait_for
 
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "wavesieve" / "moto"
+# Installed beside the Python that runs this, as tests/requirements-deep.txt says.
+SERVER = Path(sys.executable).parent / "moto_server"
 
 
 class Store:
@@ -18,15 +19,12 @@ class Store:
     name = "traces"
 
     def __init__(self):
-        if not (CACHE / "bin" / "moto_server").exists():
-            subprocess.run([sys.executable, "-m", "venv", CACHE], check=True)
-            subprocess.run([CACHE / "bin" / "pip", "install", "--quiet", "moto[server]==5.*"], check=True)
         self.log = tempfile.TemporaryFile("w+")
         self.before = dict(os.environ)
 
     def __enter__(self):
         (port,) = free_ports(1)
-        command = [CACHE / "bin" / "moto_server", "-H", "127.0.0.1", "-p", str(port)]
+        command = [SERVER, "-H", "127.0.0.1", "-p", str(port)]
         self.server = subprocess.Popen(command, stdout=self.log, stderr=self.log)
         wait_for(port)
         url = f"http://127.0.0.1:{port}"

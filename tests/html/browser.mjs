@@ -13,7 +13,8 @@ export const launch = () =>
 export const open = async (browser, file, options = {}, prepare = null) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(5000);
+  // Tests compile at the same time.
+  page.setDefaultTimeout(30_000);
   const watched = { complaints: [], requests: [] };
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) watched.complaints.push(message.text());

@@ -5,7 +5,7 @@ import { launch } from "./browser.mjs";
 import { checkIndex } from "./index.mjs";
 import { checkContent } from "./content.mjs";
 import { checkUse } from "./use.mjs";
-import { checkManners } from "./manners.mjs";
+import { checkManners, checkPaper } from "./manners.mjs";
 
 const folder = process.argv[2];
 const pages = readdirSync(folder).filter((name) => name.endsWith(".html")).sort();
@@ -25,12 +25,18 @@ try {
     const check = checker(`two_nodes.html, ${part.name}`);
     await part(browser, join(folder, "two_nodes.html"), check).catch((error) => check(error.stack, false));
   }
+  for (const name of process.env.EVERY_PAGE ? pages : []) {
+    const check = checker(`${name}, printed`);
+    await checkPaper(browser, join(folder, name), check).catch((error) => check(error.stack, false));
+  }
   const check = checker("batch/index.html");
   await checkIndex(browser, join(folder, "batch", "index.html"), check).catch((error) => check(error.stack, false));
 } finally {
   await browser.close();
 }
 for (const failure of failures) console.error(`FAILED ${failure}`);
+if (pages.length < 5) console.error(`error: ${folder} has ${pages.length} pages`);
 const seconds = ((performance.now() - began) / 1000).toFixed(1);
-console.log(`${pages.length} pages, ${checks} checks, ${failures.length} failed, ${seconds} s`);
+console.log(`${pages.length} pages in ${seconds} s`);
+console.log(`${checks - failures.length} passed, ${failures.length} failed`);
 process.exit(failures.length > 0 || pages.length < 5 ? 1 : 0);

@@ -30,7 +30,7 @@ const themes = async (browser, file, check) => {
   await other.close();
 };
 
-const paper = async (browser, file, check) => {
+export const checkPaper = async (browser, file, check) => {
   const { page, close } = await open(browser, file, { colorScheme: "dark" });
   await page.click("#theme");
   await page.click("#theme");
@@ -79,7 +79,7 @@ const withoutScripts = async (browser, file, check) => {
 
 export const checkManners = async (browser, file, check) => {
   await themes(browser, file, check);
-  await paper(browser, file, check);
+  await checkPaper(browser, file, check);
   await phone(browser, file, check);
   await withoutScripts(browser, file, check);
 };

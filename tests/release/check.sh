@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/release/tools.sh
+. tests/run/apt.sh
 
 steps=(sums symbols runs deb rpm wheel sdist repeat)
 options "$@"
@@ -114,9 +115,10 @@ check_runs() {
 
 clean_root() {
   # A minimal system with manual pages and completions, kept as an archive
-  local kept="$cache/root-$suite.tar"
+  local kept="$cache/root-$suite.tar" mirror
   if [ ! -e "$kept" ]; then
-    debootstrap --variant=minbase --include=man-db,bash-completion "$suite" "$work/bootstrap" http://deb.debian.org/debian > "$work/log" 2>&1 \
+    mirror="$(debian_mirror)" || fail "no clean root: this system's sources of packages name no server of Debian"
+    debootstrap --variant=minbase --include=man-db,bash-completion "$suite" "$work/bootstrap" "$mirror" > "$work/log" 2>&1 \
       || { tail -n 5 "$work/log" >&2; fail "debootstrap $suite"; }
     tar -C "$work/bootstrap" -cf "$kept.new" . && mv "$kept.new" "$kept"
     rm -rf "$work/bootstrap"

@@ -14,6 +14,8 @@ shift 2
 inputs=("$@")
 [ "${#inputs[@]}" -gt 0 ] || inputs=(fixtures/two_nodes)
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
+. tests/run/tools.sh
+venv="$(environment_of deep tests/requirements-deep.txt)"
 work="$(mktemp -d)"
 port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 server=
@@ -21,16 +23,9 @@ trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 answers() { for _ in $(seq 100); do curl -s -o /dev/null "$1" && return; sleep 0.1; done; }
 
-install_moto() {
-  if [ ! -x "$cache/moto/bin/moto_server" ]; then
-    python3 -m venv "$cache/moto"
-    "$cache/moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==5.*"
-  fi
-}
-
 start_s3() {
-  install_moto
-  "$cache/moto/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/server.log" 2>&1 &
+  make_environment "$venv" tests/requirements-deep.txt
+  "$venv/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/server.log" 2>&1 &
   server=$!
   address=s3://traces/run
   secret=very-secret-key
@@ -41,8 +36,8 @@ start_s3() {
 }
 
 start_gcs() {
-  install_moto
-  "$cache/moto/bin/python" tests/stores/gcs_server.py "$port" >"$work/server.log" 2>&1 &
+  make_environment "$venv" tests/requirements-deep.txt
+  "$venv/bin/python" tests/stores/gcs_server.py "$port" >"$work/server.log" 2>&1 &
   server=$!
   address=gs://traces/run
   secret=very-secret-key
@@ -78,9 +73,14 @@ esac
 "$binary" convert "${inputs[@]}" -o "$address" --with all 2>"$work/sent.log"
 "$binary" convert "${inputs[@]}" -o "$address" --with all 2>"$work/again.log"
 
+passed=0
 failed=0
 echo "| command | exit | equal |"
 echo "| --- | --- | --- |"
+count() {
+  case "$1" in yes) passed=$((passed + 1)) ;; *) failed=$((failed + 1)) ;; esac
+}
+
 compare() {
   # compare VERB…: the same command over both, and what both print
   local local_code=0 store_code=0 equal=yes
@@ -89,18 +89,16 @@ compare() {
   sed -i "s#$work/local#$address#g" "$work"/local.{out,err}
   if [ "$local_code" != "$store_code" ] || ! cmp -s "$work/local.out" "$work/store.out"; then
     equal=no
-    failed=$((failed + 1))
     diff "$work/local.out" "$work/store.out" | head -n 6 >&2 || true
     head -n 3 "$work/store.err" >&2
   fi
   if [ "$store_code" = 2 ]; then
     equal="no: not understood"
-    failed=$((failed + 1))
   fi
   if grep -qF "$secret" "$work"/store.{out,err}; then
     equal="no: a secret is printed"
-    failed=$((failed + 1))
   fi
+  count "$equal"
   echo "| \`$*\` | $store_code | $equal |"
 }
 compare info
@@ -117,10 +115,11 @@ done
 "$binary" convert "$address" -o "$work/back" --with all 2>"$work/back.log"
 "$binary" convert "$work/local" -o "$work/copy" --with all 2>>"$work/back.log"
 again=yes
-diff -r -q --exclude=_conversion.json "$work/copy" "$work/back" >&2 || { again=no; failed=$((failed + 1)); }
+diff -r -q --exclude=_conversion.json "$work/copy" "$work/back" >&2 || again=no
+count "$again"
 echo "| \`convert $address -o back\`: the files of \`convert DIRECTORY\` | 0 | $again |"
 echo
 sed 's/^/    /' "$work/sent.log" "$work/again.log"
 echo
-echo "$failed failed"
+echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
