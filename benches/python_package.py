@@ -4,7 +4,7 @@
   WAVESIEVE_BINARY=target/release/wavesieve VENV/bin/python benches/python_package.py \\
       --trace TRACE --dataset DATASET --database DATABASE --runs 7 > NAME-python.md
 
-VENV needs what python/tests/requirements.txt lists; the package is that of this repository. Cases of a group are
+VENV needs what tests/requirements.txt lists; the package is that of this repository. Cases of a group are
 interleaved (A B A B) after one warm-up round, all with warm files. A Markdown table of medians is printed:
 
 - `kernel_summary` of TRACE from Python, beside the program alone with the same arguments (at most 60 ms more)

@@ -14,6 +14,8 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 # One directory for all checkouts, because polars takes long to build.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
 export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
+# The compiler ignores what it kept of a checkout in another folder, and keeping it costs time.
+[ "${CI:-}" != true ] || export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 
 . tests/run/tools.sh
 . tests/run/inputs.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the lanes of tests/run.sh with steps that pass, fail, are left out, print numbers of each runner, and never end.
+# Checks the lanes of tests/run.sh with steps that pass, fail, are left out, print numbers of each runner, or never end.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -18,9 +18,12 @@ nextest() {
   echo "     Summary [   1.234s] 12 tests run: 10 passed (1 slow), 2 failed, 3 skipped"
   false
 }
-libtest() { printf 'test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n%.0s' 1 2; }
+libtest() {
+  echo "test one::other ... ignored, no model is served"
+  printf 'test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n%.0s' 1 2
+}
 pytest() { echo "7 passed, 2 skipped, 1 warning in 3.21s"; }
-own() { printf 'SKIPPED one: reason\n4 passed, 0 failed, 1 skipped\nworkbooks: 3 passed, 0 failed\n'; }
+own() { printf 'SKIPPED one: reason\n4 passed, 0 failed, 1 skipped\nworkbooks: 3 passed, 0 failed\nviews: 9 documents, 0 problems\n'; }
 tests() {
   skip one_test "without a tool"
   skip one_test "without another"
@@ -63,18 +66,18 @@ expect() {
 ends_with() { [ "$(tail -n 1 "$place/output")" = "$1" ] || { echo "the last line is not \`$1\`"; code=99; }; }
 
 run "build late libtest" "early own pytest"
-ends_with "27 passed, 0 failed, 5 skipped"
-expect "counts of runners" 0 '^== late: passed' ' 10 +0 +2  libtest$' ' 7 +0 +1  own$' ' 7 +0 +2  pytest$' '^== skipped: 5$' '^own: one: reason$'
+ends_with "36 passed, 0 failed, 5 skipped"
+expect "counts of runners" 0 '^== late: passed' ' 10 +0 +2  libtest$' ' 16 +0 +1  own$' ' 7 +0 +2  pytest$' '^== skipped: 5$' '^own: one: reason$' '^libtest: one::other: no model is served$'
 
 rm "$place/late"
 run "build nextest late" "fails_midway own"
-ends_with "19 passed, 3 failed, 4 skipped"
+ends_with "28 passed, 3 failed, 4 skipped"
 expect "failures end neither lane" 1 '^error: failed: fails_midway nextest|^error: failed: nextest fails_midway' '^== own: passed' '^== late: passed'
 if grep -q "not reached" "$place/output"; then code=98; fi
 expect "a step ends at its first failure" 1
 
 run "build tests" "lacks own"
-ends_with "10 passed, 0 failed, 4 skipped"
+ends_with "19 passed, 0 failed, 4 skipped"
 expect "skips are no passes" 0 ' 2 +0 +2  tests$' '^lacks: lacks: without a browser$' '^tests: one_test: without another$' 'lacks \(skipped\)'
 
 touch "$place/no-build"
@@ -89,6 +92,11 @@ until [ -s "$place/sleeper" ]; do sleep 0.1; done
 kill -TERM "$run_id"
 code=0
 wait "$run_id" || code=$?
+# Whoever adopts it may take a moment to bury it.
+for _ in $(seq 100); do
+  kill -0 "$(cat "$place/sleeper")" 2>/dev/null || break
+  sleep 0.1
+done
 if kill -0 "$(cat "$place/sleeper")" 2>/dev/null; then code=97; fi
 : >"$place/output"
 expect "what it started ends with it" 143

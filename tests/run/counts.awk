@@ -12,6 +12,13 @@ function of(text, word) {
   add(of($0, "passed"), of($0, "failed"), of($0, "skipped"))
 }
 
+# lab outputs: 12 documents, 1 problems
+/^([A-Za-z_ ]+: )?[0-9]+ (damaged captures|documents), [0-9]+ problems/ {
+  bad = of($0, "problems")
+  good = of($0, "(damaged captures|documents)") - bad
+  add(good > 0 ? good : 0, bad, 0)
+}
+
 # Summary [  12.345s] 12 tests run: 11 passed (1 slow), 1 failed, 2 skipped
 /^ *Summary \[ *[0-9.]+s\] .*tests? run: / {
   sub(/.*run: /, "")

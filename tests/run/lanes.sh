@@ -198,12 +198,9 @@ list_skips() {
 }
 
 skips_of() {
-  # Tests are named by their own list, or by their runner if they are ignored; scripts print what they skip.
-  local list
-  for list in "$work/$1.skipped" "$work/$1.ignored"; do
-    [ ! -e "$list" ] || cat "$list"
-  done
-  [ ! -e "$work/$1.log" ] || sed -n 's/^SKIPPED[: ] *//p' "$work/$1.log"
+  # Tests have a list of their own, or are ignored by their runner; scripts print what they skip.
+  [ ! -e "$work/$1.skipped" ] || cat "$work/$1.skipped"
+  [ ! -e "$work/$1.log" ] || sed -nE 's/^SKIPPED[: ] *//p; s/^test (.*) \.\.\. ignored(, (.*))?$/\1: \3/p' "$work/$1.log"
 }
 
 list_steps() {

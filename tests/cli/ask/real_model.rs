@@ -3,7 +3,7 @@
 use crate::ask::INPUT;
 use crate::common::{finish, program};
 
-/// `WAVESIEVE_TEST_MODEL` is what `--llm` takes, such as `local:qwen3`; `tests/run.sh agents` runs this if it is set.
+/// `WAVESIEVE_TEST_MODEL` is what `--llm` takes, such as `local:qwen3`; `tests/run.sh tests` runs this if it is set.
 #[test]
 #[ignore = "no model is served; set WAVESIEVE_TEST_MODEL"]
 fn a_real_model_answers_by_calling_tools() {
