@@ -20,7 +20,8 @@ def calls_with_gpu(source):
     """Calls with their class, and the part of them in which a GPU of the process ran a kernel or copy."""
     found = []
     for process in source.traced():
-        work = merged((one["start_ns"], one["end_ns"]) for one in process.valid("kernels") + process.valid("copies"))
+        work = [one for one in process.valid("kernels") + process.valid("copies") if one["gpu"] is not None]
+        work = merged((one["start_ns"], one["end_ns"]) for one in work)
         known = {call["region_id"] for call in calls_of(process)}
         for region in with_self_time(process):
             if region["region_id"] in known:

@@ -34,6 +34,7 @@ def recorded_in_profile(info):
     """The record of the GPU of a folder of rocprofiler-compute."""
     facts = {column: float(info[name]) for name, column in PROFILED.items() if info.get(name)}
     facts |= {"architecture": info["gpu_arch"], "product": info["gpu_model"]}
+    facts["max_waves_per_simd"] = facts["max_waves_per_cu"] / facts["simd_per_cu"]
     return facts | {"mem_bytes_per_s": float(info["hbm_bw"]) * 1e9 if info.get("hbm_bw") else None}
 
 
@@ -70,10 +71,12 @@ class Device:
                 return factor * value, source, of_source.get("weak", False), of_source["text"]
         return None
 
-    def of_product(self, name, factor=1.0):
+    def of_product(self, name, factor=1.0, shared=True):
+        """A figure of a whole GPU; without a record of its dies it is only taken for one, which is said of what dies share."""
         found = self.listed(self.product, self.found_by, name, factor)
-        # Without a record of its dies it is only taken for a whole GPU.
-        return found and (*found[:2], found[2] or not self.facts.get("num_xcc"), found[3])
+        if found is None or self.facts.get("num_xcc"):
+            return found
+        return *found[:2], True, f"{found[3]}; taken for the whole GPU, as no partition is recorded" if shared else found[3]
 
     def of_architecture(self, name, dies=None):
         found = self.listed(self.architecture, f"architecture {self.facts['architecture']}", name)
@@ -140,7 +143,7 @@ class Device:
         if wide:
             formula = f"mem_clock_mhz / 1000 * mem_bus_bits / 8 * {transfers[0]:g} transfers per clock"
             of_width = self.record(None, formula, facts["mem_clock_mhz"] / 1000 * facts["mem_bus_bits"] / 8 * transfers[0])
-        self.choose("hbm_peak_gbps", "GB/s", stated, of_width, self.of_product("hbm_peak_gbps"))
+        self.choose("hbm_peak_gbps", "GB/s", stated, of_width, self.of_product("hbm_peak_gbps", shared=False))
 
     def groups(self, entry, group):
         return {name for figures in (entry or {}).get("figures", {}).values() for name in figures.get(group, {})}
@@ -153,7 +156,7 @@ class Device:
             own = self.computed(words, ("sclk_mhz", "num_cu"), rate, f"ops.{precision}")
             self.choose(name, unit, own, self.of_product(f"tflops.{precision}", 1000))
         for precision in self.groups(self.product, "achievable_tflops"):
-            self.choose(*named("achievable", precision), self.of_product(f"achievable_tflops.{precision}", 1000))
+            self.choose(*named("achievable", precision), self.of_product(f"achievable_tflops.{precision}", 1000, shared=False))
         words = "sclk_mhz * l2_channels * bytes / 1000"
         self.choose("peak_l2_gbps", "GB/s", self.computed(words, ("sclk_mhz", "l2_channels"), rate, "bytes_per_clock_l2_channel"))
         for level in ("l1", "lds"):

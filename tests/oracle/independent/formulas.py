@@ -14,6 +14,7 @@ from common import REPOSITORY
 
 METRICS = REPOSITORY / "share" / "metrics"
 REDUCTIONS = {"sum_inst": "sum", "max_inst": "max", "min_inst": "min", "avg_inst": "mean"}
+WORDS = {reduction: word for word, reduction in REDUCTIONS.items()}
 # Endings of the names of counters whose instances were taken together before they were recorded.
 ENDINGS = {"sum": "_sum", "max": "_max", "min": "_min", "mean": "_avr"}
 ONE = ast.Constant(1.0)
@@ -117,7 +118,7 @@ class Known:
             return ast.BinOp(whole, ast.Div(), ast.Constant(float(self.constants["num_xcd"])))
         definition = on(DERIVED[name], self.architecture) if name in DERIVED and reduction == "sum" else None
         if definition is None or depth > DEEPEST:
-            missing.add(name if reduction == "sum" else f"{reduction} of {name}")
+            missing.add(name if reduction == "sum" else f"{WORDS[reduction]}({name})")
             return ONE
         return self.expanded(parsed(definition["formula"]), "wave", missing, depth + 1)
 
@@ -127,6 +128,11 @@ class Known:
             return quotient(*(evaluated(part, {}, {}) for part in self.ratio(formula)))
         except Missing:
             return None
+
+
+def counters_in(node):
+    """The counters of an expression, as (name, reduction)."""
+    return {tuple(part.value for part in one.elts) for one in ast.walk(node) if isinstance(one, ast.Tuple)}
 
 
 def counted(node):

@@ -100,12 +100,14 @@ def shapes_of(source):
     for process in source.processes:
         devices = {}
         for agent in process.gpu_agents():
-            devices[process.raw.gpus[agent["id"]]] = Device(recorded_in_database(agent, process.detail(agent)))
+            devices[agent["id"]] = Device(recorded_in_database(agent, process.detail(agent)))
         for kernel in process.valid("kernels"):
             symbol = process.raw.keyed("info_kernel_symbol").get(kernel["kernel_id"]) or {}
             columns = {"vgpr": "arch_vgpr_count", "accum_vgpr": "accum_vgpr_count", "sgpr": "sgpr_count"}
             record = keyed(process, kernel) | {name: symbol.get(column) for name, column in columns.items()}
-            device = devices.get(kernel["gpu"])
+            # Of a GPU that is not recorded, that for which the code of the kernel was loaded.
+            code = process.raw.keyed("info_code_object").get(symbol.get("code_object_id")) or {}
+            device = devices.get(kernel["agent_id"]) or devices.get(code.get("agent_id"))
             yield record | {"architecture": device.facts["architecture"] if device else None}, device
 
 
@@ -115,9 +117,13 @@ def fitting(architecture, slots, wave_size, used):
 
 
 def placed(record, device):
-    """What fits of a kernel on a GPU."""
+    """What fits of a kernel on a GPU, or why that is not known."""
+    if device is None or record["vgpr"] is None:
+        nothing = dict.fromkeys(("waves_per_workgroup", "allocated_vgpr", "max_waves_per_simd", *FITS))
+        nothing["max_waves_per_simd"] = device and int(device.figures["max_waves_per_simd"][0])
+        return nothing | {"unknown": "registers are not recorded" if device else "the GPU is not recorded"}
     slots, wave = (int(device.figures[name][0]) for name in ("max_waves_per_simd", "wave_size"))
-    return fitting(record["architecture"], slots, wave, tuple(record[column] for column in USED))
+    return fitting(record["architecture"], slots, wave, tuple(record[column] for column in USED)) | {"unknown": None}
 
 
 def kernel_resources(source, options):
@@ -127,7 +133,7 @@ def kernel_resources(source, options):
     for key, group in grouped(rows, lambda row: tuple(row[0][column] for column in (*by, "kernel_name", "architecture", *USED))).items():
         record = dict(zip((*by, "kernel_name", "architecture", *USED), key))
         record |= {"dispatches": len(group), "total_ns": sum(row["duration_ns"] for row, _ in group)}
-        records.append(record | placed(*group[0]) | {"unknown": None})
+        records.append(record | placed(*group[0]))
     records = ordered(records, by, "-total_ns", "kernel_name", "architecture", *USED, "waves_per_workgroup", "allocated_vgpr", "unknown")
     return first_of_each(records, by, options.whole("top", 0))
 
@@ -160,6 +166,6 @@ def occupancy(source, options):
 
 
 QUERIES = {
-    "kernel_resources": Case(kernel_resources, ("two_nodes", "counters"), ((), ("--by", "rank,gpu"), ("--name", "base", "--top", "2"))),
+    "kernel_resources": Case(kernel_resources, ("two_nodes", "counters", "hostile"), ((), ("--by", "rank,gpu"), ("--name", "base", "--top", "2"))),
     "occupancy": Case(occupancy, ("profile", "compute"), ((), ("--top", "3"))),
 }

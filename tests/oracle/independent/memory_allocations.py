@@ -117,22 +117,25 @@ def is_growing(overdue, first, ends):
 def leak_candidates(source, options):
     by, allocations = options.by("rank", "gpu"), all_lifetimes(source)
     alike = grouped(allocations, [*by, "process", "api_name", "bytes", "level"])
+    of_size = grouped(allocations, [*by, "api_name", "bytes", "level"])
     ends, records = {process.number: end_of(process) for process in source.traced()}, []
     leaked = [one for one in allocations if one["fate"] in ("live", "replaced", "unpaired")]
     for key, group in grouped(leaked, [*by, "api_name", "bytes", "level", "fate"]).items():
-        of_size, overdue, first = 0, [], {}
+        overdue, first = [], {}
         for process, mine in grouped(group, lambda one: one["process"]).items():
             same = alike[(*key[: len(by)], process, *key[len(by) : -1])]
             last = max(one["time_ns"] for one in same)
             returned = [one["ended_ns"] - one["time_ns"] for one in same if one["fate"] == "freed" and one["ended_ns"] <= last]
             overdue += [one for one in mine if last - one["time_ns"] >= max(returned, default=0)]
-            of_size += len(same)
-            first[process] = min(one["time_ns"] for one in mine)
+            first[process] = min((one["time_ns"] for one in overdue), default=None)
         times, alone = sorted(one["time_ns"] for one in group), len(first) == 1
         record = dict(zip((*by, "api_name", "bytes", "level", "fate"), key)) | {"allocations": len(group)}
-        record |= {"leaked_bytes": sum(one["bytes"] for one in group), "of_size": of_size}
-        record |= {"first_time_ns": times[0] if alone else None, "last_time_ns": times[-1] if alone else None, "overdue": len(overdue)}
-        record |= {"verdict": "growing" if is_growing(overdue, first, ends) else "kept"}
+        record |= {"leaked_bytes": sum(one["bytes"] for one in group), "of_size": len(of_size[key[:-1]])}
+        record |= {"first_time_ns": times[0] if alone else None, "last_time_ns": times[-1] if alone else None}
+        # Of those whose release is not recorded nobody knows how long they were kept, and clocks of several processes differ.
+        told = key[-1] == "live" and alone
+        verdict = "growing" if is_growing(overdue, first, ends) else "kept"
+        record |= {"overdue": len(overdue) if told else None, "verdict": verdict if told else None}
         records.append(record | {"first_alloc_id": min(group, key=lambda one: one["time_ns"])["alloc_id"]})
     records = ordered(records, by, "-leaked_bytes", "bytes", "api_name", "level", "fate")
     return first_of_each(records, by, options.whole("top", 0))

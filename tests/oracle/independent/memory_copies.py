@@ -67,9 +67,10 @@ def copy_size_histogram(source, options):
             bounds = (None, None) if place == -2 else (0, 1) if place == -1 else (2**place, 2 ** (place + 1))
             rates = [copy["bytes"] / copy["duration_ns"] for copy in sized(found) if copy["duration_ns"]]
             record = dict(zip(by, key)) | {"bin": place, "bin_start_bytes": bounds[0], "bin_end_bytes": bounds[1], "copies": len(found)}
-            record |= {"total_bytes": sum(copy["bytes"] for copy in sized(found)), "total_ns": sum(copy["duration_ns"] for copy in found)}
+            size = None if place == -2 else sum(copy["bytes"] for copy in found)
+            record |= {"total_bytes": size, "total_ns": sum(copy["duration_ns"] for copy in found)}
             record |= {"median_ns": median(copy["duration_ns"] for copy in found), "median_gb_per_s": median(rates)}
-            record |= {"pct": percent(len(found), len(group)), "pct_of_bytes": percent(record["total_bytes"], total_bytes(group))}
+            record |= {"pct": percent(len(found), len(group)), "pct_of_bytes": percent(size or 0, total_bytes(group))}
             records.append(record)
     records = ordered(records, (*by, "bin"))
     return [{column: value for column, value in record.items() if column != "bin"} for record in records]

@@ -4,7 +4,7 @@ import math
 
 from .counters import instances_of
 from .devices import Device, recorded_in_database
-from .formulas import DEFINITIONS, Known, Missing, evaluated, on, quotient
+from .formulas import DEFINITIONS, Known, Missing, counters_in, evaluated, on, quotient
 from .markers import keyed
 from .profiles import profiles_of
 from .sums import grouped, mean
@@ -67,9 +67,22 @@ def ratio_of(gpu, definition, per):
     return None
 
 
-def evaluations(gpu, definition, per):
+def reason(gpu, definition, parts, per, dispatches):
+    """Why a metric has no value for some dispatches, if it has none."""
+    if parts is None:
+        try:
+            gpu.known.ratio(definition["formula"], per)
+        except Missing as error:
+            return f"not collected: {', '.join(sorted(error.names))}"
+    found = {counter for dispatch in dispatches for counter in dispatch["counters"]}
+    lost = {name for part in parts for name, way in counters_in(part) if (name, way) not in found}
+    if lost:
+        return f"not collected for this kernel: {', '.join(sorted(lost))}"
+    return f"divided by 0: {', '.join(sorted(name for name, _ in counters_in(parts[1])))}"
+
+
+def evaluations(gpu, parts):
     """(numerator, denominator) of each dispatch; None where it lacks a counter."""
-    parts = ratio_of(gpu, definition, per)
     if parts is None:
         return [None] * len(gpu.dispatches)
     found = [tuple(evaluated(part, row["counters"], row["properties"]) for part in parts) for row in gpu.dispatches]
@@ -96,13 +109,16 @@ def metric_rows(gpus, key, per="wave", panel=0, wanted=None):
             definition = on(metric, gpu.architecture)
             if definition is None or (panel and metric["panel"] != panel) or (wanted and metric["id"] not in wanted):
                 continue
-            pairs = evaluations(gpu, definition, per)
-            counts_per = "denom" in definition["formula"]
+            parts = ratio_of(gpu, definition, per)
+            pairs = evaluations(gpu, parts)
+            counts_per = parts and "denom" in definition["formula"]
             row = {"panel": metric["panel"], "ordinal": ordinal, "metric": metric["id"], "title": metric["title"]}
             row |= {"unit": f"{metric['unit']}/{PER_UNIT[per]}" if counts_per else metric["unit"]}
             row["peak"] = gpu.known.constant(definition["peak"]) if "peak" in definition else None
             for group, members in grouped(zip(gpu.dispatches, pairs), lambda member: key(member[0])).items():
-                rows.append(row | {"group": group, "first": members[0][0]} | sums_of([pair for _, pair in members]))
+                sums, dispatches = sums_of([pair for _, pair in members]), [dispatch for dispatch, _ in members]
+                why = None if sums["values"] else reason(gpu, definition, parts, per, dispatches)
+                rows.append(row | {"group": group, "first": dispatches[0], "reason": why} | sums)
     return rows
 
 

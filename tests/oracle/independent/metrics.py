@@ -20,8 +20,10 @@ def listed(rows, by, options):
         record |= {"unit": first["unit"], "min": min(least, default=None), "max": max(greatest, default=None)}
         record |= {"dispatches": sum(row["dispatches"] for row in group)}
         record |= {"uncounted": sum(row["kernel_dispatches"] - row["dispatches"] for row in group), "peak": common_peak(group)}
-        record |= {"pct_of_peak": percent(value, record["peak"]), "reason": None, "ordinal": first["ordinal"]}
-        if value is not None:
+        show, reasons = options.text("missing", "hide") == "show", [row["reason"] for row in group if row["reason"]]
+        record |= {"pct_of_peak": percent(value, record["peak"]), "reason": min(reasons, default=None) if show else None}
+        record["ordinal"] = first["ordinal"]
+        if value is not None or show:
             records.append(record)
     records = ordered(records, by, "ordinal", "unit")
     return [{column: value for column, value in record.items() if column != "ordinal"} for record in records]
@@ -49,14 +51,19 @@ def range_metrics(source, options):
         for row in process.range_work:
             if row["kind"] == "kernel":
                 paths[(process.number, row["work"]["dispatch_id"])] = row["range"] and row["range"]["path"]
-    place = lambda dispatch: (paths.get((dispatch["process"], dispatch["dispatch_id"])),)
-    return listed(chosen_rows(source, options, place), ("path",), options)
+    by = options.by("path")
+
+    def place(dispatch):
+        path = paths.get((dispatch["process"], dispatch["dispatch_id"]))
+        return tuple((dispatch | {"path": path})[column] for column in by)
+
+    return listed(chosen_rows(source, options, place), by, options)
 
 
 OPTIONS = ((), ("--per", "cycle"), ("--per", "second", "--agg", "mean"), ("--per", "kernel", "--panel", "300"), ("--by", "rank"))
 
 QUERIES = {
-    "metrics": Case(metrics, ("profile", "compute", "counters"), OPTIONS),
+    "metrics": Case(metrics, ("profile", "compute", "counters"), (*OPTIONS, ("--missing", "show"))),
     "speed_of_light": Case(speed_of_light, ("profile",), ((), ("--agg", "mean"))),
-    "range_metrics": Case(range_metrics, ("sampled",), ((), ("--per", "kernel", "--panel", "1000"))),
+    "range_metrics": Case(range_metrics, ("sampled",), ((), ("--per", "kernel", "--panel", "1000"), ("--by", "rank,gpu"))),
 }

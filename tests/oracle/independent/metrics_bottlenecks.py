@@ -1,42 +1,27 @@
 """The query `bottlenecks`: the rules of share/bottlenecks.toml over metrics of kernels."""
 
-import ast
 import tomllib
 
 from common import REPOSITORY
 
 from .case import Case
-from .formulas import DEFINITIONS, on
-from .metric_table import gpus_of, metric_rows, ratio_of, value_of
+from .metric_table import gpus_of, metric_rows, value_of
 from .sums import first_of_each, grouped, ordered, percent
 
 RULES = tomllib.loads((REPOSITORY / "share" / "bottlenecks.toml").read_text())["bottleneck"]
 EVIDENCE = {evidence["metric"] for rule in RULES for evidence in rule["evidence"]}
 
 
-def missing_counters(row, gpu, name):
-    """The counters of a metric that no dispatch of the kernel has, in words."""
-    definition = on(next(metric for metric in DEFINITIONS if metric["id"] == name), gpu.architecture)
-    mine = [dispatch for dispatch in gpu.dispatches if dispatch["kernel_name"] == row["first"]["kernel_name"]]
-    found = {counter for dispatch in mine for counter in dispatch["counters"]}
-    wanted = {counter for part in ratio_of(gpu, definition, "wave") for counter in counters_in(part)}
-    return f"not collected for this kernel: {', '.join(sorted(counter[0] for counter in wanted - found))}"
-
-
-def counters_in(node):
-    return [tuple(part.value for part in one.elts) for one in ast.walk(node) if isinstance(one, ast.Tuple)]
-
-
 class Judged:
     """A rule about a kernel: its state, and its evidence in words."""
 
-    def __init__(self, rule, rows, gpu):
+    def __init__(self, rule, rows):
         self.rule, self.told, self.missing, holds = rule, [], [], True
         for evidence in rule["evidence"]:
             row = rows.get(evidence["metric"])
             value = row and value_of([row])
             if value is None:
-                self.missing.append(f"{row['title']}: {missing_counters(row, gpu, evidence['metric'])}")
+                self.missing.append(f"{row['title']}: {row['reason']}")
                 continue
             if evidence.get("of_peak"):
                 value, unit = percent(value, row["peak"]), "% of peak"
@@ -59,7 +44,7 @@ def judged_kernels(source):
             kernel |= {"kernel_id": dispatches[0]["kernel_id"], "dispatches": len(dispatches)}
             kernel["time_ns"] = sum(dispatch["duration_ns"] for dispatch in dispatches)
             of = {row["metric"]: row for row in group}
-            yield kernel, [Judged(rule, of, gpu) for rule in RULES]
+            yield kernel, [Judged(rule, of) for rule in RULES]
 
 
 def bottlenecks(source, options):
@@ -87,4 +72,4 @@ def bottlenecks(source, options):
     return [{column: record[column] for column in columns} for record in first_of_each(records, (), options.whole("top", 0))]
 
 
-QUERIES = {"bottlenecks": Case(bottlenecks, ("profile",), ((), ("--show", "found"), ("--show", "all"), ("--top", "4")))}
+QUERIES = {"bottlenecks": Case(bottlenecks, ("profile", "compute"), ((), ("--show", "found"), ("--show", "all"), ("--top", "4")))}

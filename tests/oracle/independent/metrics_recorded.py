@@ -60,7 +60,7 @@ class Analysis:
         for table in ("kernel_roofline_data", "workload_roofline_data"):
             for row in self.rows(table):
                 for place, (name, value) in enumerate(row.items()):
-                    if name == "total_flops" or name.endswith("_cache_data"):
+                    if value is not None and (name == "total_flops" or name.endswith("_cache_data")):
                         values = {"table_name": "Roofline", "sub_table_name": "Points", "metric_id": f"roofline.{name}", "metric": name}
                         values |= {"value_name": "Value", "value": value, "unit": "GFLOP/s" if name == "total_flops" else "FLOP/byte"}
                         yield self.workload_of(row), row.get("kernel_uuid"), values | {"place": (1, place)}
@@ -88,6 +88,8 @@ class Analysis:
             values = {"table_name": "PC sampling", "sub_table_name": line["comment"], "metric": line["instruction"], "unit": "samples"}
             values |= {"metric_id": f"pc.{code['code_object_id']}.{line['code_object_offset']:#x}", "place": (3, line["instruction_uuid"])}
             for name, count in counts[row["pc_sample_state_uuid"]].items():
+                if count is None:
+                    continue
                 yield code["workload_id"], line["kernel_uuid"], values | {"value_name": name, "value": count}
 
 

@@ -61,7 +61,7 @@ def roofline(source, options):
     for key, kernels in grouped(kernels_of(source, by), lambda kernel: kernel["key"]).items():
         record = dict(zip(by, key)) | {"dispatches": sum(kernel["dispatches"] for kernel in kernels)}
         time = math.fsum(kernel["time"] for kernel in kernels)
-        known = {name: added(kernels, [name]) for name in WORK}
+        known = {name: added(kernels, [name]) if any(name in kernel["work"] for kernel in kernels) else None for name in WORK}
         flops = added(kernels, (*VECTOR, *MATRIX))
         record |= {"time_ns": time} | {name: known[name] for name in (*VECTOR, *MATRIX, WHOLE)} | {"flops": flops}
         record |= {name: known[name] for name in BYTES}
