@@ -8,12 +8,12 @@ from typing import Callable
 class Case:
     """How a query is checked.
 
-    `expected(source, options)` gives the records: the columns and the order of the answer. `inputs` are names of
-    fixtures or of what `inputs.py` makes of them; of all inputs together at least one must give rows. Each of `options` is a tuple of command line words;
-    every input is asked with all of them, and `more` holds further pairs of an input and its words.
-    `unchecked` holds columns that are left out, with the reason. `known` holds differences that are the program's: by column,
-    the reason; they are counted as skipped. Where a list of rows ends with ties that nothing documented breaks, `order` sorts
-    both sides first. Floats may differ by `tolerance`, relative.
+    `expected(source, options)` gives the records: the columns and the order of the answer. `inputs` are names of fixtures or of
+    what `inputs.py` makes of them; of all inputs together at least one must give rows. Each of `options` is a tuple of command
+    line words: the first input is asked with all of them, the others with the first, so that few starts of the program answer all;
+    `more` holds further pairs of an input and its words. `unchecked` holds columns that are left out, with the reason. `known` holds inputs of which the answer is known to differ, with the reason why
+    that is the program's fault; it fails once they agree. Where nothing documented breaks ties, `order` sorts both sides first.
+    Floats may differ by `tolerance`, relative.
     """
 
     expected: Callable
@@ -27,7 +27,8 @@ class Case:
 
     def asked(self):
         """Pairs of an input and command line words."""
-        return [(given, words) for given in self.inputs for words in self.options] + list(self.more)
+        others = [(given, self.options[0]) for given in self.inputs[1:]]
+        return [(self.inputs[0], words) for words in self.options] + others + list(self.more)
 
 
 class Options:

@@ -43,6 +43,10 @@ def iterations_of(process):
     """Rows of the table `iterations`."""
     kernels = process.valid("kernels")
     launched = launched_in_steps(process) or between_names(kernels)
+    # Without the same kernels on the same GPU in every step nothing repeats.
+    sequences = [[(one["gpu"], one["kernel_name"]) for one in sorted(own, key=lambda one: one["dispatch_id"])] for own in launched]
+    if len(sequences) < 3 or any(sequence != sequences[0] for sequence in sequences):
+        return []
     starts = [min(kernel["start_ns"] for kernel in own) for own in launched]
     ends = [*starts[1:], *([max(kernel["end_ns"] for kernel in launched[-1])] if launched else [])]
     period = round(median(len(own) for own in launched)) if launched else None

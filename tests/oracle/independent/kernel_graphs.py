@@ -22,6 +22,7 @@ def replays_of(process):
             continue
         is_copy = "copy_id" in work
         row = {"kind": "copy" if is_copy else "kernel", "target_id": work["copy_id"] if is_copy else work["dispatch_id"]}
+        row |= {"symbol": work["direction"] if is_copy else work["kernel_id"]}
         row |= {"name": work["direction"] if is_copy else work["kernel_name"], "node_id": work.get("graph_node_id"), "call": call}
         row |= {column: work[column] for column in ("correlation_id", "graph_exec_id", "start_ns", "end_ns")}
         row["work_ns"] = work["duration_ns"]
@@ -38,7 +39,7 @@ def numbered_replays(process):
     graphs, counts, found = {}, {}, []
     for rows in replays_of(process):
         recorded = rows[0]["graph_exec_id"]
-        key = recorded if recorded is not None else tuple(sorted((row["kind"], row["name"]) for row in rows))
+        key = recorded if recorded is not None else tuple(sorted((row["kind"], row["symbol"]) for row in rows))
         graph = graphs.setdefault(key, len(graphs))
         counts[graph] = counts.get(graph, -1) + 1
         found.append((graph, "same work" if recorded is None else "graph_exec_id", counts[graph], rows))

@@ -142,18 +142,17 @@ def sample_the_gpus(connection, number):
             insert(connection, "pmc_event", event_id=event, pmc_id=counter, value=value)
 
 
-@made("products", "two_nodes")
-def name_products(connection, number):
+def name_products(connection, by_ranges, by_marks):
     """Half of the ranges of layers become calls of hipBLASLt of several sizes, and the marks calls of rocBLAS."""
     events = {row["id"]: row for row in rows(connection, "event")}
     layers = [row for row in rows(connection, "region") if "layer" in (events[row["event_id"]]["extdata"] or "")]
     operands = "--a_type {0} --b_type {0} --c_type {0} --d_type {0} --compute_type f32_r"
-    for place, row in enumerate(sorted(layers, key=lambda row: row["start"])[::2]):
+    for place, row in enumerate(sorted(layers, key=lambda row: row["start"])[::2] if by_ranges else ()):
         size, kind = 512 + 64 * (place % 3), ("f16_r", "bf16_r")[place % 4 == 3]
         line = f"hipblaslt-bench --api_method c -m {size} -n {size} -k 256 --transA T --transB N --batch_count {1 + place % 2} {operands.format(kind)}"
         update(connection, "event", "extdata", json.dumps({"message": line}), row["event_id"])
-    for row in rows(connection, "sample"):
-        line = f"./rocblas-bench -f gemm_ex --transposeA N --transposeB N -m 64 -n {64 * (1 + number)} -k 64 {operands.format('f32_r')}"
+    for place, row in enumerate(rows(connection, "sample") if by_marks else ()):
+        line = f"./rocblas-bench -f gemm_ex --transposeA N --transposeB N -m 64 -n {64 * (1 + place)} -k 64 {operands.format('f32_r')}"
         update(connection, "event", "extdata", json.dumps({"message": line}), row["event_id"])
 
 
@@ -163,3 +162,36 @@ def wait_for_devices(connection, number):
     if number % 2 == 0:
         stream = text(connection, "hipStreamSynchronize")
         connection.execute(f'UPDATE "{table(connection, "string")}" SET string = ? WHERE id = ?', ("hipDeviceSynchronize", stream))
+
+
+@made("products", "two_nodes")
+def name_products_once(connection, number):
+    """Of half of the processes products are named in ranges, of the others in marks."""
+    name_products(connection, number % 2 == 0, number % 2 == 1)
+
+
+@made("products_twice", "two_nodes")
+def name_products_twice(connection, _):
+    """Products are named in ranges, and by marks before them."""
+    name_products(connection, True, True)
+
+
+STEPS = "steps"
+
+
+@made(STEPS, "planted")
+def leave_steps_alone(connection, number):
+    """The kernels before the steps are left out. The second process starts and ends with slow steps, and the third one stands still once."""
+    kernels = sorted(rows(connection, "kernel_dispatch"), key=lambda row: row["start"])
+    for row in kernels[:23]:
+        connection.execute(f'DELETE FROM "{table(connection, "kernel_dispatch")}" WHERE id = ?', (row["id"],))
+    later = 0
+    for place, row in enumerate(kernels[23:]):
+        start, end = row["start"] + later, row["end"] + later
+        if number == 1 and place // 10 in (0, 1, 11) and place % 10 == 0:
+            later += 400_000
+            end += 400_000
+        if number == 2 and place == 59:
+            later += 9_000_000
+        update(connection, "kernel_dispatch", "start", start, row["id"])
+        update(connection, "kernel_dispatch", "end", end, row["id"])

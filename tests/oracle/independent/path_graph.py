@@ -23,15 +23,25 @@ class Graph:
         rows += [row | {"kind": "copy", "id": row["copy_id"], "kernel_name": row["direction"]} for row in process.valid("copies")]
         self.works = sorted(rows, key=lambda row: (row["start_ns"], row["end_ns"], row["kind"] == "copy", row["id"]))
         self.calls, places = outermost(source, {row["correlation_id"] for row in rows})
+        kernels = [work for work in self.works if work["kind"] == "kernel"]
+        streams, queues = (len({work[column] for work in kernels} - {None}) for column in ("stream_id", "queue_id"))
+        # Where all kernels of several queues name one stream, streams are not recorded.
+        self.by_stream = streams > 1 or (streams == 1 and queues < 2)
         for place, work in enumerate(self.works):
             own = source.by_id.get(work["correlation_id"])
-            work |= {"place": place, "call": places.get(id(own)) if own else None, "lane": lane(work)}
+            work |= {"place": place, "call": places.get(id(own)) if own else None, "lane": self.lane(work)}
         self.first = min((work["start_ns"] for work in self.works), default=0)
         self.last = max((work["end_ns"] for work in self.works), default=0)
         for work in self.works:
             work["causes"] = self.causes_of(work)
         for call in self.calls:
             call["waited"] = self.waited_for(call)
+
+    def lane(self, work):
+        """The stream of work, or its queue, which runs in order; of copies no queue is known."""
+        if self.by_stream and work["stream_id"] is not None:
+            return (work["gpu"], "stream", work["stream_id"])
+        return None if work["kind"] == "copy" or work["queue_id"] is None else (work["gpu"], "queue", work["queue_id"])
 
     def issued(self, work):
         call = work["call"]
@@ -158,11 +168,6 @@ class Graph:
                 if before in times and times[before] + delay > times.get(after, float("-inf")):
                     times[after], changed = times[before] + delay, True
         return max(times[("work", work["place"], "end")] for work in self.works)
-
-
-def lane(work):
-    """The stream of work, which runs in order; all inputs have recorded streams."""
-    return None if work["stream_id"] is None else (work["gpu"], work["stream_id"])
 
 
 def kind_of_wait(name):

@@ -5,11 +5,11 @@ from .case import Case
 from .iterating import iterations_of
 from .kernel_times import NAME_COLUMNS
 from .launching import source_of
-from .made_inputs import DRAINED
+from .made_inputs import DRAINED, STEPS
 from .path_graph import NEAR_NS, Graph
 from .sums import first_of_each, grouped, mean, median, ordered, percent, ratio
 
-INPUTS = ("planted", "two_nodes", "sampled", DRAINED)
+INPUTS = (STEPS, "two_nodes", "sampled", DRAINED)
 GRAPHS = {}
 
 
@@ -217,7 +217,7 @@ def what_if_free(source, options):
 
 QUERIES = {
     "critical_path": Case(critical_path, INPUTS, ((), ("--by", "kind", "--top", 2), ("--by", "rank,reached_by", "--name", "base"))),
-    "critical_path_by_iteration": Case(critical_path_by_iteration, ("planted", "sampled")),
+    "critical_path_by_iteration": Case(critical_path_by_iteration, (STEPS, "sampled")),
     "critical_path_summary": Case(critical_path_summary, INPUTS, ((), ("--by", "process", "--name", "base", "--top", 3), ("--by", "node"))),
     "kernel_slack": Case(kernel_slack, INPUTS, ((), ("--by", "gpu", "--name", "base"), ("--by", "category", "--top", 1))),
     "what_if_free": Case(what_if_free, INPUTS, ((), ("--by", "rank", "--top", 2))),

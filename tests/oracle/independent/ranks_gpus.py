@@ -6,6 +6,7 @@ import statistics
 from .activity import lanes
 from .case import Case
 from .iterating import iterations_of, steady
+from .made_inputs import STEPS
 from .kernel_times import NAME_COLUMNS, dispatches
 from .sums import Least, covered, cut, grouped, mean, median, merged, ordered, percent, ratio
 
@@ -203,13 +204,13 @@ IMBALANCE += [("--by", "category"), ("--by", "node"), ("--by", "node,kernel_name
 QUERIES = {
     "rank_summary": Case(rank_summary, INPUTS),
     "rank_by_kernel": Case(rank_by_kernel, INPUTS, ((), ("--top", 2), ("--by", "category", "--top", 1), ("--by", "node"))),
-    "rank_imbalance": Case(rank_imbalance, INPUTS, ((), *IMBALANCE), more=(("planted", ("--metric", "iteration_time")),)),
+    "rank_imbalance": Case(rank_imbalance, INPUTS, ((), *IMBALANCE), more=((STEPS, ("--metric", "iteration_time")),)),
     "gpu_utilization_map": Case(gpu_utilization_map, INPUTS, ((), ("--bins", 7))),
     "efficiency_tree": Case(
         efficiency_tree,
         INPUTS,
         ((), ("--by", "rank")),
-        more=(("planted", ("--scope", "iteration")), ("planted", ("--scope", "iteration", "--by", "rank"))),
+        more=((STEPS, ("--scope", "iteration")), (STEPS, ("--scope", "iteration", "--by", "rank"))),
     ),
     "mpi_share_map": Case(mpi_share_map, ("messages",), ((), ("--bins", 7))),
 }

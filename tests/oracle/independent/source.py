@@ -137,7 +137,7 @@ class SourceProcess:
             "rank": self.rank,
             "node": self.node,
             "hostname": self.hostname,
-            "tid": self.threads.get(row.get("tid")),
+            "tid": self.threads.get(row.get("tid"), row.get("tid")),
             "correlation_id": whole(self.event(row).get("stack_id")) or None,
             "start_ns": start,
             "end_ns": end,

@@ -32,11 +32,11 @@ def steps(samples):
 
 
 def mean_while(samples, start, end):
-    """Mean of a track between two moments, the last value lasting on; nothing before the first sample."""
-    if not samples or samples[0]["time_ns"] > start:
+    """Mean of a track between two moments, the last value lasting on, over the time from the first sample; nothing before it."""
+    if not samples or samples[0]["time_ns"] > start and samples[0]["time_ns"] >= end:
         return None
     valid = [*steps(samples), (samples[-1]["time_ns"], float("inf"), samples[-1]["value"])]
     if start == end:
         return next(value for left, right, value in reversed(valid) if left <= start)
     parts = [(min(right, end) - max(left, start), value) for left, right, value in valid if left < end and right > start]
-    return sum(length * value for length, value in parts) / (end - start)
+    return sum(length * value for length, value in parts) / sum(length for length, _ in parts)

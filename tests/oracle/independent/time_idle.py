@@ -27,25 +27,27 @@ class Host:
                 self.ranges.setdefault(region["tid"], []).append(region)
 
     def longest_call(self, tid, start, end):
-        """The call with the largest overlap, and that overlap."""
-        best = (0, None)
-        for call in sorted(self.calls.get(tid, []), key=lambda call: call["start"]):
-            overlap = min(call["end"], end) - max(call["start"], start)
-            if overlap > best[0]:
-                best = (overlap, call["name"])
-        return best
+        """The call with the largest overlap, and that overlap; of several the one that ends first, which may lie in another."""
+        overlaps = [(min(call["end"], end) - max(call["start"], start), call) for call in self.calls.get(tid, [])]
+        best = max(overlaps, key=lambda one: (one[0], -one[1]["end"]), default=(0, None))
+        return (best[0], best[1]["name"]) if best[0] > 0 else (0, None)
 
     def range(self, tid, start, end):
         """The range that is the innermost for most of the time, nothing where outside of ranges is most."""
         times, own = {}, self.ranges.get(tid, [])
-        points = sorted({start, end} | {p for one in own for p in (one["start_ns"], one["end_ns"]) if start < p < end})
-        for left, right in zip(points, points[1:]):
-            around = [one for one in own if one["start_ns"] <= left and one["end_ns"] >= right]
-            inner = max(around, key=lambda one: (one["start_ns"], -one["end_ns"]), default=None)
+        for left, right, inner in innermost(own, start, end, "start_ns", "end_ns"):
             key = None if inner is None else inner["region_id"]
             times[key] = times.get(key, 0) + right - left
         most = max(times, key=lambda key: times[key], default=None)
         return next((one["message"] or one["name"] for one in own if one["region_id"] == most), None)
+
+
+def innermost(ones, start, end, begins, ends):
+    """(start, end, one) of a time, with the one that started last of those that last then, or nothing."""
+    points = sorted({start, end} | {p for one in ones for p in (one[begins], one[ends]) if start < p < end})
+    for left, right in zip(points, points[1:]):
+        around = [one for one in ones if one[begins] <= left and one[ends] >= right]
+        yield left, right, max(around, key=lambda one: (one[begins], -one[ends]), default=None)
 
 
 def work_of(lane):
@@ -84,14 +86,15 @@ def causes(host, following, before, start, end, times):
     """(start, end, cause) of an idle interval, split where the cause changes."""
     process = host.process
     calls = launching_calls(process)
-    if following is not None:
-        call = calls.get(following["correlation_id"])
-        if call is None:
-            return None, [(start, end, "no_record")]
+    call = calls.get(following["correlation_id"]) if following else None
+    if call is not None:
         tid, launched = call["tid"], times[following["correlation_id"]]
     else:
-        call = calls.get(before["correlation_id"]) if before else None
-        tid, launched = (call["tid"] if call else before and before["tid"]), end
+        # Nothing says who launches what comes next: the thread is that of what ran before.
+        earlier = calls.get(before["correlation_id"]) if before else None
+        tid, launched = (earlier["tid"] if earlier else before and before["tid"]), end
+        if following is not None:
+            return tid, [(start, end, "no_record")]
     parts = []
     waiting = host.waiting.get(tid, [])
     points = sorted({start, end} | {p for p in (launched, *(p for pair in waiting for p in pair)) if start < p < end})
@@ -131,9 +134,10 @@ def gaps_of(lane, host):
     own = [[start, end, kind] for start, end, kind in outside if None not in (start, end) and start < end]
     own = own[:1] * (bool(own) and own[0][2] == "lead") + intervals(lane, work) + [one for one in own if one[2] == "tail"]
     for number, (start, end, kind) in enumerate(own):
-        following = next((one for one in work if one["start_ns"] >= end), None)
+        # While copies run, the next kernel is what is waited for.
+        following = next((one for one in work if one["start_ns"] >= end and (kind != "copy" or "dispatch_id" in one)), None)
         earlier = [one for one in work if one["end_ns"] <= start]
-        before = max(earlier, key=lambda one: (one["end_ns"], work.index(one)), default=None)
+        before = earlier[-1] if earlier else None
         tid, parts = causes(host, following, before, start, end, times)
         if kind != "idle":
             parts = [(start, end, "copy_only" if kind == "copy" else kind)]

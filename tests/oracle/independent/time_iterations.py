@@ -5,10 +5,12 @@ import math
 from .activity import lanes_of
 from .case import Case
 from .iterating import iterations_of, steady
+from .made_inputs import STEPS
 from .sums import deviation, grouped, mean, median, ordered, percent, ratio
 from .telemetry import samples_of, steps
 
-INPUTS = ("planted", "uneven_kernels", "sampled")
+INPUTS = (STEPS, "sampled", "planted")
+PLANTED = "kernels in no order before the steps give a repetition too many, and shift the others by one kernel"
 
 
 def iterations(source, options):
@@ -144,8 +146,8 @@ def energy_by_iteration(source, options):
 
 
 QUERIES = {
-    "iterations": Case(iterations, INPUTS),
-    "iteration_summary": Case(iteration_summary, INPUTS),
-    "run_parts": Case(run_parts, INPUTS),
+    "iterations": Case(iterations, INPUTS, known={"planted": PLANTED}),
+    "iteration_summary": Case(iteration_summary, INPUTS, known={"planted": PLANTED}),
+    "run_parts": Case(run_parts, (STEPS, "sampled", "two_nodes", "graphs")),
     "energy_by_iteration": Case(energy_by_iteration, ("sampled",)),
 }
