@@ -36,6 +36,27 @@ pub(crate) fn is_query(sql: &str) -> bool {
     matches!(first.and_then(keyword), Some(Keyword::SELECT | Keyword::WITH))
 }
 
+/// The statements of a text: what stands between its semicolons, but for those in quotes and comments. A text with one
+/// statement stays as it is, as does one that is unterminated, which the engine reports.
+pub(crate) fn statements(sql: &str) -> Vec<String> {
+    let whole = || vec![sql.to_owned()];
+    let Ok(located) = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location() else { return whole() };
+    let ends = located.iter().filter(|token| token.token == Token::SemiColon).map(|token| token.span.start);
+    let mut ends = ends.map(|start| (start.line, start.column)).peekable();
+    let mut parts = vec![String::new()];
+    let (mut line, mut column) = (1, 1);
+    for character in sql.chars() {
+        if ends.next_if_eq(&(line, column)).is_some() {
+            parts.push(String::new());
+        } else if let Some(part) = parts.last_mut() {
+            part.push(character);
+        }
+        (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
+    }
+    parts.retain(|part| tokens(part).is_some_and(|tokens| !tokens.is_empty()));
+    if parts.len() < 2 { whole() } else { parts.iter().map(|part| part.trim().to_owned()).collect() }
+}
+
 /// The tokens of a statement, without comments; `None` if a text in it is unterminated.
 fn tokens(sql: &str) -> Option<Vec<Token>> {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().ok()?;
@@ -73,6 +94,16 @@ mod tests {
         }
         for sql in ["", "-- SELECT 1", "DROP TABLE kernels -- SELECT", "'SELECT'", "\"select\""] {
             assert!(!is_query(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn statements_end_at_semicolons_outside_of_quotes_and_comments() {
+        let text = "SELECT ';' AS \"a;b\"; -- one; two\n/* ; */ SELECT 'it''s\nµ;';\n;SELECT 3 ; -- end;";
+        let expected = ["SELECT ';' AS \"a;b\"", "-- one; two\n/* ; */ SELECT 'it''s\nµ;'", "SELECT 3"];
+        assert_eq!(statements(text), expected);
+        for one in ["SELECT 1", " SELECT 1 ;; -- end", "", ";", "SELECT 1; SELECT 'open", "SELECT 1; /* SELECT 2"] {
+            assert_eq!(statements(one), [one]);
         }
     }
 

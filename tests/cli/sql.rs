@@ -153,3 +153,69 @@ fn shown_statements_are_complete() {
     let gaps = succeed(&["table", "idle_by_cause", "--show-sql"]);
     assert!(gaps.lines().next().unwrap().ends_with("--with idle_gaps`"), "{gaps}");
 }
+
+/// Statements with what stands between them in one text.
+const SEVERAL: [&str; 4] = [
+    "SELECT rank, count(*) AS n, ';' AS mark FROM kernels GROUP BY rank ORDER BY rank",
+    "SELECT name, sum(duration_ns) AS total_ns FROM regions GROUP BY name ORDER BY name",
+    "SELECT kind, queue_delay_ns FROM launches ORDER BY process, kind, target_id LIMIT 7",
+    "SELECT rank FROM kernels WHERE rank > 100",
+];
+
+#[test]
+fn several_statements_are_answered_as_each_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("answers");
+    let text = format!("/* the first; of all */ {} -- the last; of all\n;\n", SEVERAL.join(" ;\n"));
+    for format in ["json", "csv", "arrow"] {
+        for options in [&[][..], &["--rank", "1-2", "--window", "10%:70%"]] {
+            // What an older call wrote is replaced.
+            for _ in 0..2 {
+                let common = ["sql", &text, TWO_NODES, "-f", format, "-o", directory.to_str().unwrap()];
+                let together = run(&[&common[..], options].concat());
+                assert_eq!(together.code, 0, "{}", together.stderr);
+            }
+            assert_eq!(fs::read_dir(&directory).unwrap().count(), SEVERAL.len());
+            for (number, sql) in (1..).zip(SEVERAL) {
+                let alone = place.path().join("alone");
+                let common = ["sql", sql, TWO_NODES, "-f", format, "-o", alone.to_str().unwrap()];
+                assert!([0, 3].contains(&run(&[&common[..], options].concat()).code));
+                let together = fs::read(directory.join(format!("statement-{number}.{format}"))).unwrap();
+                assert!(together == fs::read(&alone).unwrap(), "{sql} as {format} with {options:?}");
+            }
+            fs::remove_dir_all(&directory).unwrap();
+        }
+    }
+    let shown = succeed(&["sql", &SEVERAL[..2].join(";\n"), TWO_NODES, "-f", "md"]);
+    let alone = |sql: &str| succeed(&["sql", sql, TWO_NODES, "-f", "md"]);
+    let expected = SEVERAL[..2].iter().map(|sql| format!("## {sql}\n\n{}", alone(sql)));
+    assert_eq!(shown, expected.collect::<Vec<String>>().join("\n"));
+}
+
+#[test]
+fn a_statement_that_fails_among_others_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("answers");
+    let output = ["-f", "csv", "-o", directory.to_str().unwrap()];
+    let with = |sql: &str| run(&[&["sql", sql, TWO_NODES][..], &output].concat());
+    let partial = with("SELECT 1 AS one; SELECT nothing FROM kernels; SELECT 3 AS three");
+    assert_eq!(partial.code, 5, "{}", partial.stderr);
+    assert!(partial.stderr.contains("statement-2: ") && partial.stderr.contains("nothing"), "{}", partial.stderr);
+    let names = ["statement-1.csv", "statement-3.csv"].map(|name| directory.join(name).is_file());
+    assert!(names == [true, true] && !directory.join("statement-2.csv").exists());
+    fs::remove_dir_all(&directory).unwrap();
+    for (sql, options, said) in [
+        ("SELECT 1; SHOW TABLES", &output[..], "statement 2 is no SELECT statement"),
+        ("SELECT 1; DROP TABLE kernels", &output, "statement 2 is no SELECT statement"),
+        ("SELECT 1; SELECT 2", &["-f", "csv"], "name a directory"),
+        ("SELECT one; SELECT two", &output, "two"),
+    ] {
+        let refused = run(&[&["sql", sql, TWO_NODES][..], options].concat());
+        assert_eq!(refused.code, 2, "{sql}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{sql}: {}", refused.stderr);
+    }
+    // One that gives no row, and none that gives one.
+    let empty = "SELECT rank FROM kernels WHERE rank > 100";
+    let none = run(&[&["sql", &format!("{empty}; {empty}"), TWO_NODES, "--rank", "77"][..], &output].concat());
+    assert_eq!(none.code, 3, "{}", none.stderr);
+}

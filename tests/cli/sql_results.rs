@@ -325,7 +325,6 @@ const UNKNOWN: &[&str] = &[
     "SELECT sum(x) FROM (VALUES (1), ('a')) t(x)",
     "SELECT * FROM (VALUES (1, 2), (3)) t(a, b)",
     "SELECT greatest() FROM kernels",
-    "SELECT 1; SELECT 2",
     "SELECT",
     "SELECT 'it",
     "SELECT /* it",

@@ -22,6 +22,7 @@ pub(crate) mod scan;
 pub(crate) mod schema;
 pub(crate) mod sessions;
 pub(crate) mod sql;
+mod statements;
 pub(crate) mod table;
 pub(crate) mod tables;
 pub(crate) mod trim;

@@ -1,4 +1,4 @@
-//! `sql QUERY INPUT…`: any statement over the canonical tables.
+//! `sql QUERY INPUT…`: any statement over the canonical tables, or several.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 
+use super::statements;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
@@ -19,7 +20,8 @@ use crate::cli::options::source_text::SourceArguments;
 use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
-use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
+use crate::columns::requests::Request;
+use crate::engine::{self, Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
 use crate::schema;
 
 /// Run your own SQL
@@ -28,32 +30,36 @@ use crate::schema;
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
   wavesieve sql 'SELECT name, SUM(duration) FROM kernels GROUP BY name' traces/ --dialect rocpd
   wavesieve sql gaps.sql traces/
+  wavesieve sql 'SELECT COUNT(*) FROM kernels; SELECT COUNT(*) FROM regions' traces/ -f csv -o counts/
   wavesieve sql 'DESCRIBE kernels'
+
+Several statements with semicolons between them are answered together, with the inputs opened once: one after the other, or into a \
+directory with -o, as statement-1.csv, statement-2.csv and so on.
 
 The tables and their columns: wavesieve schema
 The functions: wavesieve schema sql")]
 pub(crate) struct SqlArguments {
-    /// One SELECT statement, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
+    /// SELECT statements with semicolons between them, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
     #[arg(value_name = "QUERY", required_unless_present = "file")]
     query: Option<String>,
-    /// Read the statement from this file, - for standard input; -f FILE does too if FILE ends in .sql
+    /// Read the statements from this file, - for standard input; -f FILE does too if FILE ends in .sql
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Whose tables the names are
     #[arg(long, value_enum, default_value_t, value_name = "NAMES")]
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    alignment: AlignmentArguments,
+    pub(super) alignment: AlignmentArguments,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     #[command(flatten)]
-    cache: CacheArguments,
+    pub(super) cache: CacheArguments,
     #[command(flatten)]
-    output: OutputArguments,
+    pub(super) output: OutputArguments,
     #[command(flatten)]
-    source: SourceArguments,
+    pub(super) source: SourceArguments,
 }
 
 /// Runs the verb.
@@ -62,6 +68,10 @@ pub(crate) struct SqlArguments {
 /// When the inputs or the statement cannot be used.
 pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
+    let several = engine::statements(&query);
+    if several.len() > 1 {
+        return statements::run(&several, &input, arguments, global);
+    }
     check_output(&input, &arguments.output)?;
     if let Some(answer) = catalog(&query)? {
         if arguments.dialect == Dialect::Rocpd {
@@ -92,14 +102,17 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let result = source.add_to(in_texts(result, &arguments.output)?)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
-    // Source tables keep all rows and flag invalid ones in a column, so only derived tables leave rows out.
-    let derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
-    let derived = request.into_iter().filter(|(name, _)| derived(name)).collect();
-    messages::note_left_out(&trace, &derived, global)?;
+    messages::note_left_out(&trace, &derived(request), global)?;
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
+}
+
+/// The part of a request that may lack rows: source tables keep all and flag invalid ones in a column.
+pub(super) fn derived(request: Request) -> Request {
+    let is_derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
+    request.into_iter().filter(|(name, _)| is_derived(name)).collect()
 }
 
 /// The statement, and the inputs: the first of these stands in the place of a query that a file has.

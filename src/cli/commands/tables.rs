@@ -1,7 +1,6 @@
 //! `table NAME,NAME,… INPUT…`: answers several named queries, for which the inputs are read once.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use clap::{ArgMatches, Command, FromArgMatches};
@@ -19,14 +18,11 @@ use crate::cli::options::query::QueryArguments;
 use crate::cli::options::source_text::{SourceArguments, SourceLines, with_source_option};
 use crate::cli::output::answer;
 use crate::cli::output::answer::{extension, in_texts};
-use crate::cli::output::delivery::to_stdout;
 use crate::cli::output::messages;
+use crate::cli::output::several::{Titled, check_output, delivered, failure, print};
 use crate::columns::requests::united;
-use crate::engine::{
-    Answer, Query, QueryError, QueryOptions, Registry, referenced_columns, render, run_queries, shown,
-};
+use crate::engine::{Answer, Query, QueryOptions, Registry, referenced_columns, render, run_queries, shown};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
-use crate::input::is_unfinished;
 use crate::schema;
 use crate::trace::Trace;
 
@@ -51,7 +47,7 @@ pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec
 
 /// The command for the first list of queries among the words of a command line.
 pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Option<Command> {
-    let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.get(name).is_ok());
+    let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.contains(name));
     let list = words.skip_while(|word| word != "table").skip(1).find(is_list)?;
     let queries: Vec<&Query> = list.split(',').filter_map(|name| registry.get(name).ok()).collect();
     let mut command = Command::new(list).hide(true);
@@ -89,7 +85,9 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
-    let replaced = check_output(queries, &input, &output)?;
+    let files: Vec<String> = queries.iter().map(|query| file_name(query, output.format())).collect();
+    let replaced = check_output(&files, &input, &output)?;
+    let names: Vec<&str> = queries.iter().map(|query| query.name.as_str()).collect();
     let pictures: BTreeMap<&str, Pictures> = queries
         .iter()
         .map(|query| Ok((query.name.as_str(), Pictures::from_matches(query, matches, &input)?)))
@@ -122,7 +120,7 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
             let picture = draw(query, &answer)?;
             anyhow::Ok(Titled { title: query.declaration.title.clone(), answer, picture })
         };
-        let answers = delivered(queries, run_queries(&trace, &asked, titled)?).map_err(failure)?;
+        let answers = delivered(&names, run_queries(&trace, &asked, titled)?).map_err(failure)?;
         print(answers.iter().flatten(), &output, global)?;
         answers.iter().map(|titled| titled.as_ref().map(|titled| titled.answer.frame.height() == 0)).collect()
     };
@@ -142,13 +140,6 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     Ok(if unexplained { DONE } else { NO_DATA })
 }
 
-/// An answer with its title and what is drawn under it.
-struct Titled {
-    title: String,
-    answer: Answer,
-    picture: Option<String>,
-}
-
 /// Draws an answer where that was asked for.
 type Draw<'a> = dyn Fn(&Query, &Answer) -> anyhow::Result<Option<String>> + Sync + 'a;
 
@@ -161,82 +152,6 @@ fn parameters(query: &Query, matches: &ArgMatches) -> BTreeMap<String, String> {
 
 fn file_name(query: &Query, format: AnswerFormat) -> String {
     format!("{}.{}", query.name, extension(format))
-}
-
-/// Rejects an output that cannot hold the results, before anything is read. Returns whether there are older results to
-/// replace.
-fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArguments) -> Result<bool, Failure> {
-    let format = output.format();
-    let Some(path) = output.path() else {
-        if matches!(format, AnswerFormat::Table | AnswerFormat::Md) {
-            return Ok(false);
-        }
-        let reason = "only tables for people can follow one another; name a directory for the answers with -o";
-        return Err(Failure::Usage(reason.to_owned()));
-    };
-    let shown = path.display();
-    if path.is_file() {
-        return Err(Failure::Usage(format!("{shown} is a file; several answers need a directory, name one with -o")));
-    }
-    output.check()?;
-    if !path.is_dir() {
-        if path.exists() {
-            return Err(Failure::Usage(format!("{shown} is no directory; name one for the answers with -o")));
-        }
-        return Ok(false);
-    }
-    if input.contain(path) {
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another directory")));
-    }
-    let mut occupied = false;
-    for entry in fs::read_dir(path)? {
-        let name = entry?.file_name();
-        if is_unfinished(&name) {
-            continue;
-        }
-        occupied = true;
-        if !queries.iter().any(|query| name.to_str() == Some(&file_name(query, format))) {
-            let name = name.to_string_lossy();
-            return Err(Failure::Usage(format!("{shown} holds {name} too; name another directory with -o")));
-        }
-    }
-    Ok(occupied)
-}
-
-/// The results of the queries that succeeded, each in the place of its query. Reports which failed.
-///
-/// # Errors
-/// A failure that does not belong to one query, or the last query's failure if all failed.
-fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::Result<Vec<Option<T>>> {
-    let mut delivered = Vec::new();
-    let mut failures = Vec::new();
-    for (query, result) in queries.iter().zip(results) {
-        match result.map_err(anyhow::Error::downcast::<QueryError>) {
-            Ok(one) => delivered.push(Some(one)),
-            Err(Ok(error)) => {
-                delivered.push(None);
-                failures.push((query, error));
-            }
-            Err(Err(error)) => return Err(error),
-        }
-    }
-    if failures.len() == queries.len()
-        && let Some((_, error)) = failures.pop()
-    {
-        return Err(error.into());
-    }
-    for (query, error) in failures {
-        messages::print_note(format_args!("error: {}: {error}; the other answers are whole", query.name));
-    }
-    Ok(delivered)
-}
-
-/// Distinguishes query failures from others.
-fn failure(error: anyhow::Error) -> Failure {
-    match error.downcast::<QueryError>() {
-        Ok(error) => Failure::Query(error),
-        Err(error) => Failure::Other(error),
-    }
 }
 
 /// Writes a file for each result as soon as it is complete. Reports which results are empty, but not those of failed
@@ -259,8 +174,8 @@ fn write_files(
             write_file(&path, |out| answer::write_to_file(answer, output, out))?;
             anyhow::Ok((is_empty, picture.map(|picture| (query.declaration.title.clone(), picture))))
         })?;
-        let queries: Vec<&Query> = asked.iter().map(|(query, _)| *query).collect();
-        delivered(&queries, written)
+        let names: Vec<&str> = asked.iter().map(|(query, _)| query.name.as_str()).collect();
+        delivered(&names, written)
     };
     let write = if replaced { replace_directory } else { write_directory };
     let written = write(directory, fill).map_err(failure)?;
@@ -268,24 +183,4 @@ fn write_files(
         messages::print(format!("{title}\n\n{}\n", picture.trim_end()))?;
     }
     Ok(written.into_iter().map(|answer| answer.map(|(is_empty, _)| is_empty)).collect())
-}
-
-/// Prints titled answers one below the other.
-fn print<'a>(
-    answers: impl Iterator<Item = &'a Titled>,
-    output: &OutputArguments,
-    global: &GlobalArguments,
-) -> Result<(), Failure> {
-    to_stdout(|out| {
-        for (position, Titled { title, answer, picture }) in answers.enumerate() {
-            let blank = if position > 0 { "\n" } else { "" };
-            let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
-            writeln!(out, "{blank}{mark}{title}\n")?;
-            answer::write_for_people(answer, output, global, out)?;
-            if let Some(picture) = picture {
-                writeln!(out, "{}", picture.trim_end())?;
-            }
-        }
-        Ok(())
-    })
 }

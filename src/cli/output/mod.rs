@@ -8,3 +8,4 @@ pub(crate) mod messages;
 pub(crate) mod model_progress;
 pub(crate) mod pdf;
 pub(crate) mod progress;
+pub(crate) mod several;
