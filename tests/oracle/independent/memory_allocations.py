@@ -1,7 +1,7 @@
 """The family `memory`: allocations, what became of them, and how much is live."""
 
 from .case import Case
-from .inputs import insert, made, rows
+from .inputs import MADE, insert, made, rows
 from .markers import keyed
 from .sums import first_of_each, grouped, mean, median, ordered, percent, ratio
 
@@ -193,12 +193,21 @@ def more_memory(connection, number):
     insert(connection, "memory_allocate", **shared | {"level": "VIRTUAL"}, type="ALLOC", start=begin, end=begin + 10, address=0x6000_0000, size=1 << 30)
 
 
+# Allocations of one size and call in processes of two nodes, as they are.
+MADE["several_clocks"] = ("two_nodes", [])
+
 MEMORY = ("two_nodes", "churn", "sampled", "planted")
 
 QUERIES = {
     "allocation_summary": Case(allocation_summary, (*MEMORY, "hostile"), ((), ("--by", "gpu"), ("--by", "rank,tid"))),
     "scratch_summary": Case(scratch_summary, MEMORY, ((), ("--by", "hostname"))),
-    "allocation_churn": Case(allocation_churn, MEMORY, ((), ("--min-allocations", "1", "--top", "1"))),
-    "leak_candidates": Case(leak_candidates, MEMORY, ((), ("--top", "2"))),
+    "allocation_churn": Case(allocation_churn, MEMORY, ((), ("--min-allocations", "1", "--top", "1")), more=(("churn", ("--by", "gpu")),)),
+    "leak_candidates": Case(
+        leak_candidates,
+        MEMORY,
+        ((), ("--top", "2")),
+        more=(("several_clocks", ("--by", "gpu")),),
+        known={"several_clocks": "lives are compared over all processes of a group, whose clocks differ"},
+    ),
     "memory_high_water": Case(memory_high_water, MEMORY, ((), ("--by", "hostname"), ("--by", "rank"))),
 }
