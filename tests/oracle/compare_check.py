@@ -7,9 +7,12 @@ copies, all averaged over the GPUs; what must add up; and that swapped sides neg
 import argparse
 import itertools
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 from captures import open_processes, union_length, without_counter_passes
@@ -18,6 +21,7 @@ from common import Tally, database_files
 EFFECTS = ("calls_effect_ns", "speed_effect_ns", "mix_effect_ns", "selection_effect_ns")
 
 
+@cache
 def side(source):
     """Means over the GPUs that worked: span, busy, kernels by name (calls, time), copies by direction."""
     gpus = {}
@@ -66,8 +70,7 @@ def near(found, expected):
     return abs(found - expected) <= 2
 
 
-def check(tally, binary, base, new):
-    comparison, swapped = compared(binary, base, new), compared(binary, new, base)
+def check(tally, comparison, swapped, base, new):
     expected = {"base": side(base), "new": side(new)}
     label = lambda what: f"{base} {new}: {what}"
     totals = {row["metric"]: row for row in comparison["totals"]}
@@ -122,8 +125,11 @@ def main():
     parser.add_argument("--inputs", type=Path, nargs="+", required=True, help="databases and directories; all pairs are compared")
     arguments = parser.parse_args()
     tally = Tally()
+    pairs = list(itertools.permutations(arguments.inputs, 2))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        comparisons = dict(zip(pairs, pool.map(lambda pair: compared(arguments.binary, *pair), pairs)))
     for base, new in itertools.combinations(arguments.inputs, 2):
-        check(tally, arguments.binary, base, new)
+        check(tally, comparisons[base, new], comparisons[new, base], base, new)
     return tally.finish()
 
 

@@ -5,14 +5,16 @@ path and sums of metrics are worked out of source rows with Python's sqlite3, mo
 """
 
 import argparse
-import json
+import os
 import re
 import sys
 import tomllib
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 from captures import open_processes, whole
-from common import REPOSITORY, BinaryError, Tally, database_files, default_inputs, difference, run_binary
+from common import REPOSITORY, BinaryError, Findings, Tally, answered, database_files, default_inputs, difference, read_statements
 
 # Beginnings of the names in domains that hold an interface; annotations are no calls.
 INTERFACES = {"hip": ("hip", "__hip"), "hsa": ("hsa_",)}
@@ -78,11 +80,6 @@ class Source:
                 if call["id"] not in chosen or rank > chosen[call["id"]][0]:
                     chosen[call["id"]] = (rank, call)
         return {identity: call for identity, (_, call) in chosen.items()}
-
-
-def rows_of(binary, sql, path):
-    output = run_binary(binary, ["sql", sql, path, "-f", "json", "-q"])
-    return [] if output is None else json.loads(output)
 
 
 def launches(source):
@@ -281,14 +278,10 @@ def metric_sums(process, metrics):
     return records
 
 
-def compare_metrics(binary, path, process, metrics, compared):
-    sql = (
-        "SELECT metric, kernel_id, per, numerator, denominator, dispatches, kernel_dispatches FROM metric_sums "
-        "WHERE numerator IS NOT NULL ORDER BY metric, kernel_id, gpu, per_ordinal"
-    )
+def compare_metrics(rows, process, metrics, compared):
     expected = metric_sums(process, metrics)
     waves = metric_sums(process, {"waves": "SQ_WAVES"})
-    for row in rows_of(binary, sql, path):
+    for row in rows:
         if row["metric"] not in metrics or row["dispatches"] != row["kernel_dispatches"]:
             continue
         total, dispatches = expected[(row["metric"], row["kernel_id"])]
@@ -302,40 +295,54 @@ def compare_metrics(binary, path, process, metrics, compared):
     return None
 
 
-def check_process(tally, binary, path, process, metrics, compared):
+# What is asked of the program. Which kernels communicate is told by their names, which rules of the program's own sort.
+STATEMENTS = {
+    "communicating": "SELECT dispatch_id FROM kernels WHERE category = 'communication' ORDER BY dispatch_id",
+    "launches": "SELECT kind, target_id, correlation_id, api_name, tid, api_start_ns, api_end_ns, start_ns, end_ns, queue_delay_ns "
+    "FROM launches ORDER BY kind, target_id",
+    "dispatch_launches": "SELECT dispatch_id, launched, kernel_ns, api_ns, queue_delay_ns, prequeued, exposed_launch_ns, launch_bound "
+    "FROM dispatch_launches ORDER BY dispatch_id",
+    "collective_kernels": "SELECT dispatch_id, duration_ns, exposed_ns FROM collective_kernels ORDER BY dispatch_id",
+    "idle_gaps": "SELECT gpu, cause, SUM(duration_ns) AS idle_ns FROM idle_gaps WHERE cause NOT IN ('lead', 'tail') "
+    "GROUP BY gpu, cause ORDER BY gpu, cause",
+    "critical_path": "SELECT ordinal, kind, name, target_id, tid, start_ns, end_ns, duration_ns FROM critical_path ORDER BY ordinal",
+    "metric_sums": "SELECT metric, kernel_id, per, numerator, denominator, dispatches, kernel_dispatches FROM metric_sums "
+    "WHERE numerator IS NOT NULL ORDER BY metric, kernel_id, gpu, per_ordinal",
+}
+
+
+def check_process(findings, binary, path, process, metrics, compared):
     source = Source(process)
-    # Which kernels communicate is told by their names, which rules of the program's own sort.
-    communicating = rows_of(binary, "SELECT dispatch_id FROM kernels WHERE category = 'communication' ORDER BY dispatch_id", path)
+    found = dict(zip(STATEMENTS, map(answered, read_statements(binary, list(STATEMENTS.values()), path))))
     tables = {
-        "launches": (
-            launches(source),
-            "SELECT kind, target_id, correlation_id, api_name, tid, api_start_ns, api_end_ns, start_ns, end_ns, queue_delay_ns "
-            "FROM launches ORDER BY kind, target_id",
-        ),
-        "dispatch_launches": (
-            dispatch_launches(source),
-            "SELECT dispatch_id, launched, kernel_ns, api_ns, queue_delay_ns, prequeued, exposed_launch_ns, launch_bound "
-            "FROM dispatch_launches ORDER BY dispatch_id",
-        ),
-        "collective_kernels": (
-            exposed_collectives(source, {row["dispatch_id"] for row in communicating}),
-            "SELECT dispatch_id, duration_ns, exposed_ns FROM collective_kernels ORDER BY dispatch_id",
-        ),
+        "launches": launches(source),
+        "dispatch_launches": dispatch_launches(source),
+        "collective_kernels": exposed_collectives(source, {row["dispatch_id"] for row in found["communicating"]}),
     }
     if not source.pauses:
-        tables["idle_gaps"] = (
-            idle_causes(source),
-            "SELECT gpu, cause, SUM(duration_ns) AS idle_ns FROM idle_gaps WHERE cause NOT IN ('lead', 'tail') "
-            "GROUP BY gpu, cause ORDER BY gpu, cause",
-        )
-    for table, (expected, sql) in tables.items():
+        tables["idle_gaps"] = idle_causes(source)
+    for table, expected in tables.items():
         compared[table] = compared.get(table, 0) + len(expected)
-        tally.check(f"{path} {table}", difference(rows_of(binary, sql, path), expected))
-    parts = rows_of(binary, "SELECT ordinal, kind, name, target_id, tid, start_ns, end_ns, duration_ns FROM critical_path ORDER BY ordinal", path)
+        findings.check(f"{path} {table}", difference(found[table], expected))
+    parts = found["critical_path"]
     compared["critical_path"] = compared.get("critical_path", 0) + len(parts)
-    tally.check(f"{path} critical_path", check_path(parts, source))
+    findings.check(f"{path} critical_path", check_path(parts, source))
     if process.carries_counters():
-        tally.check(f"{path} metric_sums", compare_metrics(binary, path, process, metrics, compared))
+        findings.check(f"{path} metric_sums", compare_metrics(found["metric_sums"], process, metrics, compared))
+
+
+def check_database(binary, metrics, path):
+    """What was found about a database, and how many rows of each table were compared."""
+    findings, compared = Findings(), {}
+    processes = open_processes(path)
+    if len(processes) != 1 or processes[0].several:
+        print(f"SKIPPED {path}: it holds several processes", flush=True)
+        return findings, compared
+    try:
+        check_process(findings, binary, path, processes[0], metrics, compared)
+    except BinaryError as error:
+        findings.check(path, error)
+    return findings, compared
 
 
 def main():
@@ -343,17 +350,13 @@ def main():
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
     arguments = parser.parse_args()
-    tally, compared, metrics = Tally(), {}, plain_metrics()
-    for source in arguments.inputs or default_inputs():
-        for path in database_files(source):
-            processes = open_processes(path)
-            if len(processes) != 1 or processes[0].several:
-                print(f"SKIPPED {path}: it holds several processes", flush=True)
-                continue
-            try:
-                check_process(tally, arguments.binary, path, processes[0], metrics, compared)
-            except BinaryError as error:
-                tally.check(path, error)
+    tally, compared = Tally(), {}
+    paths = [path for source in arguments.inputs or default_inputs() for path in database_files(source)]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for findings, rows in pool.map(check_database, repeat(arguments.binary), repeat(plain_metrics()), paths):
+            tally.add(findings)
+            for table, count in rows.items():
+                compared[table] = compared.get(table, 0) + count
     for table in ("launches", "dispatch_launches", "idle_gaps", "collective_kernels", "critical_path", "metric_sums"):
         if not compared.get(table):
             tally.check(table, "no input gave it a row, so nothing was compared")

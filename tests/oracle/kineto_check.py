@@ -13,7 +13,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from common import Tally, read_table
+from common import Tally, answered, read_tables
 
 CATEGORIES = ("kernel", "gpu_memcpy", "gpu_memset")
 COMMUNICATION = re.compile("nccl|rccl|cross_device_reduce", re.IGNORECASE)
@@ -84,10 +84,11 @@ def main():
     for path in paths:
         by_device = events_of(path)
         exact = [breakdown(events) for events in by_device.values()]
-        own = [{key: row[key] for key in exact[0]} for row in read_table(arguments.binary, "time_breakdown", path)]
+        answers = read_tables(arguments.binary, ["time_breakdown", "kernel_summary"], path)
+        own = [{key: row[key] for key in exact[0]} for row in answered(answers["time_breakdown"])]
         own, exact = (sorted(rows, key=lambda row: list(row.values())) for rows in (own, exact))
         tally.check(f"{path.name}: time_breakdown", None if own == exact else (own, exact))
-        rows = read_table(arguments.binary, "kernel_summary", path, ["--name", "full"])
+        rows = answered(answers["kernel_summary"])
         ours = {row["kernel_name"]: (row["calls"], row["total_ns"]) for row in rows}
         theirs = kernels(by_device)
         differing = {name: (ours.get(name), theirs.get(name)) for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)}

@@ -8,7 +8,6 @@ import json
 import math
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import datafusion
@@ -19,7 +18,8 @@ import pyarrow
 import pyarrow.dataset
 import pyarrow.parquet
 
-from common import REPOSITORY, Tally, run_binary
+from common import REPOSITORY, Tally, answered, read_statements
+from shared_datasets import dataset
 
 INPUTS = [REPOSITORY / "fixtures" / name for name in ("two_nodes", "hostile", "counters", "planted")]
 
@@ -95,22 +95,28 @@ def plain(value):
     return value
 
 
-def of_binary(binary, table, dataset):
-    return json.loads(run_binary(binary, ["sql", f"SELECT * FROM {table}", dataset, "-f", "json"]) or "[]")
+def of_binary(binary, tables, dataset):
+    """The rows of each table in order, of one start of the binary."""
+    answers = read_statements(binary, [f"SELECT * FROM {table}" for table in tables], dataset)
+    return {table: in_order(answered(rows)) for table, rows in zip(tables, answers)}
 
 
 def key(row):
     return [(value is not None, str(value)) for value in row.values()]
 
 
+def in_order(rows):
+    """Rows as they are compared; identity comes first, so that an order by it is nearly total."""
+    return sorted(map(normal, rows), key=key)
+
+
 def differs(found, expected):
-    """How rows differ, whatever their order."""
+    """How rows differ from those that are in order, whatever their own order is."""
     if len(found) != len(expected):
         return f"{len(found)} rows, expected {len(expected)}"
     if expected and list(found[0]) != list(expected[0]):
         return f"columns {list(found[0])}, expected {list(expected[0])}"
-    # Identity comes first, so that an order by it is nearly total.
-    for one, other in zip(sorted(map(normal, found), key=key), sorted(map(normal, expected), key=key)):
+    for one, other in zip(in_order(found), expected):
         for name, value in other.items():
             if value != one[name] and not close(value, one[name]):
                 return f"{name}: {one[name]!r}, expected {value!r}"
@@ -169,17 +175,38 @@ def wrong_layout(path, described):
     return "; ".join(wrong) or None
 
 
-def spark(binary, datasets, tally, python):
+def spark(datasets, tally, python):
     """The same in Spark, in a process of its own."""
     script = Path(__file__).with_name("open_in_spark.py")
-    for dataset in datasets:
-        tables = [table["name"] for table in json.loads((dataset / "tables.json").read_text()) if table["files"]]
+    for dataset, tables in datasets.items():
         ended = subprocess.run([python, script, dataset, *tables], capture_output=True, text=True, check=False)
         if ended.returncode != 0:
             tally.check(f"Spark {dataset}", ended.stderr.strip().splitlines()[-1])
             continue
         for table, rows in json.loads(ended.stdout).items():
-            tally.check(f"Spark {table}", differs(rows, of_binary(binary, table, dataset)))
+            tally.check(f"Spark {table}", differs(rows, tables[table]))
+
+
+def check_table(tally, checked, source, converted, described, rows_of):
+    """A table of a dataset as each reader has it."""
+    table = described["name"]
+    empty = not described["files"]
+    for path in sorted((converted / table).glob("*.parquet")):
+        tally.check(f"{source.name} {table}/{path.name}", wrong_layout(path, described))
+    expected = [] if empty else rows_of[table]
+    folder = converted / "_schema" / f"{table}.parquet" if empty else converted / table
+    for reader, read in READERS.items():
+        if empty and reader in ("DuckDB", "DataFusion"):
+            continue  # their views name the file; the statements of the engines are checked over them
+        try:
+            rows, kinds = read(str(folder))
+        except Exception as error:  # each library has its own kinds
+            tally.check(f"{reader} {source.name} {table}", str(error).splitlines()[0])
+            continue
+        tally.check(f"{reader} {source.name} {table}", differs(rows, expected))
+        if reader not in WITHOUT_INTEGERS:
+            tally.check(f"{reader} {source.name} {table} types", wrong_kinds(kinds, described))
+        checked[reader] += 1
 
 
 def main():
@@ -189,35 +216,18 @@ def main():
     arguments = parser.parse_args()
     tally = Tally()
     checked = dict.fromkeys(READERS, 0)
-    with tempfile.TemporaryDirectory() as work:
-        datasets = []
-        for source in INPUTS:
-            dataset = Path(work) / source.name
-            run_binary(arguments.binary, ["convert", source, "-o", dataset, "--with", "all", "-q"])
-            datasets.append(dataset)
-            for described in json.loads((dataset / "tables.json").read_text()):
-                table = described["name"]
-                empty = not described["files"]
-                for path in sorted((dataset / table).glob("*.parquet")):
-                    tally.check(f"{source.name} {table}/{path.name}", wrong_layout(path, described))
-                expected = [] if empty else of_binary(arguments.binary, table, dataset)
-                folder = dataset / "_schema" / f"{table}.parquet" if empty else dataset / table
-                for reader, read in READERS.items():
-                    if empty and reader in ("DuckDB", "DataFusion"):
-                        continue  # their views name the file; the statements of the engines are checked over them
-                    try:
-                        rows, kinds = read(str(folder))
-                    except Exception as error:  # each library has its own kinds
-                        tally.check(f"{reader} {source.name} {table}", str(error).splitlines()[0])
-                        continue
-                    tally.check(f"{reader} {source.name} {table}", differs(rows, expected))
-                    if reader not in WITHOUT_INTEGERS:
-                        tally.check(f"{reader} {source.name} {table} types", wrong_kinds(kinds, described))
-                    checked[reader] += 1
-        if arguments.spark:
-            spark(arguments.binary, datasets[:1], tally, arguments.spark)
-        else:
-            print("skipped: Spark (name a Python with pyspark by --spark)")
+    datasets = {}
+    for source in INPUTS:
+        converted = dataset(arguments.binary, source, "--with", "all")
+        tables = json.loads((converted / "tables.json").read_text())
+        rows_of = of_binary(arguments.binary, [table["name"] for table in tables if table["files"]], converted)
+        datasets[converted] = rows_of
+        for described in tables:
+            check_table(tally, checked, source, converted, described, rows_of)
+    if arguments.spark:
+        spark(dict([next(iter(datasets.items()))]), tally, arguments.spark)
+    else:
+        print("skipped: Spark (name a Python with pyspark by --spark)")
     for reader, tables in checked.items():
         print(f"{reader}: {tables} tables opened and compared")
     return tally.finish()

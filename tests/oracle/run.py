@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,13 @@ from zlib import crc32
 import datafusion
 import duckdb
 
-from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, read_table, run_binary
+from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, run_binary, shown_statements
 from sampled import sampled
+from shared_datasets import dataset
+from starts import by_flag, front_matter, options_of, starts, words
 
+# What a quick run asks, with the default options of all queries: ranks of two nodes, counters, and iterations with PyTorch's ranges.
+QUICK = [REPOSITORY / "fixtures" / name for name in ("two_nodes", "counters", "planted")]
 
 # Thread traces and program counter samples, in a folder without databases.
 THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
@@ -56,22 +59,7 @@ PARAMETER_SETS = {
 }
 
 
-def front_matter(query):
-    """Keys at the head of a query file; a key that is repeated becomes a list of its lines."""
-    files = list((REPOSITORY / "queries").rglob(f"{query}.sql"))
-    keys = {}
-    for line in files[0].read_text().splitlines() if files else []:
-        if not line.startswith("--"):
-            break
-        key, _, value = line[2:].partition(":")
-        keys.setdefault(key.strip(), []).append(value.strip())
-    return keys
-
-
-def words(keys, key):
-    return " ".join(keys.get(key, [])).replace(",", " ").split()
-
-
+@cache
 def option_sets(query):
     """Options to try a query with, as far as its front matter allows them."""
     keys = front_matter(query)
@@ -123,6 +111,38 @@ def turns(position, every_option):
         return every_option or not options or (crc32(" ".join(options).encode()) + position) % 3 == 0
 
     return is_tried
+
+
+def asks(queries, is_tried):
+    """Every query with the flags of every set of options that is tried."""
+    return [(query, by_flag(options)) for query in queries for options in option_sets(query) if is_tried(options)]
+
+
+def words_of(flags):
+    return " ".join(options_of(flags))
+
+
+class Statements:
+    """The SQL of every query with every set of options, which is the same for all inputs."""
+
+    def __init__(self, binary, queries, is_tried):
+        self.shown = {}
+        for start in starts(asks(queries, is_tried)):
+            try:
+                shown = shown_statements(binary, start.queries, start.options())
+            except BinaryError:
+                shown = {query: self.alone(binary, query, flags) for query, flags in start.queries.items()}
+            self.shown |= {(query, words_of(flags)): shown[query] for query, flags in start.queries.items()}
+
+    @staticmethod
+    def alone(binary, query, flags):
+        try:
+            return shown_statements(binary, [query], options_of(flags))[query]
+        except BinaryError as error:
+            return error
+
+    def of(self, query, flags):
+        return self.shown[(query, words_of(flags))]
 
 
 def what_is_missing(sql, default_tables):
@@ -177,35 +197,9 @@ def tolerance_for(engine):
     return tolerance_of
 
 
-def ask(binary, queries, source, options, folder):
-    """Records of each query, of one call for all of them; a query that fails alone has the error in their place.
-
-    That a list of queries is answered as each alone is a test of `table` (tests/cli/tables.rs).
-    """
-    folder.mkdir()
-    try:
-        run_binary(binary, ["table", ",".join(queries), source, "-f", "json", "-o", folder, *options])
-        return {query: json.loads((folder / f"{query}.json").read_text()) for query in queries}
-    except (BinaryError, OSError, json.JSONDecodeError):
-        return {query: ask_alone(binary, query, source, options) for query in queries}
-
-
-def ask_alone(binary, query, source, options):
-    try:
-        return read_table(binary, query, source, options)
-    except (BinaryError, json.JSONDecodeError) as error:
-        return error
-
-
-@cache
-def statement(binary, query, options):
-    """The SQL of a query, which is the same for all inputs."""
-    return run_binary(binary, ["table", query, "--show-sql", *options])
-
-
 def compare_query(tally, label, direct, stored, sql, engines, default_tables):
     """All comparisons of one query with one set of options; returns the number of rows."""
-    for answer in (direct, stored):
+    for answer in (direct, stored, sql):
         if isinstance(answer, Exception):
             tally.check(label, answer)
             return 0
@@ -220,47 +214,29 @@ def compare_query(tally, label, direct, stored, sql, engines, default_tables):
     return len(direct)
 
 
-def compare_input(tally, binary, source, work, queries, rows_seen, is_tried):
-    """Converts an input to a dataset and compares every query over both; what was written is deleted at the end.
+class Comparison:
+    """What all inputs are compared with, and how many rows each query gave."""
 
-    `is_tried` decides which options beside the defaults this input is asked with.
-    """
-    work.mkdir()
-    try:
-        compare_in(tally, binary, source, work / "dataset", queries, rows_seen, is_tried)
-    finally:
-        shutil.rmtree(work)
+    def __init__(self, tally, binary, statements, default_tables, queries):
+        self.tally, self.binary, self.statements, self.default_tables = tally, binary, statements, default_tables
+        self.rows_seen = dict.fromkeys(queries, 0)
 
-
-def compare_in(tally, binary, source, dataset, queries, rows_seen, is_tried):
-    try:
-        if run_binary(binary, ["convert", source, "-o", dataset, "--with", "all"]) is None:
-            raise BinaryError("convert found no trace")
-        # Without --with a dataset has the other tables.
-        plain = Path(f"{dataset}-plain")
-        run_binary(binary, ["convert", source, "-o", plain])
-        default_tables = {table["name"] for table in json.loads((plain / "tables.json").read_text())}
-        engines = [DuckDb(dataset), DataFusion(dataset)]
-    except Exception as error:
-        tally.check(f"{source} convert", error)
-        return
-    by_options = {}
-    for query in queries:
-        for options in filter(is_tried, option_sets(query)):
-            by_options.setdefault(tuple(options), []).append(query)
-    for n, (options, asked) in enumerate(by_options.items()):
-        direct = ask(binary, asked, source, options, Path(f"{dataset}-direct-{n}"))
-        stored = ask(binary, asked, dataset, options, Path(f"{dataset}-stored-{n}"))
-        for query in asked:
-            try:
-                sql = statement(binary, query, options)
-            except BinaryError as error:
-                tally.check(f"{source} {query}", error)
-                continue
-            label = f"{source} {query} {' '.join(options)}".strip()
-            rows_seen[query] += compare_query(
-                tally, label, direct[query], stored[query], sql, engines, default_tables
-            )
+    def compare_input(self, source, queries, is_tried):
+        """Compares every query over an input and the dataset of it; `is_tried` decides with which options."""
+        try:
+            stored_in = dataset(self.binary, source, "--with", "all")
+            engines = [DuckDb(stored_in), DataFusion(stored_in)]
+        except Exception as error:
+            self.tally.check(f"{source} convert", error)
+            return
+        for start in starts(asks(queries, is_tried)):
+            direct, stored = (start.read(self.binary, place) for place in (source, stored_in))
+            for query, flags in start.queries.items():
+                label = f"{source} {query} {words_of(flags)}".strip()
+                sql = self.statements.of(query, flags)
+                self.rows_seen[query] += compare_query(
+                    self.tally, label, direct[query], stored[query], sql, engines, self.default_tables
+                )
 
 
 def analysis_database(binary, folder):
@@ -270,46 +246,55 @@ def analysis_database(binary, folder):
     return path
 
 
+def asked_inputs(arguments, queries, work):
+    """The inputs, each with the queries that it is asked."""
+    if arguments.quick:
+        return [(source, queries) for source in arguments.inputs or QUICK]
+    of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
+    made = [sampled(work), analysis_database(arguments.binary, work)]
+    asked = [(source, queries) for source in [*(arguments.inputs or default_inputs()), *made, THREAD_TRACE]]
+    return asked + [(source, of_counters) for source in WORKLOADS if source.exists()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry, an analysis database and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
+    parser.add_argument("--quick", action="store_true", help="ask three fixtures, or the inputs and no others, with the default options alone")
     parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each third one")
-    parser.add_argument("--work", type=Path, help="folder for the datasets")
+    parser.add_argument("--work", type=Path, help="folder for inputs that are made")
     arguments = parser.parse_args()
     tally = Tally()
     listed = json.loads(run_binary(arguments.binary, ["table", "--list", "-f", "json"]))
     queries = [record["name"] for record in listed]
     if arguments.queries:
         queries = [query for query in queries if query in arguments.queries]
-    rows_seen = dict.fromkeys(queries, 0)
+    any_option = lambda options: not options or not arguments.quick
+    statements = Statements(arguments.binary, queries, any_option)
+    # Without --with a dataset has the other tables, whatever the input is.
+    plain = dataset(arguments.binary, QUICK[0])
+    default_tables = {table["name"] for table in json.loads((plain / "tables.json").read_text())}
+    comparison = Comparison(tally, arguments.binary, statements, default_tables, queries)
     with tempfile.TemporaryDirectory(dir=arguments.work) as work:
         # Most of the time goes into other processes; the engines of an input stay in one thread.
-        of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
-        made = [sampled(work), analysis_database(arguments.binary, work)]
-        asked = [(source, queries) for source in [*(arguments.inputs or default_inputs()), *made, THREAD_TRACE]]
-        asked += [(source, of_counters) for source in WORKLOADS if source.exists()]
-        # Most of the time goes into other processes; the engines of an input stay in one thread.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            comparisons = [
+            compared = [
                 pool.submit(
-                    compare_input,
-                    tally,
-                    arguments.binary,
+                    comparison.compare_input,
                     source,
-                    Path(work) / f"input-{n}",
                     its_queries,
-                    rows_seen,
-                    turns(n, arguments.every_option),
+                    (lambda options: not options) if arguments.quick else turns(n, arguments.every_option),
                 )
-                for n, (source, its_queries) in enumerate(asked)
+                for n, (source, its_queries) in enumerate(asked_inputs(arguments, queries, work))
             ]
-        for comparison in comparisons:
-            comparison.result()
-    for query, rows in rows_seen.items():
-        if rows == 0:
-            tally.check(query, "no input gave it a row, so nothing was compared")
+        for one in compared:
+            one.result()
+    # That every query gives rows is a test of the goldens (tests/cli/goldens.rs).
+    with_rows = sum(rows > 0 for rows in comparison.rows_seen.values())
+    print(f"{with_rows} of {len(queries)} queries gave {sum(comparison.rows_seen.values())} rows")
+    if with_rows == 0:
+        tally.check("all", "no query gave a row, so nothing was compared")
     return tally.finish()
 
 

@@ -5,16 +5,20 @@ Only Python's sqlite3 and the base tables are used, and intervals are united by 
 
 import argparse
 import math
+import os
 import statistics
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 import numpy
 
 import edge_cases
 from captures import open_processes, union_length, without_counter_passes
-from common import BinaryError, Tally, database_files, default_inputs, difference, read_table
+from common import Findings, Tally, database_files, default_inputs, difference
+from starts import by_flag, options_of, starts
 
 
 def grouped(rows, key):
@@ -397,21 +401,28 @@ def picked(records, columns):
     return [{column: record.get(column) for column in columns} for record in records]
 
 
-def compare(tally, binary, source, query, expected, columns, options=(), order=None):
-    try:
-        found = picked(read_table(binary, query, source, options), columns)
-    except (BinaryError, ValueError) as error:
-        tally.check(f"{source} {query}", error)
+def compare(findings, source, query, flags, found, expected, order):
+    label = f"{source} {query} {' '.join(options_of(flags))}".rstrip()
+    if isinstance(found, Exception):
+        findings.check(label, found)
         return
+    found = picked(found, list(expected[0]) if expected else [])
     if order:
         found.sort(key=order)
-    tally.check(f"{source} {query} {' '.join(options)}".rstrip(), difference(found, expected))
+    findings.check(label, difference(found, expected))
 
 
-def check_input(tally, binary, source, compared):
+def check_input(binary, source):
+    """What was found about an input, and how many rows of each query were compared."""
+    findings, compared = Findings(), {}
+    check(findings, binary, source, compared)
+    return findings, compared
+
+
+def check(findings, binary, source, compared):
     processes = [process for path in database_files(source) for process in open_processes(path)]
     if any(process.several for process in processes):
-        tally.check(source, "captures with several processes are beyond this check")
+        findings.check(source, "captures with several processes are beyond this check")
         return
     all_processes, processes = processes, without_counter_passes(processes)
     busy, concurrency = busy_and_concurrency(processes)
@@ -457,10 +468,14 @@ def check_input(tally, binary, source, compared):
         for bins in (1, 7, 100, 1000):
             expected = short_kernel_histogram(processes, threshold, bins)
             answers.append(("short_kernel_histogram", expected, (*options, "--bins", str(bins)), None))
-    for query, expected, options, order in answers:
+    asked = [(query, by_flag(options)) for query, _, options, _ in answers]
+    found = {}
+    for start in starts(asked):
+        records = start.read(binary, source)
+        found |= {(query, *options_of(flags)): records[query] for query, flags in start.queries.items()}
+    for (query, flags), (_, expected, options, order) in zip(asked, answers):
         compared[query] = compared.get(query, 0) + len(expected)
-        columns = list(expected[0]) if expected else []
-        compare(tally, binary, source, query, expected, columns, options, order)
+        compare(findings, source, query, flags, found[(query, *options)], expected, order)
 
 
 def main():
@@ -468,13 +483,13 @@ def main():
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
     arguments = parser.parse_args()
-    tally = Tally()
-    compared = {}
-    for source in arguments.inputs or default_inputs():
-        check_input(tally, arguments.binary, source, compared)
-    with tempfile.TemporaryDirectory() as work:
-        for source in edge_cases.make(work):
-            check_input(tally, arguments.binary, source, compared)
+    tally, compared = Tally(), {}
+    with tempfile.TemporaryDirectory() as work, ProcessPoolExecutor(os.cpu_count()) as pool:
+        sources = [*(arguments.inputs or default_inputs()), *edge_cases.make(work)]
+        for findings, rows in pool.map(check_input, repeat(arguments.binary), sources):
+            tally.add(findings)
+            for query, count in rows.items():
+                compared[query] = compared.get(query, 0) + count
     for query, rows in compared.items():
         if rows == 0:
             tally.check(query, "no input gave it a row, so nothing was compared")

@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -15,10 +16,12 @@ from pathlib import Path
 
 import duckdb
 
-from common import REPOSITORY, BinaryError, Tally, run_binary, same_value
+from common import REPOSITORY, BinaryError, Tally, answered, read_statements, same_value
+from shared_datasets import dataset
 
 STATEMENTS = Path(__file__).with_name("statements.sql")
 REFUSED = "-- refused:"
+STATEMENTS_OF_A_START = 40
 
 
 def statements():
@@ -89,10 +92,9 @@ def in_order(row):
     return [(value is not None, str(value)) for value in row]
 
 
-def problem(binary, dataset, connection, sql):
-    """How the binary differs from DuckDB, in words, or None."""
+def problem(records, connection, sql):
+    """How the records of the binary differ from DuckDB, in words, or None."""
     names, rows = of_duckdb(connection, sql)
-    records = json.loads(run_binary(binary, ["sql", sql, dataset, "-f", "json"]) or "[]")
     if rows and records and list(records[0]) != names:
         return f"columns {list(records[0])}, expected {names}"
     found = [list(record.values()) for record in records]
@@ -107,21 +109,48 @@ def problem(binary, dataset, connection, sql):
     return None
 
 
-def refusal(binary, dataset, sql, words):
+def refused_alone(binary, dataset, sql, words):
     """What is wrong with how the binary refuses a statement, or None."""
-    command = [str(Path(binary).resolve()), "sql", sql, str(dataset)]
-    finished = subprocess.run(command, capture_output=True, check=False)
+    finished = run(binary, sql, dataset)
     message = finished.stderr.decode()
     if finished.returncode == 2 and words in message:
         return None
     return f"exit {finished.returncode}, {message.strip()!r}, expected a refusal with {words!r}"
 
 
-def check(binary, dataset, connection, sql, refused):
-    try:
-        return refusal(binary, dataset, sql, refused) if refused else problem(binary, dataset, connection, sql)
-    except (BinaryError, duckdb.Error, json.JSONDecodeError) as error:
-        return str(error).splitlines()[0]
+def refused_together(binary, dataset, refused):
+    """The same for statements of one start, in which each refusal is named and one good statement is answered."""
+    with tempfile.TemporaryDirectory() as work:
+        sql = ";\n".join(["SELECT 1 AS one", *(sql for sql, _ in refused)])
+        finished = run(binary, sql, dataset, "-f", "json", "-o", Path(work) / "answers")
+        message = finished.stderr.decode()
+        if finished.returncode != 5 or [path.name for path in Path(work, "answers").iterdir()] != ["statement-1.json"]:
+            return [f"exit {finished.returncode}, {message.strip()!r}, expected one answer"] * len(refused)
+    said = dict(re.findall(r"(?m)^error: statement-(\d+): (.*)$", message))
+    return [
+        None if words in said.get(str(number), "") else f"{said.get(str(number))!r}, expected a refusal with {words!r}"
+        for number, (_, words) in enumerate(refused, 2)
+    ]
+
+
+def run(binary, sql, *words):
+    command = [Path(binary).resolve(), "sql", sql, *words]
+    return subprocess.run([str(word) for word in command], capture_output=True, check=False)
+
+
+def compared(binary, dataset, connection, statements):
+    """What is wrong with the answers of one start, statement by statement."""
+    problems = []
+    for sql, records in zip(statements, read_statements(binary, statements, dataset)):
+        try:
+            problems.append(problem(answered(records), connection, sql))
+        except (BinaryError, duckdb.Error, json.JSONDecodeError) as error:
+            problems.append(str(error).splitlines()[0])
+    return problems
+
+
+def in_parts(statements, size):
+    return [statements[start : start + size] for start in range(0, len(statements), size)]
 
 
 def main():
@@ -130,15 +159,22 @@ def main():
     parser.add_argument("--inputs", type=Path, nargs="+", default=[REPOSITORY / "fixtures" / name for name in ("two_nodes", "hostile")])
     arguments = parser.parse_args()
     tally, started = Tally(), time.monotonic()
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, source in enumerate(arguments.inputs):
-            dataset = Path(work) / str(number)
-            run_binary(arguments.binary, ["convert", source, "-o", dataset, "--quiet"])
-            connection = connect(dataset)
-            corpus = [*statements(), *functions()]
-            checks = [pool.submit(check, arguments.binary, dataset, connection, *one) for one in corpus]
-            for (sql, _), checked in zip(corpus, checks):
-                tally.check(f"{source}: {sql}", checked.result())
+    corpus = [*statements(), *functions()]
+    answerable, refused = ([one for one in corpus if bool(one[1]) == is_refused] for is_refused in (False, True))
+    for number, source in enumerate(arguments.inputs):
+        converted = dataset(arguments.binary, source)
+        connection = connect(converted)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = in_parts([sql for sql, _ in answerable], STATEMENTS_OF_A_START)
+            compare = lambda part: compared(arguments.binary, converted, connection, part)
+            problems = [problem for found in pool.map(compare, parts) for problem in found]
+            # What a refusal says alone hardly depends on the data.
+            if number == 0:
+                problems += pool.map(lambda one: refused_alone(arguments.binary, converted, *one), refused)
+            else:
+                problems += refused_together(arguments.binary, converted, refused)
+        for (sql, _), found in zip([*answerable, *refused], problems):
+            tally.check(f"{source}: {sql}", found)
     print(f"{len(corpus)} statements over {len(arguments.inputs)} datasets in {time.monotonic() - started:.1f} s")
     return tally.finish()
 
