@@ -76,7 +76,9 @@ add_needed_steps() {
       *) cargo_steps=(build "${cargo_steps[@]}") ;;
     esac
   fi
-  python_steps=(environment "${python_steps[@]}")
+  case "${#python_steps[@]} ${cargo_steps[*]}" in
+    0*tests* | 0*properties* | 0*fuzzing* | 0*cluster* | 0*packages* | [1-9]*) python_steps=(environment "${python_steps[@]}") ;;
+  esac
 }
 
 set_sizes() {

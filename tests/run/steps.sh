@@ -35,7 +35,8 @@ features() {
 tests() {
   use_tools
   # Tests without their tools are skipped, but not where everything could be installed.
-  if [ "$mode" = all ] && [ "$(id -u)" -eq 0 ] && [ -d "$WAVESIEVE_DATA" ] && [ -z "$(absent_for tests)" ] && [ -n "${WAVESIEVE_HIP:-}" ]; then
+  if [ "$mode" = all ] && [ "$(id -u)" -eq 0 ] && [ -d "$WAVESIEVE_DATA" ] && [ -n "${WAVESIEVE_HIP:-}" ] \
+    && [ -z "$(absent_for tests)$(absent_for device_code)" ]; then
     export WAVESIEVE_REQUIRE_TOOLS=1
   fi
   cargo_tests
@@ -66,21 +67,33 @@ fuzzing() { bash tests/fuzz/run.sh; }
 
 environment() {
   # Debian's packages and Python's libraries for the steps that were asked for.
-  local step packages=()
-  for step in "${cargo_steps[@]}" "${python_steps[@]}"; do
-    # The quick run takes the tools that are there: compilers for device code are large.
-    [ "$mode $step" != "quick tests" ] || continue
-    read -r -a more < <(tools_of "$step" | tr '\n' ' ') || true
+  local step steps=("${cargo_steps[@]}" "${python_steps[@]}") packages=() more
+  ! compiles_device_code || steps+=(device_code)
+  for step in "${steps[@]}"; do
+    read -r -a more < <(tools_of "$step") || true
     packages+=("${more[@]}")
   done
   need "${packages[@]}" || true
-  if ! make_environment "$venv" tests/requirements.txt; then
-    [ "${CI:-}" != true ] || return 1
-    skip environment "Python's libraries cannot be installed; python3-venv and a registry of Python packages are needed"
-    echo "there is no Python environment" >"$work/no-python"
+  if compiles_device_code && ! device_libraries; then
+    echo "WARNING: the test of device_code is skipped: Debian's device libraries cannot be had" >&2
   fi
-  [ "$mode" != deep ] || make_environment "$deep_venv" tests/requirements-deep.txt
-  [ "$mode" = quick ] || device_libraries || echo "WARNING: the test of device_code is skipped" >&2
+  [ "${#python_steps[@]}" -eq 1 ] || libraries
+}
+
+compiles_device_code() {
+  # The quick run takes compilers of device code if they are there: they are large.
+  [ "$mode" != quick ] || return 1
+  case " ${cargo_steps[*]} " in *" tests "* | *" properties "*) ;; *) return 1 ;; esac
+}
+
+libraries() {
+  if make_environment "$venv" tests/requirements.txt \
+    && { [ "$mode" != deep ] || make_environment "$deep_venv" tests/requirements-deep.txt; }; then
+    return
+  fi
+  echo "without Python's libraries" >"$work/no-python"
+  [ "${CI:-}" != true ] || return 1
+  skip environment "Python's libraries cannot be installed: they need python3-venv, and a registry of Python packages"
 }
 
 engines() {

@@ -22,7 +22,7 @@ need() {
 
 install_packages() {
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    echo "WARNING: install ${packages[*]}: only root can do it here, by apt-get" >&2
+    echo "WARNING: these packages are absent, and only root can install them here, by apt-get: $*" >&2
     return 1
   fi
   update_lists && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null && return
@@ -33,7 +33,9 @@ install_packages() {
 tools_of() {
   # tools_of STEP: pairs of a tool and its package
   case "$1" in
-    tests) echo clang++-19 clang-19 ld.lld-19 lld-19 llvm-readelf-19 llvm-19 openssl openssl groff groff-base git git ;;
+    tests | properties) echo python3 python3 git git openssl openssl groff groff-base ;;
+    device_code) echo clang++-19 clang-19 ld.lld-19 lld-19 llvm-readelf-19 llvm-19 ;;
+    fuzzing) echo python3 python3 ;;
     pages) echo node nodejs npm npm chromium chromium pdftotext poppler-utils ;;
     agents) echo node nodejs npm npm ;;
     viewers) echo otf2-print otf2-tools module:otf2 python3-otf2 ;;
