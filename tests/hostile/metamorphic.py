@@ -28,11 +28,13 @@ from common import Tally  # noqa: E402
 KEY = "rocprofiler-sdk-tool"
 SHIFT_NS = 3_600_000_000_123
 PARTS = 3
-GENERATE = [
-    "--ranks", "1", "--gpus-per-node", "2", "--gpus-per-rank", "2", "--streams", "3", "--threads", "2", "--iterations", "3",
-    "--kernels", "9", "--dispatches", "120", "--regions", "240", "--copies", "14", "--allocations", "9", "--counters", "2",
-    "--counter-instances", "2", "--seed", "11",
-]  # fmt: skip
+GENERATE = ["--ranks", "1", "--gpus-per-node", "2", "--gpus-per-rank", "2"]
+SIZES = {
+    "--streams": 3, "--threads": 2, "--iterations": 3, "--kernels": 9, "--dispatches": 120, "--regions": 240, "--copies": 14,
+    "--allocations": 9, "--counters": 2, "--counter-instances": 2,
+}  # fmt: skip
+# Of the captures that a commit is judged by. Another seed makes captures of other sizes, with their rows in another order.
+SEED = 11
 
 # Named queries whose answers hold no absolute time and no number of a row.
 QUERIES = [
@@ -56,13 +58,20 @@ BY_STREAM = [
 ]
 
 
-class Database:
-    """A rocpd database that is changed in place."""
+class Capture:
+    """A capture that is changed in place, with an order of its own for each seed."""
+
+    def __init__(self, path, seed):
+        self.path, self.seed = path, seed
+
+    def drawn(self, purpose):
+        return random.Random(f"{self.seed} {purpose}")
+
+
+class Database(Capture):
+    """A rocpd database."""
 
     form = "rocpd"
-
-    def __init__(self, path):
-        self.path = path
 
     def changed(self, change):
         connection = sqlite3.connect(self.path, isolation_level=None)
@@ -91,7 +100,7 @@ class Database:
         """Gives the rows of a table other ids, in another order."""
         tables = self.tables(connection)
         rows = [row for (row,) in connection.execute(f'SELECT id FROM "{tables[base]}"') if row not in keep]
-        own = random.Random(base)
+        own = self.drawn(base)
         new = own.sample(range(1, 3 * len(rows) + 10), len(rows))
         # Negative ids stand between the old and the new ones.
         fresh = {row: -value - 1000 for row, value in zip(rows, new)}
@@ -150,13 +159,10 @@ class Database:
         self.changed(change)
 
 
-class Document:
-    """A rocprofv3 JSON file that is changed in place."""
+class Document(Capture):
+    """A rocprofv3 JSON file."""
 
     form = "json"
-
-    def __init__(self, path):
-        self.path = path
 
     def changed(self, change):
         document = json.loads(self.path.read_text())
@@ -180,7 +186,7 @@ class Document:
 
     def permute(self):
         def change(process):
-            own = random.Random(1)
+            own = self.drawn("order")
             for group in ("buffer_records", "callback_records"):
                 for name in sorted(process[group]):
                     own.shuffle(process[group][name])
@@ -211,13 +217,10 @@ class Document:
         self.changed(change)
 
 
-class Tables:
-    """A folder of rocprofv3 CSV that is changed in place."""
+class Tables(Capture):
+    """A folder of rocprofv3 CSV."""
 
     form = "csv"
-
-    def __init__(self, path):
-        self.path = path
 
     def changed(self, change, prefix=0):
         for path in sorted(self.path.glob("*.csv")):
@@ -243,7 +246,7 @@ class Tables:
         self.changed(self.each(("Start_Timestamp", "End_Timestamp"), lambda time: str(int(time) + SHIFT_NS)))
 
     def permute(self):
-        own = random.Random(1)
+        own = self.drawn("order")
         self.changed(lambda name, header, rows: rows if "agent_info" in name else own.sample(rows, len(rows)))
 
     def rename_streams(self):
@@ -258,8 +261,8 @@ class Tables:
 class Tester:
     """Compares the answers over captures of one form."""
 
-    def __init__(self, binary, tally, origin, work, make):
-        self.binary, self.tally, self.origin, self.work, self.make = binary, tally, origin, work, make
+    def __init__(self, binary, tally, origin, work, make, seed):
+        self.binary, self.tally, self.origin, self.work, self.make, self.seed = binary, tally, origin, work, make, seed
         self.form = make.form
 
     def run(self, arguments):
@@ -280,7 +283,7 @@ class Tester:
         folder.mkdir()
         target = folder / self.origin.name
         (shutil.copytree if self.origin.is_dir() else shutil.copy)(self.origin, target)
-        return self.make(target)
+        return self.make(target, self.seed)
 
     def compare(self, label, expected, found):
         for query, answer in expected.items():
@@ -321,16 +324,20 @@ class Tester:
         self.tally.check(f"{self.form} twice: it is said", None if told else str(notes)[:300])
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--binary", required=True)
-    arguments.add_argument("--generator", required=True, help="the built example generate_trace")
-    options = arguments.parse_args()
-    tally = Tally()
+def recipe(seed):
+    """What the generator is asked for: sizes are drawn, but those of the fixed seed."""
+    own = random.Random(seed)
+    drawn = {option: own.randint((size + 1) // 2, 2 * size) for option, size in SIZES.items()}
+    sizes = SIZES if seed == SEED else drawn
+    return [*GENERATE, *(str(word) for pair in sizes.items() for word in pair), "--seed", str(seed)]
+
+
+def compare_captures(options, tally, seed):
+    """All changes of a capture of each form."""
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         for form in ["rocpd", "json"]:
-            command = [options.generator, *GENERATE, "--format", form, "-o", work / "made" / form]
+            command = [options.generator, *recipe(seed), "--format", form, "-o", work / "made" / form]
             subprocess.run(command, check=True, capture_output=True)
         database, document = (next(path for path in sorted((work / "made" / form).rglob("*")) if path.is_file()) for form in ("rocpd", "json"))
         tables = work / "made" / "csv"
@@ -340,7 +347,22 @@ def main():
             own = work / make.form
             (own / "parts").mkdir(parents=True)
             (own / "twice").mkdir()
-            Tester(pathlib.Path(options.binary).resolve(), tally, origin, own, make).all()
+            Tester(pathlib.Path(options.binary).resolve(), tally, origin, own, make, seed).all()
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--binary", required=True)
+    arguments.add_argument("--generator", required=True, help="the built example generate_trace")
+    arguments.add_argument("--seed", type=int, default=SEED, help="of the first capture")
+    arguments.add_argument("--runs", type=int, default=1, help="captures, each with the next seed")
+    options = arguments.parse_args()
+    tally = Tally()
+    for seed in range(options.seed, options.seed + options.runs):
+        failed = tally.failed
+        compare_captures(options, tally, seed)
+        if tally.failed > failed:
+            print(f"repeat: metamorphic.py --seed {seed}", flush=True)
     return tally.finish()
 
 

@@ -688,9 +688,9 @@ def sums_problem(breakdown, concurrency, window, subject):
     return None
 
 
-def random_windows(subject, count):
+def random_windows(subject, count, seed):
     """Windows of any kind: within the activity, beyond it, of no length, and at the sides of events."""
-    generator = random.Random(20)
+    generator = random.Random(seed)
     events = [row for process in subject.processes for row in process.valid("kernels", "memory_copies")]
     if not events:
         return
@@ -768,12 +768,12 @@ def compare_summary(tally, subject, window):
         tally.check(f"{subject.source} kernel_summary {' '.join(options)}", error)
 
 
-def check_input(tally, binary, source, count):
+def check_input(tally, binary, source, count, seed):
     with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(2) as pool:
         subject = Subject(binary, source, work)
         kept = []
         jobs = [pool.submit(compare_case, tally, subject, place, filters, kept) for place, filters in enumerate(cases(subject))]
-        for window in random_windows(subject, count if subject.rows < MANY_ROWS else count // 4):
+        for window in random_windows(subject, count if subject.rows < MANY_ROWS else count // 4, seed):
             jobs.append(pool.submit(compare_summary, tally, subject, window))
             if subject.rows < MANY_ROWS:
                 jobs.append(pool.submit(compare_accounting, tally, subject, window))
@@ -788,13 +788,16 @@ def main():
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
     parser.add_argument("--windows", type=int, default=12, help="random windows of an input")
+    parser.add_argument("--seed", type=int, default=20, help="of the random windows")
     arguments = parser.parse_args()
     tally = Tally()
     for source in arguments.inputs or default_inputs():
         try:
-            check_input(tally, arguments.binary, source, arguments.windows)
+            check_input(tally, arguments.binary, source, arguments.windows, arguments.seed)
         except (BinaryError, ValueError) as error:
             tally.check(source, error)
+    if tally.failed:
+        print(f"repeat: filters.py --seed {arguments.seed}")
     return tally.finish()
 
 
