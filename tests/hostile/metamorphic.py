@@ -9,6 +9,7 @@
 """
 
 import argparse
+import concurrent.futures
 import csv
 import json
 import pathlib
@@ -265,17 +266,22 @@ class Tester:
         self.binary, self.tally, self.origin, self.work, self.make, self.seed = binary, tally, origin, work, make, seed
         self.form = make.form
 
-    def run(self, arguments):
-        finished = subprocess.run([self.binary, *map(str, arguments), "-f", "json", "-q"], capture_output=True, check=False)
-        if finished.returncode not in (0, 3):
-            return f"exit {finished.returncode}: {finished.stderr.decode(errors='replace')[-500:]}"
-        return "no data" if finished.returncode == 3 else json.loads(finished.stdout)
+    def answers(self, arguments, names):
+        """The answer of each name, of one start of the program that writes a file for each; what went wrong in its place."""
+        with tempfile.TemporaryDirectory(dir=self.work) as scratch:
+            folder = pathlib.Path(scratch, "answers")
+            command = [self.binary, *map(str, arguments), "-f", "json", "-q", "-o", folder]
+            finished = subprocess.run(command, capture_output=True, check=False)
+            if finished.returncode not in (0, 3):
+                return dict.fromkeys(names, f"exit {finished.returncode}: {finished.stderr.decode(errors='replace')[-500:]}")
+            return {name: json.loads((folder / f"{file}.json").read_text()) for name, file in names.items()}
 
     def named(self, source):
-        return {query: self.run(["table", query, source]) for query in QUERIES}
+        return self.answers(["table", ",".join(QUERIES), source], {query: query for query in QUERIES})
 
     def asked(self, statements, source):
-        return {statement: self.run(["sql", statement, source]) for statement in statements}
+        names = {statement: f"statement-{number}" for number, statement in enumerate(statements, 1)}
+        return self.answers(["sql", "; ".join(statements), source], names)
 
     def copy(self, name):
         """A copy of the capture in a folder of its own."""
@@ -288,7 +294,7 @@ class Tester:
     def compare(self, label, expected, found):
         for query, answer in expected.items():
             problem = None
-            if isinstance(answer, str) and answer != "no data":
+            if isinstance(answer, str):
                 problem = answer
             elif answer != found[query]:
                 differing = [(one, other) for one, other in zip(answer, found[query]) if one != other]
@@ -296,7 +302,8 @@ class Tester:
             self.tally.check(f"{self.form} {label}: {query[:60]}", problem)
 
     def all(self):
-        named, sums = self.named(self.origin), self.asked(SUMS, self.origin)
+        named, asked = self.named(self.origin), self.asked(SUMS + BY_STREAM, self.origin)
+        sums, by_stream = ({statement: asked[statement] for statement in statements} for statements in (SUMS, BY_STREAM))
         for name in ["kernel_summary", "api_summary"]:
             self.tally.check(f"{self.form} {name} has rows", None if len(named[name]) > 2 else str(named[name])[:300])
         for name in ["shift", "permute"]:
@@ -309,17 +316,24 @@ class Tester:
             part.part(number)
             whole = self.work / "parts" / str(number)
             shutil.move(part.path.parent, whole)
-        self.compare("parts", sums, self.asked(SUMS, self.work / "parts"))
-        processes = self.run(["sql", "SELECT COUNT(*) AS n FROM processes", self.work / "parts"])
+        count = "SELECT COUNT(*) AS n FROM processes"
+        found = self.asked([*SUMS, count], self.work / "parts")
+        self.compare("parts", sums, found)
+        processes = found[count]
         self.tally.check(f"{self.form} parts: processes", None if processes == [{"n": PARTS}] else str(processes)[:300])
         renamed = self.copy("renamed")
         renamed.rename_streams()
-        self.compare("renamed", self.asked(BY_STREAM, self.origin), self.asked(BY_STREAM, renamed.path))
-        self.compare("renamed", sums, self.asked(SUMS, renamed.path))
+        found = self.asked(SUMS + BY_STREAM, renamed.path)
+        self.compare("renamed", by_stream, found)
+        self.compare("renamed", sums, found)
         for name in ["one", "other"]:
             shutil.move(self.copy(f"twice_{name}").path.parent, self.work / "twice" / name)
         self.compare("twice", named, self.named(self.work / "twice"))
-        notes = self.run(["sql", "SELECT check_id FROM anomalies", self.work / "twice"])
+        checks = "SELECT check_id FROM anomalies"
+        found = self.asked([checks, count], self.work / "twice")
+        notes = found[checks]
+        once = found[count] == [{"n": 1}]
+        self.tally.check(f"{self.form} twice: processes", None if once else str(found[count])[:300])
         told = {"check_id": "repeated_capture"} in notes
         self.tally.check(f"{self.form} twice: it is said", None if told else str(notes)[:300])
 
@@ -343,11 +357,14 @@ def compare_captures(options, tally, seed):
         tables = work / "made" / "csv"
         tables.mkdir()
         csv_of.write(database, tables)
+        testers = []
         for origin, make in [(database, Database), (document, Document), (tables, Tables)]:
             own = work / make.form
             (own / "parts").mkdir(parents=True)
             (own / "twice").mkdir()
-            Tester(pathlib.Path(options.binary).resolve(), tally, origin, own, make, seed).all()
+            testers.append(Tester(pathlib.Path(options.binary).resolve(), tally, origin, own, make, seed))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(Tester.all, testers))
 
 
 def main():

@@ -12,10 +12,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 
-from common import ANSWERED, BinaryError, Tally, default_inputs, difference, read_table, run_binary
+from common import ANSWERED, BinaryError, Tally, answered, default_inputs, difference, read_statements, read_table, run_binary
+from shared_datasets import dataset
+from starts import starts
 
 TABLES = (
     "processes agents queues streams threads code_objects kernel_symbols kernels memory_copies memory_allocations"
@@ -38,6 +42,13 @@ def first(extent):
 
 def last(extent):
     return extent and extent[1]
+
+
+def first_by_kernel(rows):
+    found = {}
+    for row in rows:
+        found.setdefault(row["kernel_id"], row)
+    return found
 
 
 class Process:
@@ -76,20 +87,21 @@ class Process:
         found.sort()
         return found[index] if index < len(found) else None
 
+    @cached_property
+    def symbols(self):
+        return first_by_kernel(self.tables["kernel_symbols"])
+
+    @cached_property
+    def dispatches(self):
+        return first_by_kernel(self.tables["kernels"] + self.tables["counter_dispatches"])
+
     def kernel_names(self, row):
-        for symbol in self.tables["kernel_symbols"]:
-            if symbol["kernel_id"] == row["kernel_id"]:
-                return symbol["kernel_name"], symbol["short_name"]
-        return (f"kernel_{row['kernel_id']}",) * 2
+        symbol = self.symbols.get(row["kernel_id"])
+        return (symbol["kernel_name"], symbol["short_name"]) if symbol else (f"kernel_{row['kernel_id']}",) * 2
 
     def kernel_category(self, row):
-        for symbol in self.tables["kernel_symbols"]:
-            if symbol["kernel_id"] == row["kernel_id"]:
-                return symbol["category"]
-        for dispatch in self.tables["kernels"] + self.tables["counter_dispatches"]:
-            if dispatch["kernel_id"] == row["kernel_id"]:
-                return dispatch["category"]
-        return None
+        found = self.symbols.get(row["kernel_id"]) or self.dispatches.get(row["kernel_id"])
+        return found and found["category"]
 
 
 class Side:
@@ -307,8 +319,8 @@ def unfiltered(binary, source):
     """The processes of an input with all their rows, and the names of the tables that have any."""
     processes = {}
     filled = []
-    for table in TABLES:
-        rows = fetch(binary, source, table)
+    answers = read_statements(binary, [f"SELECT * FROM {table}" for table in TABLES], source)
+    for table, rows in zip(TABLES, map(answered, answers)):
         if rows:
             filled.append(table)
         for row in rows:
@@ -339,6 +351,20 @@ def in_any_order(rows):
     return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
+class Expected:
+    """Rows of a table in whatever order, sorted once for all that is compared with them."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.texts = sorted(map(json.dumps, rows))
+
+    def problem(self, found):
+        """How other rows differ. Most are equal to the letter; others may still be within the tolerance."""
+        if sorted(map(json.dumps, found)) == self.texts:
+            return None
+        return difference(in_any_order(found), in_any_order(self.rows))
+
+
 def renumbered(rows):
     """Rows without what depends on which other processes there are."""
     return [{name: value for name, value in row.items() if name not in ("process", "device", "node")} for row in rows]
@@ -352,8 +378,7 @@ class Subject:
         self.source = source
         self.work = Path(work)
         self.processes, self.filled = unfiltered(binary, source)
-        self.dataset = self.work / "whole"
-        run_binary(binary, ["convert", source, "-o", self.dataset, "-q"])
+        self.dataset = dataset(binary, source)
         self.rows = sum(len(rows) for process in self.processes for rows in process.tables.values())
 
     def every(self, table):
@@ -361,8 +386,8 @@ class Subject:
 
     def common(self, table, column):
         """Values of a column, the most frequent first."""
-        values = [row[column] for row in self.every(table) if row[column] is not None]
-        return sorted(set(values), key=lambda value: (-values.count(value), str(value)))
+        counts = Counter(row[column] for row in self.every(table) if row[column] is not None)
+        return sorted(counts, key=lambda value: (-counts[value], str(value)))
 
 
 def sides(subject):
@@ -536,15 +561,16 @@ def compare_case(tally, subject, place, filters, kept):
             expected[table] = None if rows is None or expected[table] is None else expected[table] + rows
     kept.append(sum(len(rows or ()) for rows in expected.values()))
     ranks = any(isinstance(chosen, Ranks) for chosen in filters)
+    ready = {}
 
     def check(way, found, tables, same_numbers=True):
         for table in tables:
             if expected[table] is None:
                 continue
-            left, right = found[table], expected[table]
-            if not same_numbers:
-                left, right = renumbered(left), renumbered(right)
-            tally.check(f"{label} {table} {way}", difference(in_any_order(left), in_any_order(right)))
+            key, given = (table, same_numbers), (lambda rows: rows) if same_numbers else renumbered
+            if key not in ready:
+                ready[key] = Expected(given(expected[table]))
+            tally.check(f"{label} {table} {way}", ready[key].problem(given(found[table])))
 
     try:
         folder = subject.work / f"case-{place}"
@@ -717,19 +743,22 @@ def random_windows(subject, count, seed):
 def compare_accounting(tally, subject, window):
     label = f"{subject.source} {' '.join(window.options())}"
     expected = accounting(subject, window)
-    by_gpu = ["--by", "process,gpu"]
+    of_gpus = {"--by": "process,gpu"}
+    asked = [(query, of_gpus) for query in ("time_breakdown", "busy", "gpu_concurrency")] + [("gpu_timeline", {})]
+    # Which are asked of the input and which of its dataset alternates.
+    places = {query: (subject.source, subject.dataset)[(place + len(window.written)) % 2] for place, (query, _) in enumerate(asked)}
+    found = {}
+    for source in (subject.source, subject.dataset):
+        for start in starts((query, flags) for query, flags in asked if places[query] == source):
+            found |= start.read(subject.binary, source, window.options())
     try:
         answers = []
-        for place, (query, options) in enumerate(
-            (("time_breakdown", by_gpu), ("busy", by_gpu), ("gpu_concurrency", by_gpu), ("gpu_timeline", []))
-        ):
-            source = (subject.source, subject.dataset)[(place + len(window.written)) % 2]
-            found = read_table(subject.binary, query, source, [*window.options(), *options])
+        for place, (query, _) in enumerate(asked):
             columns = list(expected[place][0]) if expected[place] else []
-            picked = [{column: row.get(column) for column in columns} for row in found]
+            picked = [{column: row.get(column) for column in columns} for row in answered(found[query])]
             order = (lambda row: 0) if query == "gpu_timeline" else (lambda row: list(row.values())[:3])
             tally.check(f"{label} {query}", difference(sorted(picked, key=order), sorted(expected[place], key=order)))
-            answers.append(found)
+            answers.append(found[query])
         tally.check(f"{label} sums", sums_problem(answers[0], answers[2], window, subject))
     except (BinaryError, ValueError) as error:
         tally.check(label, error)
