@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,25 +15,29 @@ PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
+def _shared_datasets() -> ModuleType:
+    """What converts inputs once for all checks."""
+    path = PROJECT / "tests" / "oracle" / "shared_datasets.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(autouse=True)
 def _in_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(PROJECT)
-    for name in [name for name in os.environ if name.startswith("WAVESIEVE_") and name != "WAVESIEVE_BINARY"]:
+    kept = ("WAVESIEVE_BINARY", "WAVESIEVE_SHARED_WORK")
+    for name in [name for name in os.environ if name.startswith("WAVESIEVE_") and name not in kept]:
         monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")
-def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def converted() -> Callable[[str], Path]:
     """The dataset of a fixture with all derived tables, made by the program without this package."""
-    folder = tmp_path_factory.mktemp("datasets")
+    from wavesieve import find_program
 
-    def convert(name: str) -> Path:
-        path = folder / name
-        if not path.exists():
-            from wavesieve import find_program
-
-            command = [find_program(), "-q", "convert", f"fixtures/{name}", "-o", str(path), "--with", "all"]
-            subprocess.run(command, check=True, cwd=PROJECT)
-        return path
-
-    return convert
+    # A test may name another program.
+    program, shared = str(Path(find_program()).absolute()), _shared_datasets()
+    return lambda name: shared.dataset(program, PROJECT / "fixtures" / name, "--with", "all")

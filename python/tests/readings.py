@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+PROJECT = Path(__file__).resolve().parents[2]
 FIXTURES = ("two_nodes", "merged", "counters", "planted")
 
 

@@ -17,7 +17,7 @@ import wavesieve
 from wavesieve.dataset import Dataset, rank_list
 from wavesieve.xxh3 import xxh3
 
-from .readings import is_packed, parquet, parts, same_rows
+from .readings import PROJECT, is_packed, parquet, parts, same_rows
 
 
 def _packed(folder: Path) -> Path:
@@ -171,15 +171,20 @@ def _is_of_rank(part: Path, rank: int) -> bool:
     return rank in pl.read_parquet(part, hive_partitioning=False)["rank"].to_list()
 
 
-@pytest.fixture
-def copied(converted: Callable[[str], Path], tmp_path: Path) -> Path:
-    """A dataset that a test may damage, with many parts if it is packed."""
-    path = tmp_path / "dataset"
-    if is_packed(converted("two_nodes")):
-        wavesieve.open("fixtures/two_nodes").convert(path, pack=1)
-    else:
-        shutil.copytree(converted("two_nodes"), path)
+@pytest.fixture(scope="module")
+def parted(converted: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with many parts if it is packed."""
+    path = converted("two_nodes")
+    if is_packed(path):
+        path = tmp_path_factory.mktemp("parted") / "dataset"
+        wavesieve.open(PROJECT / "fixtures" / "two_nodes").convert(path, pack=1)
     return path
+
+
+@pytest.fixture
+def copied(parted: Path, tmp_path: Path) -> Path:
+    """A dataset that a test may damage."""
+    return Path(shutil.copytree(parted, tmp_path / "dataset"))
 
 
 READINGS: dict[str, Callable[[wavesieve.Trace], object]] = {
@@ -195,7 +200,9 @@ READINGS: dict[str, Callable[[wavesieve.Trace], object]] = {
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("kind", ["missing", "truncated", "replaced", "foreign"])
-def test_a_damaged_dataset_is_never_silently_healthy(kind: str, reading: str, copied: Path, tmp_path: Path) -> None:
+def test_a_damaged_dataset_is_never_silently_healthy(
+    kind: str, reading: str, copied: Path, converted: Callable[[str], Path]
+) -> None:
     part = next(path for path in parts(copied, "kernels") if _is_of_rank(path, 1))
     if kind == "missing":
         part.unlink()
@@ -208,8 +215,7 @@ def test_a_damaged_dataset_is_never_silently_healthy(kind: str, reading: str, co
         data[-40] ^= 1
         part.write_bytes(data)
     else:
-        wavesieve.open("fixtures/planted").convert(tmp_path / "other")
-        shutil.copy(parts(tmp_path / "other", "kernels")[0], part)
+        shutil.copy(parts(converted("planted"), "kernels")[0], part)
     with pytest.warns(wavesieve.PartialResultWarning, match="rank"):
         READINGS[reading](wavesieve.open(copied))
 

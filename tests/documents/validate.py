@@ -11,11 +11,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 
 HERE = Path(__file__).parent
+QUERIES = ("kernel_summary", "time_breakdown", "trace_health", "device_constants")
 COMPATIBLE = ["rocinsight", "rocinsight-0.1.0", "rocinsight-0.2.0", "rocinsight-0.3.0", "rocinsight-0.4.0"]
 
 
@@ -60,25 +63,26 @@ def of_json_outputs(binary, schemas, source):
     info = json.loads(printed("info", *source, "-f", "json"))
     check = json.loads(printed("check", *source, "-f", "json"))
     outputs = [("info", info), ("check", check)]
-    for query in ("kernel_summary", "time_breakdown", "trace_health", "device_constants"):
-        table = json.loads(printed("table", query, *source, "-f", "json"))
-        lines = [json.loads(line) for line in printed("table", query, *source, "-f", "jsonl").splitlines()]
-        outputs += [("table", table), ("table", lines)]
-        if table != lines:
-            yield f"{query}: -f json and -f jsonl differ"
+    with tempfile.TemporaryDirectory() as directory:
+        for form in ("json", "jsonl"):
+            printed("table", ",".join(QUERIES), *source, "-f", form, "-o", f"{directory}/{form}")
+        for query in QUERIES:
+            table = json.loads(Path(directory, "json", f"{query}.json").read_text())
+            lines = [json.loads(line) for line in Path(directory, "jsonl", f"{query}.jsonl").read_text().splitlines()]
+            outputs += [("table", table), ("table", lines)]
+            if table != lines:
+                yield f"{query}: -f json and -f jsonl differ"
     # A source may name several inputs, of which compare takes each once a side.
     sides = [word for word in source if word != "-i"]
     comparison = printed("compare", "--base", *sides, "--new", *sides, "-f", "json")
     if comparison:
         outputs.append(("compare", json.loads(comparison)))
-    held = printed("lab", "replay", str(HERE.parents[1] / "fixtures/capture"), "--inspect", "-f", "json")
-    outputs.append(("lab-replay", json.loads(held)))
     with tempfile.TemporaryDirectory() as directory:
         printed("convert", *source, "-o", f"{directory}/dataset")
         outputs.append(("dataset", json.loads((Path(directory) / "dataset/manifest.json").read_text())))
     for name, output in outputs:
         yield from (f"{name}: {problem}" for problem in problems(strict(schemas[name]), output))
-        if name not in ("table", "dataset", "lab-replay"):
+        if name not in ("table", "dataset"):
             yield from (f"{name} with a key more: {problem}" for problem in problems(schemas[name], extended(output)))
     # What no program writes must be refused, or the schemas check nothing.
     for name, output, key in (("info", info, "rank"), ("check", check, "severity"), ("dataset", outputs[-1][1], "format")):
@@ -88,6 +92,13 @@ def of_json_outputs(binary, schemas, source):
             record[key] = [None]
             if not list(problems(schemas[name], torn)):
                 yield f"{name}: a wrong {key} is not refused"
+
+
+def of_a_capture(binary, schema):
+    """What is wrong with what `lab replay` says of a capture."""
+    command = [binary, "lab", "replay", HERE.parents[1] / "fixtures/capture", "--inspect", "-f", "json", "--quiet"]
+    held = subprocess.run(command, capture_output=True, check=True).stdout
+    return [f"lab-replay: {problem}" for problem in problems(strict(schema), json.loads(held))]
 
 
 def plain(text):
@@ -148,6 +159,36 @@ def keys(document):
                 yield f"{table['id']}: rows have other columns than declared"
 
 
+def of_source_in_all(binary, schemas, other, source, compatible_versions):
+    """What is wrong with the documents of a source, in every format."""
+    as_json = written(binary, source, "--format", "json")
+    document = json.loads(as_json)
+    yield from problems(strict(schemas["document"]), document)
+    yield from (f"with a key more: {problem}" for problem in problems(schemas["document"], extended(document)))
+    yield from keys(document)
+    if "--source-dir" not in source:
+        yield from of_json_outputs(binary, schemas, source)
+    markdown = written(binary, source, "--format", "markdown").decode()
+    text = written(binary, source, "--format", "text").decode()
+    yield from missing(document, markdown, text)
+    for version in compatible_versions:
+        theirs = json.loads(written(binary, source, "--json-compat", version))
+        yield from (f"{version}: {problem}" for problem in problems(other, theirs))
+        if version != "rocinsight" and theirs["schema_version"] != version.split("-")[1]:
+            yield f"{version} has version {theirs['schema_version']}"
+    with tempfile.TemporaryDirectory() as directory:
+        again = Path(directory) / "again.json"
+        subprocess.run([binary, "analyze", *source, "--quiet", "-o", again, "--threads", "1"], check=False)
+        if again.read_bytes() != as_json:
+            yield "written again it has other bytes"
+
+
+def of_pages(binary, source):
+    """A page written again, by its other name and with one thread, has the same bytes."""
+    if written(binary, source, "--format", "html") != written(binary, source, "--format", "webview", "--threads", "1"):
+        yield "written again the page has other bytes"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
@@ -159,7 +200,7 @@ def main():
     other = json.loads((HERE / "rocinsight.json").read_text())
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
-    schemas = {}
+    schemas = {"document": own}
     for topic in ("info", "check", "table", "dataset", "compare", "lab-replay"):
         text = subprocess.run([options.binary, "schema", topic], capture_output=True, check=True).stdout
         schemas[topic] = json.loads(text)
@@ -179,32 +220,17 @@ def main():
     if options.source_dir:
         of_source = ["--source-dir", options.source_dir]
         sources += [of_source, [options.inputs[0], *of_source]]
+    checked = [("lab replay", lambda: of_a_capture(options.binary, schemas["lab-replay"]))]
     for source in sources:
-        found = []
-        as_json = written(options.binary, source, "--format", "json")
-        document = json.loads(as_json)
-        found += problems(strict(own), document)
-        found += (f"with a key more: {problem}" for problem in problems(own, extended(document)))
-        found += keys(document)
-        if "--source-dir" not in source:
-            found += of_json_outputs(options.binary, schemas, source)
-        markdown = written(options.binary, source, "--format", "markdown").decode()
-        text = written(options.binary, source, "--format", "text").decode()
-        found += missing(document, markdown, text)
         # Older versions leave fields out, which one input shows as well as many.
-        for compatible in COMPATIBLE if source == sources[0] or options.source_dir in source else COMPATIBLE[:1]:
-            theirs = json.loads(written(options.binary, source, "--json-compat", compatible))
-            found += (f"{compatible}: {problem}" for problem in problems(other, theirs))
-            if compatible != "rocinsight" and theirs["schema_version"] != compatible.split("-")[1]:
-                found.append(f"{compatible} has version {theirs['schema_version']}")
-        with tempfile.TemporaryDirectory() as directory:
-            again = Path(directory) / "again.json"
-            subprocess.run([options.binary, "analyze", *source, "--quiet", "-o", again, "--threads", "1"], check=False)
-            if again.read_bytes() != as_json:
-                found.append("written again it has other bytes")
-        passed, failed = passed + (not found), failed + bool(found)
-        for problem in found[:20]:
-            print(f"{' '.join(source)}: {problem}", file=sys.stderr)
+        versions = COMPATIBLE if source == sources[0] or options.source_dir in source else COMPATIBLE[:1]
+        checked.append((" ".join(source), partial(of_source_in_all, options.binary, schemas, other, source, versions)))
+    checked.append((sources[0][0], lambda: of_pages(options.binary, sources[0])))
+    with ThreadPoolExecutor(2) as pool:
+        for (label, _), found in zip(checked, pool.map(lambda one: list(one[1]()), checked)):
+            passed, failed = passed + (not found), failed + bool(found)
+            for problem in found[:20]:
+                print(f"{label}: {problem}", file=sys.stderr)
     print(f"documents: {passed} passed, {failed} failed")
     return 1 if failed else 0
 
