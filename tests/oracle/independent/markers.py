@@ -1,6 +1,9 @@
 """The family `markers`: ROCTx ranges, the work launched in them, and marks."""
 
+import json
+
 from .case import Case
+from .inputs import insert, made, rows, text
 from .ranging import all_ranges, count_of, projected, self_time, time_of
 from .sums import deviation, first_of_each, grouped, mean, median, ordered, percent
 
@@ -178,15 +181,40 @@ def range_pace(source, options):
     return [answer(record, (), *columns) for record in first_of_each(records, (), options.whole("top", 0))]
 
 
+def add_range(connection, thread, name, message, start, end):
+    """A marker of a thread, with its event."""
+    stack = 1 + max(row["stack_id"] for row in rows(connection, "event"))
+    category, detail = text(connection, "MARKER_CORE_RANGE_API"), json.dumps({} if message is None else {"message": message})
+    event = insert(connection, "event", category_id=category, stack_id=stack, parent_stack_id=0, correlation_id=0, extdata=detail)
+    insert(connection, "region", tid=thread, start=start, end=end, name_id=text(connection, name), event_id=event)
+
+
+@made("odd_ranges", "two_nodes")
+def odd_ranges(connection, number):
+    """Ranges around the first two copies of a thread: signs that part paths, no text, ends and starts at a call, the same twice, a pause."""
+    named = text(connection, "hipMemcpyAsync")
+    first, second = [row for row in rows(connection, "region") if row["name_id"] == named][:2]
+    thread, push = first["tid"], "roctxThreadRangeA"
+    add_range(connection, thread, push, "a/b\\c", first["start"] - 400, second["end"] + 400)
+    add_range(connection, thread, push, None, first["start"] - 300, first["end"] + 20)
+    add_range(connection, thread, push, "until the second", first["end"] + 30, second["start"])
+    add_range(connection, thread, push, "from the second", second["start"], second["start"] + 1)
+    add_range(connection, thread, push, "same", second["start"] + 10, second["start"] + 20)
+    add_range(connection, thread, push, "same", second["start"] + 10, second["start"] + 20)
+    add_range(connection, thread, push, "no length", second["end"] + 100, second["end"] + 100)
+    add_range(connection, thread, "roctxProfilerPauseA", None, second["end"] + 120, second["end"] + 130)
+    add_range(connection, thread, "roctxProcessRangeA", "all threads", first["start"] - 1000, second["start"] + 5)
+
+
 BY_RANK, BY_NAME = ("--by", "rank"), ("--name", "base", "--by", "rank,gpu")
 
 QUERIES = {
-    "marker_summary": Case(marker_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "tid", "--top", "2"))),
-    "ranges": Case(ranges, ("two_nodes", "hostile", "merged"), ((), ("--top", "3"))),
-    "range_gpu_projection": Case(range_gpu_projection, ("two_nodes", "hostile")),
-    "range_projection_summary": Case(range_projection_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "hostname,tid", "--top", "1"))),
-    "range_summary": Case(range_summary, ("two_nodes", "hostile"), ((), BY_RANK, ("--by", "depth,message"))),
-    "range_coverage": Case(range_coverage, ("two_nodes", "hostile"), ((), ("--by", "kind,gpu"))),
-    "range_kernels": Case(range_kernels, ("two_nodes", "hostile"), ((), BY_NAME, ("--by", "category", "--top", "2"))),
-    "range_pace": Case(range_pace, ("two_nodes", "planted", "merged"), ((), ("--min-iterations", "2", "--top", "5"))),
+    "marker_summary": Case(marker_summary, ("two_nodes", "hostile", "odd_ranges"), ((), BY_RANK, ("--by", "tid", "--top", "2"))),
+    "ranges": Case(ranges, ("two_nodes", "hostile", "merged", "odd_ranges"), ((), ("--top", "3"))),
+    "range_gpu_projection": Case(range_gpu_projection, ("two_nodes", "hostile", "odd_ranges")),
+    "range_projection_summary": Case(range_projection_summary, ("two_nodes", "hostile", "odd_ranges"), ((), BY_RANK, ("--by", "hostname,tid", "--top", "1"))),
+    "range_summary": Case(range_summary, ("two_nodes", "hostile", "odd_ranges"), ((), BY_RANK, ("--by", "depth,message"))),
+    "range_coverage": Case(range_coverage, ("two_nodes", "hostile", "odd_ranges"), ((), ("--by", "kind,gpu"))),
+    "range_kernels": Case(range_kernels, ("two_nodes", "hostile", "odd_ranges"), ((), BY_NAME, ("--by", "category", "--top", "2"))),
+    "range_pace": Case(range_pace, ("two_nodes", "planted", "merged", "odd_ranges"), ((), ("--min-iterations", "2", "--top", "5"))),
 }
