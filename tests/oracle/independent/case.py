@@ -11,9 +11,9 @@ class Case:
     `expected(source, options)` gives the records: the columns and the order of the answer. `inputs` are names of fixtures or of
     what `inputs.py` makes of them; of all inputs together at least one must give rows. Each of `options` is a tuple of command
     line words: the first input is asked with all of them, the others with the first, so that few starts of the program answer all;
-    `more` holds further pairs of an input and its words. `unchecked` holds columns that are left out, with the reason. `known` holds inputs of which the answer is known to differ, with the reason why
-    that is the program's fault; it fails once they agree. Where nothing documented breaks ties, `order` sorts both sides first.
-    Floats may differ by `tolerance`, relative.
+    `more` holds further pairs of an input and its words. `unchecked` holds columns that are left out, with the reason. `known`
+    holds inputs of which the answer is known to differ, with the reason why that is the program's fault; it fails once they
+    agree. Where nothing documented breaks ties, `order` sorts both sides first. Floats may differ by `tolerance`, relative.
     """
 
     expected: Callable

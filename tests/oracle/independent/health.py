@@ -226,6 +226,14 @@ def trace_health(source, options):
     return [{name: value for name, value in record.items() if name != "order"} for record in records]
 
 
+@made("odd_columns", "hostile")
+def spoil_columns(connection, _):
+    """Two columns of a table have values of another type, each in one row."""
+    kernels = table(connection, "kernel_dispatch")
+    connection.execute(f'UPDATE "{kernels}" SET "start" = "start" + 0.5 WHERE dispatch_id = 10')
+    connection.execute(f'UPDATE "{kernels}" SET "end" = "end" + 0.5 WHERE dispatch_id = 9')
+
+
 @made("odd_rows", "two_nodes")
 def spoil_rows(connection, number):
     """Times, references and types that cannot be true, of all processes but the third; the fourth has no dispatches."""
@@ -241,15 +249,18 @@ def spoil_rows(connection, number):
         connection.execute(f'UPDATE "{copies}" SET src_agent_id = 0, dst_agent_id = 0 WHERE id = 2')
         connection.execute(f'UPDATE "{kernels}" SET event_id = NULL WHERE dispatch_id > 69')
         connection.execute(f'UPDATE "{kernels}" SET "end" = "end" + 0.5 WHERE dispatch_id IN (9, 10)')
-        connection.execute(f'UPDATE "{kernels}" SET "start" = "start" + 90000000000000 , "end" = "end" + 90000000000000 WHERE dispatch_id = 33')
+        later = f'"start" = "start" + {90_000 * SECOND}, "end" = "end" + {90_000 * SECOND}'
+        connection.execute(f'UPDATE "{kernels}" SET {later} WHERE dispatch_id = 33')
         connection.execute(f'UPDATE "{copies}" SET "end" = "end" + 60000000000 WHERE id = {3 + number}')
 
 
 QUERIES = {
     "trace_health": Case(
         trace_health,
-        ("hostile", "counters", "two_nodes", "sampled", "odd_rows"),
+        ("two_nodes", "hostile", "counters", "sampled", "odd_rows", "odd_columns"),
         ((), ("--by", "process")),
+        more=(("odd_rows", ("--by", "process")),),
+        known={"odd_columns": "the first key is the first of texts, so that 10 comes before 9"},
         unchecked={"detail": "its words are free"},
     )
 }

@@ -36,7 +36,8 @@ def clock_by_kernel(source, options):
 
 def energy_by_kernel(source, options):
     by, records = options.by(), []
-    every = [kernel | {"nj": kernel["power"] * kernel["duration_ns"]} for kernel in conditions(source, options) if kernel["power"] is not None]
+    powered = [kernel for kernel in conditions(source, options) if kernel["power"] is not None]
+    every = [kernel | {"nj": kernel["power"] * kernel["duration_ns"]} for kernel in powered]
     totals = {key: sum(kernel["nj"] for kernel in group) for key, group in grouped(every, list(by)).items()}
     for key, group in grouped(every, [*by, "kernel_name"]).items():
         energy, time = sum(kernel["nj"] for kernel in group), sum(kernel["duration_ns"] for kernel in group)

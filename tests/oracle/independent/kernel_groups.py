@@ -204,7 +204,11 @@ QUERIES = {
     "outlier_dispatches": Case(outlier_dispatches, INPUTS, ((), LOOSE, ("--by", "rank,gpu", "--top", 2), ("--name", "base"))),
     "kernel_outliers": Case(kernel_outliers, INPUTS, ((), LOOSE, ("--by", "category", "--name", "base"), ("--by", "process", "--top", 1))),
     "kernel_warmup": Case(
-        kernel_warmup, INPUTS, ((), ("--by", "process", "--name", "base"), ("--min-ratio", 1.2, "--min-excess-us", 0), ("--by", "node", "--top", 3))
+        kernel_warmup,
+        INPUTS,
+        ((), ("--by", "process", "--name", "base"), ("--min-ratio", 1.2, "--min-excess-us", 0), ("--by", "node", "--top", 3)),
     ),
-    "kernel_pace": Case(kernel_pace, INPUTS, ((), ("--min-calls", 9, "--min-drift-pct", 1), ("--by", "category", "--top", 1, "--name", "base"))),
+    "kernel_pace": Case(
+        kernel_pace, INPUTS, ((), ("--min-calls", 9, "--min-drift-pct", 1), ("--by", "category", "--top", 1, "--name", "base"))
+    ),
 }

@@ -39,11 +39,28 @@ def launch_trace(source, options):
     return first_of_each(ordered(records, by, "-queue_delay_ns", *order), by, options.whole("top", 0))
 
 
+def launches_of(process):
+    """Launches by `derived_check`, and which of them bound their kernel.
+
+    The GPU idled for longer than the kernel ran, and the queue had drained when the call returned; or the kernel started as soon as
+    one does on a drained queue, give or take a half of what is usual there.
+    """
+    rows = {row["dispatch_id"]: row for row in derived_check.dispatch_launches(source_of(process))}
+    delays = sorted(row["queue_delay_ns"] for row in rows.values() if row["launched"] and not row["prequeued"])
+    usual = delays[len(delays) // 2] if delays else None
+    for row in rows.values():
+        if row["launched"]:
+            soon = usual is not None and 2 * row["queue_delay_ns"] <= 3 * usual
+            outlasted = row["kernel_ns"] < row["exposed_launch_ns"]
+            row["launch_bound"] = int(outlasted and (not row["prequeued"] or soon))
+    return rows
+
+
 def launched_dispatches(source, options):
-    """Every valid dispatch with its launch by `derived_check`."""
+    """Every valid dispatch with its launch."""
     name, found = NAME_COLUMNS[options.text("name", "full")], []
     for process in source.traced():
-        launches = {row["dispatch_id"]: row for row in derived_check.dispatch_launches(source_of(process))}
+        launches = launches_of(process)
         for kernel in process.valid("kernels"):
             call = launching_calls(process).get(kernel["correlation_id"])
             shown = {"kernel_name": kernel[name], "api_name": call and call["name"]}
@@ -156,7 +173,8 @@ def kernel_sequences(source, options):
                         continue
                     # Of one kernel repeated, each pair adds the later one.
                     times = [kernel["duration_ns"] for kernel in (chain[1:] if names[0] == names[-1] else chain)]
-                    found.setdefault((*(own[column] for column in by), names), []).append((sum(times), sum(pauses), chain[0]["dispatch_id"]))
+                    key = (*(own[column] for column in by), names)
+                    found.setdefault(key, []).append((sum(times), sum(pauses), chain[0]["dispatch_id"]))
     for (*key, names), chains in found.items():
         if len(chains) >= options.whole("min-occurrences", 10):
             links, pause = len(chains) * (len(names) - 1), sum(chain[1] for chain in chains)
@@ -171,7 +189,7 @@ FEW = ("--min-occurrences", 2, "--short-us", 300, "--pause-us", 50)
 QUERIES = {
     "launch_trace": Case(launch_trace, INPUTS, ((), ("--by", "rank", "--top", 3), ("--by", "api_name,tid", "--top", 1, "--name", "base"))),
     "launch_summary": Case(
-        launch_summary, INPUTS, ((), ("--by", "gpu", "--name", "base", "--top", 2), ("--by", "api_name", "--launch-bound-pct", 5))
+        launch_summary, (*INPUTS, "late_calls"), ((), ("--by", "gpu", "--name", "base", "--top", 2), ("--by", "api_name", "--launch-bound-pct", 5))
     ),
     "queue_summary": Case(queue_summary, INPUTS, ((), ("--by", "process", "--full", 3), ("--by", "node"))),
     "queue_depth": Case(queue_depth, INPUTS, ((), ("--bins", 7, "--by", "process"))),

@@ -121,7 +121,8 @@ def record_graphs(connection, number):
         add_region(connection, "HIP_RUNTIME_API", "hipStreamBeginCapture", at, at + 10)
         for launch in range(1 + capture % 2):
             kernel = symbols[0] if launch == 0 else symbols[capture]
-            add_region(connection, "HIP_RUNTIME_API", "hipLaunchKernel", at + 100 + 20 * launch, at + 110 + 20 * launch, args=(("string", "kernel", kernel),))
+            start, args = at + 100 + 20 * launch, (("string", "kernel", kernel),)
+            add_region(connection, "HIP_RUNTIME_API", "hipLaunchKernel", start, start + 10, args=args)
         add_region(connection, "HIP_RUNTIME_API", "hipStreamEndCapture", at + 900, at + 910)
         at += 1_000
 
@@ -149,7 +150,8 @@ def name_products(connection, by_ranges, by_marks):
     operands = "--a_type {0} --b_type {0} --c_type {0} --d_type {0} --compute_type f32_r"
     for place, row in enumerate(sorted(layers, key=lambda row: row["start"])[::2] if by_ranges else ()):
         size, kind = 512 + 64 * (place % 3), ("f16_r", "bf16_r")[place % 4 == 3]
-        line = f"hipblaslt-bench --api_method c -m {size} -n {size} -k 256 --transA T --transB N --batch_count {1 + place % 2} {operands.format(kind)}"
+        sizes = f"-m {size} -n {size} -k 256 --transA T --transB N --batch_count {1 + place % 2}"
+        line = f"hipblaslt-bench --api_method c {sizes} {operands.format(kind)}"
         update(connection, "event", "extdata", json.dumps({"message": line}), row["event_id"])
     for place, row in enumerate(rows(connection, "sample") if by_marks else ()):
         line = f"./rocblas-bench -f gemm_ex --transposeA N --transposeB N -m 64 -n {64 * (1 + place)} -k 64 {operands.format('f32_r')}"
@@ -181,7 +183,7 @@ STEPS = "steps"
 
 @made(STEPS, "planted")
 def leave_steps_alone(connection, number):
-    """The kernels before the steps are left out. The second process starts and ends with slow steps, and the third one stands still once."""
+    """Without the kernels before the steps. The second process starts and ends with slow steps, and the third stands still once."""
     kernels = sorted(rows(connection, "kernel_dispatch"), key=lambda row: row["start"])
     for row in kernels[:23]:
         connection.execute(f'DELETE FROM "{table(connection, "kernel_dispatch")}" WHERE id = ?', (row["id"],))
@@ -195,3 +197,22 @@ def leave_steps_alone(connection, number):
             later += 9_000_000
         update(connection, "kernel_dispatch", "start", start, row["id"])
         update(connection, "kernel_dispatch", "end", end, row["id"])
+
+
+@made("late_calls", "planted")
+def return_just_before_the_queue_drains(connection, number):
+    """Now and then a call returns while the kernel before still runs, and its own short kernel starts soon, or not so soon, after that."""
+    events = {row["id"]: row for row in rows(connection, "event")}
+    calls = {events[row["event_id"]]["stack_id"]: row for row in rows(connection, "region")}
+    last = {}
+    for place, row in enumerate(sorted(rows(connection, "kernel_dispatch"), key=lambda row: row["start"])):
+        before = last.get(row["queue_id"])
+        call = calls.get(events[row["event_id"]]["stack_id"])
+        if before and call and place % 5 == 3:
+            wait = 2_000 if place % 2 else 4_000_000
+            update(connection, "region", "start", before["end"] - 5_000, call["id"])
+            update(connection, "region", "end", before["end"] - 1_000, call["id"])
+            row = row | {"start": before["end"] + wait, "end": before["end"] + wait + 1_000}
+            update(connection, "kernel_dispatch", "start", row["start"], row["id"])
+            update(connection, "kernel_dispatch", "end", row["end"], row["id"])
+        last[row["queue_id"]] = row

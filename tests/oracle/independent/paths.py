@@ -125,7 +125,8 @@ def every_part(source, options):
 
 def critical_path(source, options):
     by, parts = options.by(), every_part(source, options)
-    shown = ("kind", "rank", "process", "ordinal", "start_ns", "duration_ns", "path_pct", "reached_by", "gpu", "tid", "target_id", "iteration")
+    shown = ("kind", "rank", "process", "ordinal", "start_ns", "duration_ns", "path_pct", "reached_by", "gpu", "tid")
+    shown += ("target_id", "iteration")
     if top := options.whole("top", 0):
         parts = first_of_each(ordered(parts, by, "-duration_ns", "rank", "process", "ordinal"), by, top)
     parts = ordered(parts, by, "rank", "process", "ordinal")
@@ -158,7 +159,8 @@ def critical_path_summary(source, options):
     of_parts, of_works = grouped(parts, keys), grouped(works, keys)
     for key in {**of_parts, **of_works}:
         times = [row["duration_ns"] for row in of_parts.get(key, [])]
-        record = dict(zip(keys, key)) | {"parts": len(times), "path_ns": sum(times), "path_pct": percent(sum(times), lengths[key[: len(by)]])}
+        record = dict(zip(keys, key)) | {"parts": len(times), "path_ns": sum(times)}
+        record |= {"path_pct": percent(sum(times), lengths[key[: len(by)]])}
         runs = record["kind"] in ("kernel", "copy")
         total = sum(row["duration_ns"] for row in of_works.get(key, []))
         record |= {"mean_ns": mean(times), "max_ns": max(times, default=None), "total_ns": total if runs else None}

@@ -9,7 +9,7 @@ from .inputs import FIXTURES, WRITTEN
 from .metric_table import gpus_of, metric_rows
 from .metrics_roofline import BYTES, MATRIX, VECTOR, WHOLE, WORK, added
 from .profiles import profiles_of
-from .sums import covered, grouped, mean, ordered, percent
+from .sums import covered, grouped, mean, ordered, percent, ratio
 
 CYCLES = "wave.702.kernel_time_cycles"
 
@@ -38,7 +38,7 @@ def shares(source):
         for group, rows in grouped(metric_rows([gpu], own, panel=400), ["group"]).items():
             of = {row["metric"].removeprefix("roof."): row for row in rows}
             first, time = of["time"]["first"], of["time"]["numerator"]
-            rates = {name: of[name]["numerator"] / of[name]["denominator"] if of[name]["denominator"] else None for name in WORK if name in of}
+            rates = {name: ratio(of[name]["numerator"], of[name]["denominator"]) for name in WORK if name in of}
             work = {name: None if rate is None else rate * time for name, rate in rates.items()}
             kernel = {"work": work, "peaks": {name: of[name]["peak"] for name in rates}}
             parts = [added([kernel], names, True) for names in (VECTOR, (*MATRIX, WHOLE), *([name] for name in BYTES))]
@@ -110,4 +110,5 @@ def slow_clocks(folder):
 
 
 WRITTEN["slow_clocks"] = slow_clocks
-QUERIES = {"loss_waterfall": Case(loss_waterfall, ("two_nodes", "profile", "slow_clocks", "counters", "shared_gpus"), ((), ("--by", "rank")))}
+INPUTS = ("two_nodes", "profile", "slow_clocks", "counters", "shared_gpus")
+QUERIES = {"loss_waterfall": Case(loss_waterfall, INPUTS, ((), ("--by", "rank")), more=(("slow_clocks", ("--by", "rank")),))}

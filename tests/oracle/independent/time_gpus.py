@@ -228,7 +228,8 @@ def top(source, options):
         for row in source.rows(table):
             if row["valid"]:
                 labels = {column: row[column] for column in by}
-                rows.append(labels | {"source": origin, "domain": row[domain] if domain else "copy", "name": row[name], "ns": row["duration_ns"]})
+                what = {"source": origin, "domain": row[domain] if domain else "copy", "name": row[name]}
+                rows.append(labels | what | {"ns": row["duration_ns"]})
     totals = {key: sum(row["ns"] for row in group) for key, group in grouped(rows, list(by)).items()}
     records = []
     for key, group in grouped(rows, [*by, "source", "domain", "name"]).items():

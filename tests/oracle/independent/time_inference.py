@@ -74,7 +74,8 @@ def steps_of(process):
         of_gpu = grouped([work for work in own if work["gpu"] is not None], ["gpu"]).values()
         graphs = [kernel for kernel in kernels if launches_graphs(calls[kernel["correlation_id"]])]
         tokens = [workgroups(kernel) for kernel in kernels if kernel["base_name"] in markers()[1]]
-        row = {"rank": process.rank, "process": process.number, "node": process.node, "hostname": process.hostname, "step": number, "kind": kind_of(counts, kind), "known_by": "marker"}
+        row = {"rank": process.rank, "process": process.number, "node": process.node, "hostname": process.hostname}
+        row |= {"step": number, "kind": kind_of(counts, kind), "known_by": "marker"}
         row |= {name: counts.get(name) for name in COUNTS} | {"grid_tokens": max(tokens, default=None)}
         row |= {"start_ns": start, "duration_ns": end - start, "gap_before_ns": None if reached is None else max(0, start - reached)}
         busy = sum(covered([(work["start_ns"], work["end_ns"]) for work in group]) for group in of_gpu)
