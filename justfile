@@ -27,8 +27,10 @@ docs:
     cargo run --locked -q -- schema verbs --output docs/verbs
     cargo run --locked -q -- schema skill --output skills/wavesieve
 
-bench:
-    cargo bench --locked
+# a script of benches/ with the options that benches/README.md shows, after a release build: just bench programs --before OLD …
+bench name *options:
+    cargo build --release --locked --bin wavesieve --example generate_trace
+    python3 benches/{{name}}.py {{options}}
 
 # take the picture of a report in the README again; needs chromium and pngquant
 picture:
