@@ -56,8 +56,6 @@ def compared(found, case, source, options):
     if found and left_out.keys() - found[0].keys():
         return len(expected), f"left out columns that it does not have: {sorted(left_out.keys() - found[0].keys())}"
     found, expected = without(found, left_out), without(expected, left_out)
-    if case.order:
-        found, expected = sorted(found, key=case.order), sorted(expected, key=case.order)
     return len(expected), difference(found, expected, lambda column: case.tolerance)
 
 

@@ -13,7 +13,7 @@ class Case:
     line words: the first input is asked with all of them, the others with the first, so that few starts of the program answer all;
     `more` holds further pairs of an input and its words. `unchecked` holds columns that are left out, with the reason. `known`
     holds inputs of which the answer is known to differ, with the reason why that is the program's fault; it fails once they
-    agree. Where nothing documented breaks ties, `order` sorts both sides first. Floats may differ by `tolerance`, relative.
+    agree. Floats may differ by `tolerance`, relative.
     """
 
     expected: Callable
@@ -22,7 +22,6 @@ class Case:
     more: tuple = ()
     unchecked: dict = field(default_factory=dict)
     known: dict = field(default_factory=dict)
-    order: Callable = None
     tolerance: float = 1e-9
 
     def asked(self):

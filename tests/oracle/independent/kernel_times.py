@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from .activity import labels_of
 from .case import Case
-from .sums import deviation, first_of_each, grouped, median, moments, ordered, percent, ratio
+from .sums import deviation, first_of_each, grouped, median, moments, ordered, percent
 
 INPUTS = ("two_nodes", "planted", "hostile")
 SHAPE = ("grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z")

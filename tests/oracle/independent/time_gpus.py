@@ -1,6 +1,6 @@
 """Time of GPUs: spans, overlaps, devices, bins, and lists of what ran."""
 
-from .activity import by_group, labels_of, lanes, lanes_of, work_of
+from .activity import by_group, labels_of, lanes, work_of
 from .case import Case
 from .sums import common, covered, cut, equal_bins, first_of_each, grouped, merged, moments, ordered, percent, ratio
 
