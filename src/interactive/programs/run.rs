@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How soon is looked first when its output has ended, as it mostly does with the program; the time between looks doubles.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 /// What a program has to end after each signal, and what its children have after it has ended.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// How long is waited for the end of the output when no process of the group is left.
 const SILENCE: Duration = Duration::from_millis(200);
 /// The most output of what escaped from the group.
@@ -71,10 +71,24 @@ pub(crate) fn run(
     is_interrupted: &dyn Fn() -> bool,
     on_line: &mut dyn FnMut(&str),
 ) -> Ended {
-    let begin = Instant::now();
+    run_by(&Instant::now, words, environment, directory, limits, is_interrupted, on_line)
+}
+
+/// The same, by a clock of which tests have their own.
+pub(super) fn run_by(
+    now: &dyn Fn() -> Instant,
+    words: &[String],
+    environment: &[(String, String)],
+    directory: &Path,
+    limits: &Limits,
+    is_interrupted: &dyn Fn() -> bool,
+    on_line: &mut dyn FnMut(&str),
+) -> Ended {
+    let begin = now();
+    let elapsed = || now().duration_since(begin);
     let (mut child, output) = match begin_program(words, environment, directory) {
         Ok(started) => started,
-        Err(end) => return Ended { end, seconds: begin.elapsed().as_secs_f64(), tail: String::new() },
+        Err(end) => return Ended { end, seconds: elapsed().as_secs_f64(), tail: String::new() },
     };
     let _running = Running::new(&child);
     let mut lines = Lines::new(limits.output_bytes, on_line);
@@ -92,24 +106,24 @@ pub(crate) fn run(
         }
         if status.is_none() {
             status = child.try_wait().unwrap_or_default();
-            ended_after = status.map(|_| begin.elapsed());
+            ended_after = status.map(|_| elapsed());
         }
         if status.is_some() && !is_left(&child) {
             break;
         }
         if stopping.is_none() {
-            let is_over = limits.seconds.is_some_and(|seconds| begin.elapsed() >= Duration::from_secs(seconds));
-            let is_abandoned = ended_after.is_some_and(|after| begin.elapsed() >= after + GRACE);
+            let is_over = limits.seconds.is_some_and(|seconds| elapsed() >= Duration::from_secs(seconds));
+            let is_abandoned = ended_after.is_some_and(|after| elapsed() >= after + GRACE);
             // A program that has ended by itself keeps its own end, whatever becomes of its children.
             if is_interrupted() {
                 reason = status.is_none().then_some(End::Interrupted);
-                stopping = Some(Stopping::new());
+                stopping = Some(Stopping::new(now()));
             } else if is_over || is_abandoned {
                 reason = status.is_none().then_some(End::TimeLimit);
-                stopping = Some(Stopping::new());
+                stopping = Some(Stopping::new(now()));
             }
         }
-        if stopping.as_mut().is_some_and(|stopping| stopping.go_on(&mut child)) {
+        if stopping.as_mut().is_some_and(|stopping| stopping.go_on(now(), &mut child)) {
             break;
         }
     }
@@ -120,7 +134,7 @@ pub(crate) fn run(
         behind += 1;
     }
     let end = reason.unwrap_or_else(|| status.map_or(End::Signal(9), end_of));
-    Ended { end, seconds: ended_after.unwrap_or_else(|| begin.elapsed()).as_secs_f64(), tail: lines.finish() }
+    Ended { end, seconds: ended_after.unwrap_or_else(elapsed).as_secs_f64(), tail: lines.finish() }
 }
 
 /// Hands on what is there; whether more may come.
@@ -144,14 +158,14 @@ struct Stopping {
 impl Stopping {
     const STEPS: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Kill];
 
-    fn new() -> Self {
-        Self { begin: Instant::now(), sent: 0 }
+    fn new(begin: Instant) -> Self {
+        Self { begin, sent: 0 }
     }
 
     /// Sends the next signal when it is time; whether nothing more can be done.
-    fn go_on(&mut self, child: &mut Child) -> bool {
+    fn go_on(&mut self, now: Instant, child: &mut Child) -> bool {
         let due = GRACE * u32::try_from(self.sent).unwrap_or(u32::MAX);
-        if self.begin.elapsed() < due {
+        if now.duration_since(self.begin) < due {
             return false;
         }
         let Some(signal) = Self::STEPS.get(self.sent) else { return true };

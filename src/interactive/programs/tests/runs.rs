@@ -1,11 +1,13 @@
 //! Programs that run.
 #![cfg(unix)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::interactive::programs::child_environment::is_allowed;
+use crate::interactive::programs::run::{GRACE, run_by};
 use crate::interactive::programs::{End, Ended, Limits, run};
 
 const LIMITS: Limits = Limits { seconds: Some(60), output_bytes: 1 << 20 };
@@ -19,6 +21,47 @@ fn shell(script: &str, limits: &Limits, is_interrupted: &dyn Fn() -> bool) -> (E
 
 fn plain(script: &str) -> (Ended, Vec<String>) {
     shell(script, &LIMITS, &|| false)
+}
+
+/// How long something may take that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A clock that stands still until the test moves it on: nothing that is due later can happen before.
+struct Clock {
+    begin: Instant,
+    passed: Cell<Duration>,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self { begin: Instant::now(), passed: Cell::default() }
+    }
+
+    fn now(&self) -> Instant {
+        assert!(self.begin.elapsed() < PATIENCE, "what the test waits for does not happen");
+        self.begin + self.passed.get()
+    }
+
+    fn pass(&self, time: Duration) {
+        self.passed.set(self.passed.get() + time);
+    }
+}
+
+/// Runs a script in a folder by a clock.
+fn shell_by(
+    now: &dyn Fn() -> Instant,
+    folder: &Path,
+    script: &str,
+    limits: &Limits,
+    is_interrupted: &dyn Fn() -> bool,
+    on_line: &mut dyn FnMut(&str),
+) -> Ended {
+    run_by(now, &["sh", "-c", script].map(ToOwned::to_owned), &[], folder, limits, is_interrupted, on_line)
+}
+
+/// Whether a process has ended and was asked for.
+fn is_reaped(pid: &str) -> bool {
+    !Path::new("/proc").join(pid.trim()).exists()
 }
 
 /// Whether a process does something; those that ended and were not asked for do not.
@@ -117,83 +160,164 @@ fn variables_by_list() {
 
 #[test]
 fn a_program_that_hangs_is_interrupted_with_its_children() {
-    let begin = Instant::now();
-    let is_due = || begin.elapsed() > Duration::from_millis(500);
-    let (ended, lines) = shell("sleep 100 & echo $!; sleep 100", &LIMITS, &is_due);
-    assert_eq!(ended.end, End::Interrupted);
-    // A shell lets its background processes ignore SIGINT.
-    assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
-    assert!(!is_alive(&lines[0]));
+    let (clock, lines) = (Clock::new(), RefCell::new(Vec::new()));
+    // A shell lets its background processes ignore SIGINT, and reports on its standard error what a signal ends.
+    let script = "exec 2>/dev/null
+        (trap 'echo child TERM; exit' TERM; echo child ready; while :; do sleep 0.1; done) &
+        trap 'echo parent INT; exit' INT; echo $!; wait";
+    let mut on_line = |line: &str| {
+        lines.borrow_mut().push(line.to_owned());
+        if line == "parent INT" {
+            clock.pass(GRACE);
+        }
+    };
+    let is_due = || lines.borrow().len() == 2;
+    let ended = shell_by(&|| clock.now(), Path::new("."), script, &LIMITS, &is_due, &mut on_line);
+    assert_eq!((ended.end, clock.passed.get()), (End::Interrupted, GRACE));
+    let lines = lines.into_inner();
+    assert_eq!(lines[2..], ["parent INT", "child TERM"]);
+    let child = lines.iter().find(|line| line.parse::<u32>().is_ok()).unwrap();
+    assert!(!is_alive(child));
+}
+
+#[test]
+fn a_program_runs_until_its_time_limit_and_no_longer() {
+    let (clock, polls) = (Clock::new(), Cell::new(0));
     let limits = Limits { seconds: Some(1), output_bytes: 100 };
-    let (ended, _) = shell("exec sleep 100", &limits, &|| false);
-    assert_eq!(ended.end, End::TimeLimit);
-    assert!((1.0..4.0).contains(&ended.seconds), "{}", ended.seconds);
+    let is_interrupted = || {
+        // Some looks at a moment before the limit end nothing.
+        if !clock.passed.get().is_zero() {
+            polls.set(polls.get() + 1);
+        }
+        if polls.get() == 5 {
+            clock.pass(Duration::from_millis(1));
+        }
+        false
+    };
+    let mut on_line = |_: &str| clock.pass(Duration::from_millis(999));
+    let script = "echo ready; exec sleep 100";
+    let ended = shell_by(&|| clock.now(), Path::new("."), script, &limits, &is_interrupted, &mut on_line);
+    assert_eq!((ended.end, ended.seconds), (End::TimeLimit, 1.0));
 }
 
 #[test]
 fn a_program_that_ignores_signals_is_killed_with_its_children() {
-    let asked = Cell::new(false);
-    let begin = Instant::now();
-    let is_due = || begin.elapsed() > Duration::from_millis(300) && !asked.replace(true);
-    let script = "trap '' INT TERM; (trap '' INT TERM; while :; do sleep 1; done) & echo $!; while :; do sleep 1; done";
-    let (ended, lines) = shell(script, &LIMITS, &is_due);
-    assert_eq!(ended.end, End::Interrupted);
-    assert!((10.0..14.0).contains(&begin.elapsed().as_secs_f64()), "{:?}", begin.elapsed());
-    assert!(!is_alive(&lines[0]));
+    let (clock, lines) = (Clock::new(), RefCell::new(Vec::new()));
+    let script = "exec 2>/dev/null; trap 'echo parent INT' INT; trap 'echo parent TERM' TERM
+        (trap 'echo child TERM' TERM; echo child ready; while :; do sleep 0.1; done) &
+        echo $!; while :; do sleep 0.1; done";
+    let mut on_line = |line: &str| {
+        let mut lines = lines.borrow_mut();
+        lines.push(line.to_owned());
+        let terminated = lines.iter().filter(|line| line.ends_with("TERM")).count();
+        if line == "parent INT" || line.ends_with("TERM") && terminated == 2 {
+            clock.pass(GRACE);
+        }
+    };
+    let is_due = || lines.borrow().len() == 2;
+    let ended = shell_by(&|| clock.now(), Path::new("."), script, &LIMITS, &is_due, &mut on_line);
+    assert_eq!((ended.end, ended.seconds), (End::Interrupted, (2 * GRACE).as_secs_f64()));
+    let mut lines = lines.into_inner();
+    lines[3..].sort();
+    assert_eq!(lines[2..], ["parent INT", "child TERM", "parent TERM"]);
+    let child = lines.iter().find(|line| line.parse::<u32>().is_ok()).unwrap();
+    assert!(!is_alive(child));
 }
 
 #[test]
-fn children_that_are_left_have_a_little_time() {
-    let begin = Instant::now();
-    let (ended, lines) = plain("(sleep 1; echo late) & exit 6");
-    assert_eq!((ended.end, lines.join(" ")), (End::Code(6), "late".to_owned()));
-    assert!(begin.elapsed() < Duration::from_secs(4) && ended.seconds < 0.9, "{ended:?}", ended = ended.seconds);
-    let begin = Instant::now();
-    let (ended, lines) = plain("sleep 100 >/dev/null 2>&1 & echo $!; exit 0");
-    assert_eq!(ended.end, End::Code(0));
-    assert!((4.9..12.0).contains(&begin.elapsed().as_secs_f64()), "{:?}", begin.elapsed());
-    assert!(!is_alive(&lines[0]));
-    // One that left the group is not waited for.
-    let begin = Instant::now();
-    let (ended, lines) = plain("setsid sleep 7 & echo $!; sleep 0.2; exit 0");
+fn children_that_are_left_may_still_say_something() {
+    let (clock, lines, folder) = (Clock::new(), RefCell::new(Vec::new()), tempfile::tempdir().unwrap());
+    let go = folder.path().join("go");
+    let script = "(until [ -e go ]; do sleep 0.02; done; echo late) & echo $$; exit 6";
+    let mut on_line = |line: &str| lines.borrow_mut().push(line.to_owned());
+    let is_interrupted = || {
+        let has_ended = lines.borrow().first().is_some_and(|pid| is_reaped(pid));
+        if has_ended && !go.exists() {
+            clock.pass(Duration::from_secs(1));
+            std::fs::write(&go, "").unwrap();
+        }
+        false
+    };
+    let ended = shell_by(&|| clock.now(), folder.path(), script, &LIMITS, &is_interrupted, &mut on_line);
+    // Its own time is without that of its children.
+    assert_eq!((ended.end, ended.seconds, clock.passed.get().as_secs()), (End::Code(6), 0.0, 1));
+    assert_eq!(lines.into_inner()[1..], ["late"]);
+}
+
+#[test]
+fn children_that_are_left_are_ended_after_a_while() {
+    let (clock, lines, folder) = (Clock::new(), RefCell::new(Vec::new()), tempfile::tempdir().unwrap());
+    let at = |name: &str| folder.path().join(name);
+    let script = "(trap 'echo > term; exit' TERM; echo > ready; while :; do sleep 0.1; done) >/dev/null 2>&1 &
+        echo $$; echo $!; exit 0";
+    let (polls, almost) = (Cell::new(0), GRACE.checked_sub(Duration::from_millis(1)).unwrap());
+    let mut on_line = |line: &str| lines.borrow_mut().push(line.to_owned());
+    let is_interrupted = || {
+        let has_ended = lines.borrow().first().is_some_and(|pid| is_reaped(pid));
+        if has_ended && at("ready").exists() {
+            polls.set(polls.get() + 1);
+        }
+        match polls.get() {
+            1 => clock.passed.set(almost),
+            5 => clock.passed.set(GRACE),
+            _ => {}
+        }
+        // One more, because the clock is read first.
+        assert!(polls.get() < 7, "it is not ended when it is time");
+        false
+    };
+    let now = || {
+        // SIGINT, which it ignores, is sent in the first seconds that pass; it lives until SIGTERM, and SIGKILL is never due.
+        if clock.passed.get() >= GRACE {
+            clock.passed.set((clock.passed.get() + Duration::from_secs(1)).min(3 * GRACE));
+        }
+        clock.now()
+    };
+    let ended = shell_by(&now, folder.path(), script, &LIMITS, &is_interrupted, &mut on_line);
+    assert_eq!((ended.end, ended.seconds, polls.get()), (End::Code(0), 0.0, 6));
+    assert!(at("term").exists() && !is_alive(&lines.into_inner()[1]));
+}
+
+#[test]
+fn children_that_left_the_group_are_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'echo $$; : > away; exec sleep 300' & until [ -e away ]; do sleep 0.01; done; exit 0";
+    let mut lines = Vec::new();
+    let mut on_line = |line: &str| lines.push(line.to_owned());
+    let ended = shell_by(&Instant::now, folder.path(), script, &LIMITS, &|| false, &mut on_line);
     assert_eq!((ended.end, lines.len()), (End::Code(0), 1));
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(is_alive(&lines[0]), "it goes on by itself");
+    assert!(Command::new("kill").arg(&lines[0]).status().unwrap().success());
 }
 
-/// The other half of the test below, which starts it in a process of its own.
-#[test]
-fn runs_until_it_is_killed() {
-    if let Ok(path) = std::env::var("SLURM_TEST_OF_KILLING") {
-        let (_, _) = shell(&format!("echo $$ > '{path}'; exec sleep 60"), &LIMITS, &|| false);
-    }
-}
-
+/// Starts itself in a process of its own, which is the parent that is killed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_parent_takes_the_program_along() {
+    const PARENT: &str = "SLURM_TEST_OF_KILLING";
+    if let Ok(path) = std::env::var(PARENT) {
+        let (ended, _) = shell(&format!("echo $$ > '{path}'; exec sleep 300"), &LIMITS, &|| false);
+        panic!("the program ends before its parent: {:?}", ended.end);
+    }
+    let soon = |holds: &dyn Fn() -> bool| {
+        let begin = Instant::now();
+        while !holds() && begin.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        holds()
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pid");
-    let mut parent = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "interactive::programs::tests::runs::runs_until_it_is_killed"])
-        .env("SLURM_TEST_OF_KILLING", &path)
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", std::thread::current().name().unwrap()])
+        .env(PARENT, &path)
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let begin = Instant::now();
-    let pid = loop {
-        let pid = std::fs::read_to_string(&path).unwrap_or_default();
-        if pid.ends_with('\n') {
-            break pid;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert!(is_alive(&pid));
+    let pid = || std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(soon(&|| pid().ends_with('\n')), "the parent starts the program");
+    assert!(is_alive(&pid()));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    let begin = Instant::now();
-    while is_alive(&pid) {
-        assert!(begin.elapsed() < Duration::from_secs(5));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    assert!(soon(&|| !is_alive(&pid())), "the program goes on without its parent");
 }
