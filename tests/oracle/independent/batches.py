@@ -10,7 +10,8 @@ SHARED = ("by", "name")
 
 def parameters_of(name):
     """Options that a query alone declares, at the top of its file."""
-    path = next((REPOSITORY / "queries").glob(f"*/{name}.sql"))
+    # Folders whose names begin with _ hold other statements, some of the same name.
+    path = next((REPOSITORY / "queries").glob(f"[!_]*/{name}.sql"))
     return {found.replace("_", "-") for found in re.findall(r"^-- param: (\w+)", path.read_text(), re.MULTILINE)}
 
 
