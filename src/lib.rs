@@ -42,6 +42,18 @@ mod trace;
 #[doc(hidden)]
 pub mod properties;
 
+#[cfg(test)]
+#[cfg(feature = "cli")]
+#[path = "../tests/cli/permissions.rs"]
+mod permissions;
+#[cfg(test)]
+#[path = "../tests/cli/skipping.rs"]
+mod skipping;
+#[cfg(test)]
+#[cfg(feature = "cli")]
+#[path = "../tests/cli/small_disk.rs"]
+mod small_disk;
+
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod columns;

@@ -5,14 +5,14 @@ use std::fs::{self, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::common::{NOWHERE, Run, finish, listing, number, program, records, run, succeed};
+use crate::common::{Run, finish, listing, number, program, records, run, succeed};
+use crate::permissions::where_permissions_count;
 
 const VERBS: [&str; 7] = ["info", "check", "table", "sql", "analyze", "report", "convert"];
 const GOOD: &str = "fixtures/counters/node0/4100_results.db";
@@ -34,7 +34,6 @@ impl Place {
 
     fn empty() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        fs::set_permissions(directory.path(), Permissions::from_mode(0o777)).unwrap();
         fs::create_dir(directory.path().join("in")).unwrap();
         Self { directory }
     }
@@ -106,16 +105,17 @@ impl Place {
     }
 }
 
-/// Names and sizes below a directory, links and what cannot be listed as they are.
+/// Names and sizes below a directory, links as they are, and what cannot be listed without what is in it.
 fn listing_of_links(directory: &Path) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        let metadata = path.symlink_metadata().unwrap();
-        if metadata.is_dir() {
+        let entry = entry.unwrap();
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
             files.extend(listing_of_links(&path));
         }
-        files.push((path, metadata.size()));
+        let size = path.symlink_metadata().map_or(0, |metadata| metadata.size());
+        files.push((path, size));
     }
     files.sort();
     files
@@ -471,59 +471,40 @@ fn linked_folders_are_searched_once() {
     assert!(info.stderr.contains("second_results.db: a link to first_results.db"), "{}", info.stderr);
 }
 
-/// A way to run the program without the rights of root, for whom no file is unreadable; `None` if there is none.
-fn unprivileged(place: &TempDir) -> Option<impl Fn(&[&str]) -> Run + use<>> {
-    let is_root = fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0);
-    if is_root && Command::new("setpriv").arg("--version").output().is_err() {
-        eprintln!("WARNING: there is no setpriv to give up the rights of root with, this test checks nothing");
-        return None;
-    }
-    fs::set_permissions(place.path(), Permissions::from_mode(0o777)).unwrap();
-    let binary = place.path().join("wavesieve");
-    let built = Path::new(env!("CARGO_BIN_EXE_wavesieve"));
-    if fs::hard_link(built, &binary).is_err() {
-        fs::copy(built, &binary).unwrap();
-    }
-    Some(move |arguments: &[&str]| {
-        let mut command = program(arguments);
-        if is_root {
-            command = Command::new("setpriv");
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary).args(arguments);
-            command.current_dir("/").env("COLUMNS", "100").env("NO_COLOR", "1").env("XDG_CONFIG_HOME", NOWHERE);
-        }
-        finish(command)
-    })
-}
-
 #[test]
 fn what_cannot_be_read_is_named_with_the_cause() {
-    let scratch = tempfile::tempdir().unwrap();
-    let Some(start) = unprivileged(&scratch) else { return };
-    let mut table = String::new();
-    let denied = "Permission denied";
-    for (what, path, mode) in [
-        ("folder that cannot be listed", "node1", 0o000),
-        ("folder in which nothing can be opened", "node1", 0o444),
-        ("file that cannot be read", "node1/rank1_results.db", 0o000),
-    ] {
-        let place = Place::new();
-        place.write("node1/rank1_results.db", fs::read(OTHER).unwrap());
-        fs::set_permissions(place.at(path), Permissions::from_mode(mode)).unwrap();
-        let codes = place.codes(&VERBS, &[path, denied], &start);
-        writeln!(table, "{what}:{codes}").unwrap();
-        let pattern = format!("{}/*/*.db", place.input());
-        let by_pattern = start(&["sql", KERNELS, &format!("{}/rank0_results.db", place.input()), &pattern]);
-        writeln!(table, "{what}, by a pattern: sql {}", by_pattern.code).unwrap();
-        assert!(by_pattern.stderr.contains(path) && by_pattern.stderr.contains(denied), "{}", by_pattern.stderr);
-        let alone = start(&["info", &format!("{}/node1", place.input())]);
-        writeln!(table, "{what}, alone: info {}", alone.code).unwrap();
-        assert!(alone.stderr.contains(path) && alone.stderr.contains(denied), "{}", alone.stderr);
-        let by_name = start(&["info", &format!("{}/node1/rank1_results.db", place.input())]);
-        writeln!(table, "{what}, its file by name: info {}", by_name.code).unwrap();
-        assert!(by_name.stderr.contains(denied), "{}", by_name.stderr);
-        fs::set_permissions(place.at(path), Permissions::from_mode(0o755)).unwrap();
+    // In processes of their own, which are stopped as this thread is; threads of this process that others started are not.
+    let start = |arguments: &[&str]| finish(program(arguments));
+    let table = where_permissions_count(|| {
+        let mut table = String::new();
+        let denied = "Permission denied";
+        for (what, path, mode) in [
+            ("folder that cannot be listed", "node1", 0o000),
+            ("folder in which nothing can be opened", "node1", 0o444),
+            ("file that cannot be read", "node1/rank1_results.db", 0o000),
+        ] {
+            let place = Place::new();
+            place.write("node1/rank1_results.db", fs::read(OTHER).unwrap());
+            fs::set_permissions(place.at(path), Permissions::from_mode(mode)).unwrap();
+            let codes = place.codes(&VERBS, &[path, denied], start);
+            writeln!(table, "{what}:{codes}").unwrap();
+            let pattern = format!("{}/*/*.db", place.input());
+            let by_pattern = start(&["sql", KERNELS, &format!("{}/rank0_results.db", place.input()), &pattern]);
+            writeln!(table, "{what}, by a pattern: sql {}", by_pattern.code).unwrap();
+            assert!(by_pattern.stderr.contains(path) && by_pattern.stderr.contains(denied), "{}", by_pattern.stderr);
+            let alone = start(&["info", &format!("{}/node1", place.input())]);
+            writeln!(table, "{what}, alone: info {}", alone.code).unwrap();
+            assert!(alone.stderr.contains(path) && alone.stderr.contains(denied), "{}", alone.stderr);
+            let by_name = start(&["info", &format!("{}/node1/rank1_results.db", place.input())]);
+            writeln!(table, "{what}, its file by name: info {}", by_name.code).unwrap();
+            assert!(by_name.stderr.contains(denied), "{}", by_name.stderr);
+            fs::set_permissions(place.at(path), Permissions::from_mode(0o755)).unwrap();
+        }
+        table
+    });
+    if let Some(table) = table {
+        insta::assert_snapshot!(table);
     }
-    insta::assert_snapshot!(table);
 }
 
 #[test]

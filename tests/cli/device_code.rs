@@ -1,20 +1,20 @@
 //! Code that clang makes with ROCm's headers and device libraries, which `tests/run.sh` gets from Debian.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::common::succeed;
+use crate::skipping::{has_tools, lack};
+
+/// What compiles device code.
+pub const COMPILER: [&str; 2] = ["clang++-19", "ld.lld-19"];
 
 const SOURCE: &str = "fixtures/code_object/with_hip.hip";
 
-/// The folder with `include/hip` and the device libraries that `WAVESIEVE_HIP` names; nothing, and a loud message, without it.
-fn compiled(folder: &Path, target: &str) -> Option<String> {
-    let Some(place) = std::env::var_os("WAVESIEVE_HIP").map(std::path::PathBuf::from) else {
-        eprintln!("skipped: WAVESIEVE_HIP does not name HIP's headers and device libraries");
-        return None;
-    };
+/// Compiles the source for a target with the headers and device libraries of a folder.
+fn compiled(place: &Path, folder: &Path, target: &str) -> String {
     let object = folder.join(format!("{target}.hsaco")).to_str().unwrap().to_owned();
     let output = Command::new("clang++-19")
         .args([
@@ -33,7 +33,7 @@ fn compiled(folder: &Path, target: &str) -> Option<String> {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(object)
+    object
 }
 
 /// The number behind a key in the notes of a kernel, as LLVM prints them.
@@ -46,9 +46,15 @@ fn note(notes: &str, symbol: &str, key: &str) -> i64 {
 
 #[test]
 fn kernels_of_hip() {
+    if !has_tools(&[&COMPILER[..], &["llvm-readelf-19"]].concat()) {
+        return;
+    }
+    let Some(place) = std::env::var_os("WAVESIEVE_HIP").map(PathBuf::from) else {
+        return lack("HIP's headers and device libraries, which WAVESIEVE_HIP names");
+    };
     let folder = tempfile::tempdir().unwrap();
     for target in ["gfx90a", "gfx942", "gfx1100"] {
-        let Some(object) = compiled(folder.path(), target) else { return };
+        let object = compiled(&place, folder.path(), target);
         let notes = Command::new("llvm-readelf-19").args(["--notes", &object]).output().unwrap();
         let notes = String::from_utf8(notes.stdout).unwrap();
         let text = succeed(&["lab", "code", &object, "--source", SOURCE, "-f", "json"]);

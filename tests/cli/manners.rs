@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::{finish, program, run, succeed};
+use crate::skipping::has_tools;
 use crate::verbs::{WRITERS, Writer, with};
 
 const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
@@ -110,6 +111,7 @@ fn completions_know_queries_of_the_user() {
 #[test]
 fn manual_pages() {
     let directory = tempfile::tempdir().unwrap();
+    let has_groff = has_tools(&["groff"]);
     succeed(&["man", "--output", directory.path().to_str().unwrap()]);
     for verb in ["", "-info", "-check", "-table", "-table-kernel_summary", "-sql", "-convert", "-config-show"] {
         let file = directory.path().join(format!("wavesieve{verb}.1"));
@@ -123,8 +125,10 @@ fn manual_pages() {
             assert!(known.contains(&name), "{verb}: {request}");
         }
         // groff complains of what it does not understand.
-        if let Ok(groff) = Command::new("groff").args(["-man", "-ww", "-z"]).arg(&file).output() {
+        if has_groff {
+            let groff = Command::new("groff").args(["-man", "-ww", "-z"]).arg(&file).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&groff.stderr), "", "{verb}");
+            assert!(groff.status.success(), "{verb}: {}", groff.status);
         }
     }
     assert_eq!(succeed(&["man"]), std::fs::read_to_string(directory.path().join("wavesieve.1")).unwrap());

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 use super::error::NoRepository;
 use super::references::{parsed, reference_of};
 use super::{GitError, Repository};
+use crate::permissions::where_permissions_count;
+use crate::small_disk::on_small_disk;
 
 const SESSION: &str = "2026-01-02_03-04-05_app";
 
@@ -444,27 +446,25 @@ fn a_failure_leaves_no_reference() {
 
 #[test]
 fn a_repository_that_must_not_be_written_stays_as_it_is() {
-    use std::os::unix::fs::MetadataExt;
-    if fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0) {
-        return;
-    }
-    let own = Own::new();
-    own.write("k.hip", "two\n");
-    let (before, files) = (own.state(), own.files_of_git());
-    let modes = |mode| {
-        for entry in walkdir::WalkDir::new(own.root().join(".git")).contents_first(mode == 0o555).into_iter() {
-            let entry = entry.unwrap();
-            if entry.file_type().is_dir() {
-                fs::set_permissions(entry.path(), fs::Permissions::from_mode(mode)).unwrap();
+    where_permissions_count(|| {
+        let own = Own::new();
+        own.write("k.hip", "two\n");
+        let (before, files) = (own.state(), own.files_of_git());
+        let modes = |mode| {
+            for entry in walkdir::WalkDir::new(own.root().join(".git")).contents_first(mode == 0o555).into_iter() {
+                let entry = entry.unwrap();
+                if entry.file_type().is_dir() {
+                    fs::set_permissions(entry.path(), fs::Permissions::from_mode(mode)).unwrap();
+                }
             }
-        }
-    };
-    modes(0o555);
-    let error = own.open().save(SESSION, 0, None, &paths(&["k.hip"]), "").unwrap_err();
-    modes(0o755);
-    assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
-    assert_eq!((own.state(), own.files_of_git()), (before, files));
-    assert_eq!(own.open().list().unwrap(), []);
+        };
+        modes(0o555);
+        let error = own.open().save(SESSION, 0, None, &paths(&["k.hip"]), "").unwrap_err();
+        modes(0o755);
+        assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
+        assert_eq!((own.state(), own.files_of_git()), (before, files));
+        assert_eq!(own.open().list().unwrap(), []);
+    });
 }
 
 #[test]
@@ -502,17 +502,17 @@ fn any_session_has_a_name_that_git_takes() {
     }
 }
 
-/// Set it to a file system of 256 KiB, such as `mount -t tmpfs -o size=256k tmpfs DIR`.
 #[test]
-#[ignore = "needs a small file system; set WAVESIEVE_TEST_SMALL_DISK"]
 fn a_full_disk_leaves_the_repository_as_it_was() {
-    let own = Own::new_in(&PathBuf::from(std::env::var("WAVESIEVE_TEST_SMALL_DISK").unwrap()));
-    let mut place = std::fs::File::create(own.root().join("full")).unwrap();
-    while std::io::Write::write_all(&mut place, &[7; 512]).is_ok() {}
-    let (before, files) = (own.state(), own.files_of_git());
-    let error = own.open().save(SESSION, 0, None, &paths(&["full"]), "").unwrap_err();
-    assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
-    assert_eq!((own.state(), own.files_of_git()), (before, files));
-    assert_eq!(own.open().list().unwrap(), []);
-    own.git(&["fsck", "--strict"]);
+    on_small_disk(256, |place| {
+        let own = Own::new_in(place);
+        let mut place = std::fs::File::create(own.root().join("full")).unwrap();
+        while std::io::Write::write_all(&mut place, &[7; 512]).is_ok() {}
+        let (before, files) = (own.state(), own.files_of_git());
+        let error = own.open().save(SESSION, 0, None, &paths(&["full"]), "").unwrap_err();
+        assert!(error.to_string().starts_with("cannot save a file: "), "{error}");
+        assert_eq!((own.state(), own.files_of_git()), (before, files));
+        assert_eq!(own.open().list().unwrap(), []);
+        own.git(&["fsck", "--strict"]);
+    });
 }

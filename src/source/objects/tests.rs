@@ -4,21 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
+use crate::skipping::has_tools;
 
 /// Kernels whose notes and code are compared with what LLVM's tools print.
 const SOURCE: &str = include_str!("../../../fixtures/code_object/kernels.hip");
 const CLANG: &str = "clang++-19";
+const LINKER: &str = "ld.lld-19";
 const BUNDLER: &str = "clang-offload-bundler-19";
 const READELF: &str = "llvm-readelf-19";
 const OBJCOPY: &str = "llvm-objcopy-19";
-
-fn is_there(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: {tool} is absent");
-    }
-    found
-}
 
 fn run(tool: &str, arguments: &[&str]) -> String {
     let output = Command::new(tool).args(arguments).output().unwrap();
@@ -164,18 +158,25 @@ fn agrees_with_readelf(path: &Path) {
 
 #[test]
 fn notes_agree_with_readelf() {
-    if !is_there(CLANG) || !is_there(READELF) {
+    if !has_tools(&[CLANG, LINKER, READELF]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     for target in ["gfx90a", "gfx942", "gfx942:sramecc+:xnack-", "gfx1100"] {
         agrees_with_readelf(&compiled(folder.path(), SOURCE, target, &[]));
     }
-    let data = std::env::var_os("WAVESIEVE_DATA").map(|data| Path::new(&data).join("code-object"));
-    let Some(files) = data.and_then(|data| fs::read_dir(data).ok()) else {
-        eprintln!("skipped: WAVESIEVE_DATA has no code-object");
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "real code objects are absent; set WAVESIEVE_DATA")]
+fn notes_of_real_code_objects_agree_with_readelf() {
+    if !has_tools(&[READELF]) {
         return;
-    };
+    }
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let data = std::env::var_os("WAVESIEVE_DATA").map_or(default, PathBuf::from);
+    let files: Vec<_> = fs::read_dir(data.join("code-object")).unwrap().collect();
+    assert!(!files.is_empty());
     for file in files {
         agrees_with_readelf(&file.unwrap().path());
     }
@@ -325,7 +326,7 @@ fn containers() {
 
 #[test]
 fn real_bundles_and_programs() {
-    if ![CLANG, BUNDLER, OBJCOPY].into_iter().all(is_there) {
+    if !has_tools(&[CLANG, LINKER, BUNDLER, OBJCOPY]) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

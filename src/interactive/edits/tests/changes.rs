@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::{Tree, error_of, file, is_root, there_and_back};
+use super::{Tree, error_of, file, there_and_back};
 use crate::interactive::edits::{Edit, EditState};
+use crate::permissions::where_permissions_count;
+use crate::small_disk::on_small_disk;
 
 fn three() -> (Tree, Edit) {
     let tree = Tree::new(&[("a.hip", "a\n"), ("sub/b.hip", "b\r\nb"), ("other.c", "o\n")]);
@@ -128,30 +130,29 @@ fn permissions_stay() {
 
 #[test]
 fn what_must_not_be_written_is_left_alone() {
-    if is_root() {
-        return;
-    }
-    let (tree, edit) = three();
-    let before = tree.all();
-    set_mode(&tree, "a.hip", 0o444);
-    assert!(error_of(edit.apply(tree.root())).starts_with("cannot write a.hip: Permission denied"));
-    assert_eq!(tree.all(), before);
-    set_mode(&tree, "a.hip", 0o644);
-    set_mode(&tree, "sub", 0o555);
-    let error = error_of(edit.apply(tree.root()));
-    set_mode(&tree, "sub", 0o755);
-    assert!(error.starts_with("cannot write sub/b.hip: "), "{error}");
-    assert_eq!(tree.all(), before);
-    set_mode(&tree, ".", 0o555);
-    let error = error_of(edit.apply(tree.root()));
-    set_mode(&tree, ".", 0o755);
-    assert!(error.contains("no file can be created in"), "{error}");
-    assert_eq!(tree.all(), before);
-    set_mode(&tree, "sub/b.hip", 0o000);
-    let error = error_of(edit.apply(tree.root()));
-    set_mode(&tree, "sub/b.hip", 0o644);
-    assert!(error.starts_with("cannot read sub/b.hip: "), "{error}");
-    assert_eq!(tree.all(), before);
+    where_permissions_count(|| {
+        let (tree, edit) = three();
+        let before = tree.all();
+        set_mode(&tree, "a.hip", 0o444);
+        assert!(error_of(edit.apply(tree.root())).starts_with("cannot write a.hip: Permission denied"));
+        assert_eq!(tree.all(), before);
+        set_mode(&tree, "a.hip", 0o644);
+        set_mode(&tree, "sub", 0o555);
+        let error = error_of(edit.apply(tree.root()));
+        set_mode(&tree, "sub", 0o755);
+        assert!(error.starts_with("cannot write sub/b.hip: "), "{error}");
+        assert_eq!(tree.all(), before);
+        set_mode(&tree, ".", 0o555);
+        let error = error_of(edit.apply(tree.root()));
+        set_mode(&tree, ".", 0o755);
+        assert!(error.contains("no file can be created in"), "{error}");
+        assert_eq!(tree.all(), before);
+        set_mode(&tree, "sub/b.hip", 0o000);
+        let error = error_of(edit.apply(tree.root()));
+        set_mode(&tree, "sub/b.hip", 0o644);
+        assert!(error.starts_with("cannot read sub/b.hip: "), "{error}");
+        assert_eq!(tree.all(), before);
+    });
 }
 
 #[test]
@@ -218,20 +219,19 @@ proptest! {
     }
 }
 
-/// Set it to a file system of 64 KiB, such as `mount -t tmpfs -o size=64k tmpfs DIR`.
 #[test]
-#[ignore = "needs a small file system; set WAVESIEVE_TEST_SMALL_DISK"]
 fn a_full_disk_leaves_everything_as_it_was() {
-    let place = std::env::var("WAVESIEVE_TEST_SMALL_DISK").unwrap();
-    let tree = Tree(tempfile::tempdir_in(place).unwrap());
-    tree.write("a.hip", "a\n");
-    tree.write("b.hip", "b\n");
-    let large = "line\n".repeat(20_000);
-    let mut new = file("new/c.hip", None, Some(&large));
-    new.folders = 1;
-    let files = vec![file("a.hip", Some("a\n"), Some("A\n")), new, file("b.hip", Some("b\n"), None)];
-    let before = tree.all();
-    let error = error_of(Edit { files }.apply(tree.root()));
-    assert!(error.starts_with("cannot write new/c.hip: No space left on device"), "{error}");
-    assert_eq!(tree.all(), before);
+    on_small_disk(64, |place| {
+        let tree = Tree(tempfile::tempdir_in(place).unwrap());
+        tree.write("a.hip", "a\n");
+        tree.write("b.hip", "b\n");
+        let large = "line\n".repeat(20_000);
+        let mut new = file("new/c.hip", None, Some(&large));
+        new.folders = 1;
+        let files = vec![file("a.hip", Some("a\n"), Some("A\n")), new, file("b.hip", Some("b\n"), None)];
+        let before = tree.all();
+        let error = error_of(Edit { files }.apply(tree.root()));
+        assert!(error.starts_with("cannot write new/c.hip: No space left on device"), "{error}");
+        assert_eq!(tree.all(), before);
+    });
 }

@@ -63,11 +63,6 @@ fn file(path: &str, before: Option<&str>, after: Option<&str>) -> FileEdit {
     }
 }
 
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
-}
-
 fn error_of<T: std::fmt::Debug>(result: Result<T, super::EditError>) -> String {
     result.unwrap_err().to_string()
 }
