@@ -60,7 +60,7 @@ impl Options {
     }
 
     pub(super) fn registry(&self) -> Result<Registry, Error> {
-        let mut registry = Registry::builtin()?;
+        let mut registry = Registry::embedded();
         if let Some(directory) = &self.queries {
             if !directory.is_dir() {
                 let shown = directory.display();

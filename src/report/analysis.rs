@@ -61,7 +61,7 @@ impl AnalysisOptions {
     /// When something built in is wrong, which the tests exclude.
     pub fn builtin() -> Result<Self> {
         Ok(Self {
-            registry: Registry::builtin()?,
+            registry: Registry::embedded(),
             rules: RuleBook::builtin()?,
             layout: Layout::builtin()?,
             name: NameForm::default(),

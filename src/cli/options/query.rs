@@ -46,7 +46,7 @@ impl QueryArguments {
 /// # Errors
 /// When a query file of the user is wrong.
 pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
-    let mut registry = Registry::builtin()?;
+    let mut registry = Registry::embedded();
     if let Some(directory) = queries {
         if !directory.is_dir() {
             return Err(Failure::Usage(format!(

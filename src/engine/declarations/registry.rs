@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::Context;
 use walkdir::{DirEntry, WalkDir};
@@ -28,28 +29,63 @@ pub struct Query {
 }
 
 impl Query {
+    fn read(family: &str, name: &str, text: &str, file: &str) -> Result<Self, QueryError> {
+        let declaration = parse(file, text)?;
+        Ok(Self { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() })
+    }
+
     /// Whether it is one of the binary as it is there.
     pub fn is_builtin(&self) -> bool {
         EMBEDDED.iter().any(|(_, name, text)| *name == self.name && *text == self.text)
     }
 }
 
+/// A query, or what it is read from.
+#[derive(Clone, Debug)]
+enum Entry {
+    /// One of the binary, which is read when it is first asked for: most runs ask for one of many.
+    Embedded { family: &'static str, text: &'static str, read: OnceLock<Query> },
+    /// One of the user.
+    Own(Query),
+}
+
+impl Entry {
+    fn query(&self, name: &str) -> Result<&Query, QueryError> {
+        let (family, text, read) = match self {
+            Self::Own(query) => return Ok(query),
+            Self::Embedded { family, text, read } => (family, text, read),
+        };
+        if let Some(query) = read.get() {
+            return Ok(query);
+        }
+        let query = Query::read(family, name, text, &format!("queries/{family}/{name}.sql"))?;
+        Ok(read.get_or_init(|| query))
+    }
+}
+
 /// The queries by name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    queries: BTreeMap<String, Query>,
+    queries: BTreeMap<String, Entry>,
 }
 
 impl Registry {
     /// The queries of the binary.
+    pub fn embedded() -> Self {
+        let entry = |(family, name, text): &(&'static str, &str, &'static str)| {
+            ((*name).to_owned(), Entry::Embedded { family, text, read: OnceLock::new() })
+        };
+        Self { queries: EMBEDDED.iter().map(entry).collect() }
+    }
+
+    /// The queries of the binary, all of them read.
     ///
     /// # Errors
-    /// When one has wrong front matter, which the tests exclude.
+    /// When one has wrong front matter.
+    #[cfg(test)]
     pub fn builtin() -> Result<Self, QueryError> {
-        let mut registry = Self::default();
-        for (family, name, text) in EMBEDDED {
-            registry.add(family, name, text, &format!("queries/{family}/{name}.sql"))?;
-        }
+        let registry = Self::embedded();
+        registry.queries.iter().try_for_each(|(name, entry)| entry.query(name).map(|_| ()))?;
         Ok(registry)
     }
 
@@ -64,21 +100,25 @@ impl Registry {
             let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
             let word = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
             let (family, name) = (word(file.parent().and_then(Path::file_name)), word(file.file_stem()));
-            self.add(&family, &name, &text, &file.display().to_string())?;
+            let query = Query::read(&family, &name, &text, &file.display().to_string())?;
+            self.queries.insert(name, Entry::Own(query));
         }
         Ok(())
     }
 
-    fn add(&mut self, family: &str, name: &str, text: &str, file: &str) -> Result<(), QueryError> {
-        let declaration = parse(file, text)?;
-        let query = Query { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() };
-        self.queries.insert(name.to_owned(), query);
-        Ok(())
+    /// All queries in the order of their names. None of the binary is wrong, which a test makes sure of.
+    pub fn iter(&self) -> impl Iterator<Item = &Query> {
+        self.queries.iter().filter_map(|(name, entry)| entry.query(name).ok())
     }
 
-    /// All queries in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = &Query> {
-        self.queries.values()
+    /// The names of all queries in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.queries.keys().map(String::as_str)
+    }
+
+    /// Whether there is a query of that name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.queries.contains_key(name)
     }
 
     /// The query of that name.
@@ -86,10 +126,10 @@ impl Registry {
     /// # Errors
     /// [`QueryError::NoSuchQuery`] with the most similar name.
     pub fn get(&self, name: &str) -> Result<&Query, QueryError> {
-        self.queries.get(name).ok_or_else(|| QueryError::NoSuchQuery {
-            name: name.to_owned(),
-            closest: closest(name, self.queries.keys().map(String::as_str)),
-        })
+        match self.queries.get(name) {
+            Some(entry) => entry.query(name),
+            None => Err(QueryError::NoSuchQuery { name: name.to_owned(), closest: closest(name, self.names()) }),
+        }
     }
 }
 
@@ -122,6 +162,22 @@ mod tests {
                 assert!(schema::table(table).is_some(), "{} needs the unknown table {table}", query.name);
             }
         }
+    }
+
+    #[test]
+    fn every_query_of_the_binary_can_be_read() {
+        let registry = Registry::builtin().unwrap();
+        assert_eq!(registry.iter().count(), EMBEDDED.len());
+        assert!(registry.iter().map(|query| query.name.as_str()).eq(Registry::embedded().names()));
+    }
+
+    #[test]
+    fn a_query_of_the_binary_that_is_wrong_is_refused_when_it_is_asked_for() {
+        let text = "-- title: T\n-- about: A\n-- kind: none\nSELECT 1";
+        let entry = Entry::Embedded { family: "f", text, read: OnceLock::new() };
+        let registry = Registry { queries: BTreeMap::from([("q".to_owned(), entry)]) };
+        let error = registry.get("q").unwrap_err();
+        assert!(error.to_string().starts_with("queries/f/q.sql:3: none is no kind"), "{error}");
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 
 use super::run_once::Collected;
 use crate::engine::{QueryOptions, Registry, run_query};
@@ -56,7 +55,7 @@ impl RunTimes {
 pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
     let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
     let trace = Trace::open(inputs).with_context(|| format!("cannot read what `{}` wrote", collected.line))?;
-    let registry = registry()?;
+    let registry = Registry::embedded();
     let answer = |query: &str, columns: &[&str]| {
         let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
         let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
@@ -80,11 +79,4 @@ pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
     let rows = Rows::over(Some(&answered));
     let span_ns = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max().unwrap_or(0);
     Ok(RunTimes { seconds: collected.seconds, traces: collected.traces.clone(), span_ns, kernels })
-}
-
-/// The built-in queries, read once.
-fn registry() -> Result<&'static Registry> {
-    static REGISTRY: OnceLock<Option<Registry>> = OnceLock::new();
-    let registry = REGISTRY.get_or_init(|| Registry::builtin().ok());
-    registry.as_ref().ok_or_else(|| anyhow!("the built-in queries cannot be read"))
 }

@@ -207,7 +207,7 @@ pub(super) fn largest_workgroup(
 ) -> Result<Option<u32>, OptimizeError> {
     let inputs = times.traces.iter().map(|path| path.to_string_lossy().into_owned());
     let trace = Trace::open(inputs).map_err(anyhow::Error::from)?;
-    let registry = Registry::builtin().map_err(anyhow::Error::from)?;
+    let registry = Registry::embedded();
     let columns = ["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"].map(str::to_owned).to_vec();
     let options = QueryOptions { columns: Some(columns), parameters: BTreeMap::new(), ..QueryOptions::default() };
     let query = registry.get("kernel_by_shape").map_err(anyhow::Error::from)?;
