@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use super::{Frames, OnDemandTables};
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::columns::reading::Keep;
 use crate::schema::Table;
 use crate::schema::process::Process;
@@ -117,7 +117,7 @@ pub(crate) struct Joint {
     /// handed on may be left out where it is not among the wanted columns.
     pub extract: fn(&Process, &Frames, &dyn OnDemandTables, &Wanted) -> Result<DataFrame>,
     /// The rows of every process, from what counts of all.
-    pub relate: fn(&[Part<'_>], &Definitions) -> Result<Vec<DataFrame>>,
+    pub relate: fn(&[Part<'_>], &EffectiveDefinitions) -> Result<Vec<DataFrame>>,
     /// Which rows of its only source table count for the wanted columns, where not all do.
     pub keep: fn(&Wanted) -> Option<Keep>,
 }

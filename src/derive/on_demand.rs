@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::LazyFrame;
 
 use crate::analysis::categories::Categories;
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::columns::reading::ScanHint;
 
 /// Source tables of one process with all their rows, read when they are called for.
@@ -19,5 +19,5 @@ pub(crate) trait OnDemandTables {
     fn categories(&self) -> &Categories;
 
     /// The effective definitions of metrics.
-    fn metrics(&self) -> &Definitions;
+    fn metrics(&self) -> &EffectiveDefinitions;
 }

@@ -18,7 +18,7 @@ use super::source::ProcessReader;
 pub(crate) use super::unfiltered_tables::UnfilteredTables;
 use crate::ablation::{Optimization, is_on};
 use crate::analysis::categories::Categories as CategoryRules;
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 pub(crate) use crate::columns::requests::Request;
 use crate::derive::health;
 pub(crate) use crate::derive::source_request;
@@ -65,7 +65,7 @@ impl TraceProcess {
 pub struct Trace {
     members: Vec<TraceProcess>,
     categories: CategoryRules,
-    metrics: Arc<Definitions>,
+    metrics: EffectiveDefinitions,
     pub(super) threads: usize,
     jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
@@ -100,7 +100,7 @@ impl Trace {
         Self {
             members,
             categories,
-            metrics: Definitions::builtin(),
+            metrics: EffectiveDefinitions::default(),
             threads: threads.max(1),
             jobs,
             damage: Mutex::default(),
@@ -235,13 +235,13 @@ impl Trace {
 
     /// The same trace with other definitions of metrics.
     #[must_use]
-    pub fn with_metrics(mut self, metrics: Arc<Definitions>) -> Self {
+    pub fn with_metrics(mut self, metrics: EffectiveDefinitions) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// The definitions of metrics in force.
-    pub fn metrics(&self) -> &Definitions {
+    /// The effective definitions of metrics.
+    pub fn metrics(&self) -> &EffectiveDefinitions {
         &self.metrics
     }
 

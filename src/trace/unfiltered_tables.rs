@@ -5,7 +5,7 @@ use polars::prelude::LazyFrame;
 
 use super::lazy_trace::{Trace, TraceProcess};
 use crate::analysis::categories::Categories as CategoryRules;
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::columns::reading::ScanHint;
 use crate::columns::requests::{ProcessTables, known_table};
 use crate::derive::OnDemandTables;
@@ -34,7 +34,7 @@ impl OnDemandTables for UnfilteredTables<'_> {
         self.trace.categories()
     }
 
-    fn metrics(&self) -> &Definitions {
+    fn metrics(&self) -> &EffectiveDefinitions {
         self.trace.metrics()
     }
 }

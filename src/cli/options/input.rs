@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -11,7 +10,7 @@ use super::engine::EngineArguments;
 use super::filters::FilterArguments;
 use super::global::GlobalArguments;
 use crate::analysis::categories::Categories;
-use crate::analysis::hardware::metrics::{Definitions, measured_roofs};
+use crate::analysis::hardware::metrics::{EffectiveDefinitions, measured_roofs};
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::resolved;
 use crate::cli::output::messages;
@@ -256,20 +255,20 @@ impl InputArguments {
         self.rank_from.as_deref()
     }
 
-    /// The definitions of metrics in force.
+    /// The effective definitions of metrics.
     ///
     /// # Errors
     /// When a file of them cannot be used.
-    pub(crate) fn metrics(&self) -> Result<Arc<Definitions>, Failure> {
-        let mut definitions = Definitions::builtin();
+    pub(crate) fn metrics(&self) -> Result<EffectiveDefinitions, Failure> {
+        let mut definitions = EffectiveDefinitions::default();
         if let Some(path) = &self.metric_definitions {
             let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
-            definitions = Arc::new(own.map_err(|error| Failure::Usage(error.to_string()))?);
+            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?.into();
         }
         if let Some(path) = &self.roofs {
             let measured = measured_roofs(&text_of(path)?, &path.display().to_string());
             let measured = measured.map_err(|error| Failure::Usage(error.to_string()))?;
-            definitions = Arc::new(definitions.with_measured(measured));
+            definitions = definitions.with_measured(measured).into();
         }
         Ok(definitions)
     }

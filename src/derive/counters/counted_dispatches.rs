@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::hardware::metrics::{Counter, Definitions, Reduction};
+use crate::analysis::hardware::metrics::{Counter, Definitions, EffectiveDefinitions, Reduction};
 use crate::columns::frames::values_by_text;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::{Frames, Needs, needed};
@@ -45,7 +45,7 @@ pub(crate) fn needs() -> Needs {
 
 /// The dispatches of a process in the order of pass, start and id, with registers of their kernels, and the counters that
 /// `definitions` can use as columns named as [`Counter`] is shown; null where a dispatch has no value.
-pub(crate) fn extract(tables: &Frames, definitions: &Definitions) -> Result<DataFrame> {
+pub(crate) fn extract(tables: &Frames, definitions: &EffectiveDefinitions) -> Result<DataFrame> {
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let dispatches = needed(tables, "counter_dispatches")?.sort(["pass", "start_ns", "dispatch_id"], order)?;
     let mut frame = dispatches.clone();
@@ -89,7 +89,14 @@ struct Filled {
 }
 
 /// Counters as columns, one value for each dispatch.
-fn counter_columns(counters: &DataFrame, dispatches: &DataFrame, definitions: &Definitions) -> Result<Vec<Column>> {
+fn counter_columns(
+    counters: &DataFrame,
+    dispatches: &DataFrame,
+    definitions: &EffectiveDefinitions,
+) -> Result<Vec<Column>> {
+    if counters.height() == 0 {
+        return Ok(Vec::new());
+    }
     let rows = dispatches.height();
     let (codes, names) = texts(counters.column("counter")?)?;
     let (passes, ids) =

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::device;
-use crate::analysis::hardware::metrics::{Bottleneck, Definitions, bottlenecks};
+use crate::analysis::hardware::metrics::{Bottleneck, Definitions, EffectiveDefinitions, bottlenecks};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::integers;
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
@@ -58,7 +58,7 @@ struct BottleneckResult {
 }
 
 /// Tries all rules on every kernel.
-fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let rules = bottlenecks();
     let used: BTreeSet<&str> = rules
         .iter()

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::device;
-use crate::analysis::hardware::metrics::{Definitions, Normalization};
+use crate::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Normalization};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::OnDemandTables;
@@ -88,7 +88,7 @@ pub(crate) fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);

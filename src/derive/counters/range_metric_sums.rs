@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::device;
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::OnDemandTables;
@@ -92,7 +92,7 @@ fn paths(tables: &Frames) -> Result<BTreeMap<i64, String>> {
 }
 
 /// Adds up the metrics of every range over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let texts: BTreeSet<&str> = parts
         .iter()
         .filter_map(|(_, frame)| frame.column(PATH).ok()?.str().ok())

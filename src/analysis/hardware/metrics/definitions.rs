@@ -1,6 +1,7 @@
 //! The definitions of metrics: those of `share/metrics/*.toml` and those of users.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -211,6 +212,28 @@ impl Metric {
     }
 }
 
+/// The effective definitions: others, or those of `share/metrics`. These are read when they are first used: few tables use them,
+/// and reading them takes longer than most queries of a small trace.
+#[derive(Clone, Debug, Default)]
+pub struct EffectiveDefinitions(Option<Arc<Definitions>>);
+
+impl From<Definitions> for EffectiveDefinitions {
+    fn from(definitions: Definitions) -> Self {
+        Self(Some(Arc::new(definitions)))
+    }
+}
+
+impl Deref for EffectiveDefinitions {
+    type Target = Definitions;
+
+    fn deref(&self) -> &Definitions {
+        match &self.0 {
+            Some(definitions) => definitions,
+            None => Definitions::shared(),
+        }
+    }
+}
+
 /// All metrics that are known, and what their formulas may name.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
@@ -230,8 +253,12 @@ pub struct Definitions {
 impl Definitions {
     /// Those of `share/metrics`; a test reads them, so that none is missing.
     pub fn builtin() -> Arc<Self> {
+        Arc::clone(Self::shared())
+    }
+
+    fn shared() -> &'static Arc<Self> {
         static BUILTIN: OnceLock<Arc<Definitions>> = OnceLock::new();
-        BUILTIN.get_or_init(|| Arc::new(Self::read().unwrap_or_default())).clone()
+        BUILTIN.get_or_init(|| Arc::new(Self::read().unwrap_or_default()))
     }
 
     /// Reads those of `share/metrics`.

@@ -12,7 +12,7 @@ mod roofs;
 pub(crate) use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
 pub(crate) use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
 pub(crate) use crate::analysis::hardware::metrics::definitions::{
-    Accumulated, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
+    Accumulated, Definitions, EffectiveDefinitions, Metric, Normalization, OnArchitecture, SUFFIXES,
 };
 pub(crate) use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
 #[cfg(any(test, feature = "properties"))]

@@ -346,7 +346,7 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
         overwrite: arguments.overwrite,
         candidates: &input.candidates(output)?,
         rank_from: input.rank_from(),
-        metrics: &*input.metrics()?,
+        metrics: &input.metrics()?,
     };
     let finished = finish(&plan).map_err(refusal)?;
     global.outbox.add(output);

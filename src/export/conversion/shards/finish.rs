@@ -10,7 +10,7 @@ use super::check::{check, named};
 use super::found::{Shard, Shards, directory};
 use super::joint;
 use super::record::ShardProcess;
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::export::conversion::Refused;
 use crate::export::conversion::partial::Partial;
 use crate::export::conversion::record::{CONVERSION, Conversion, Described, Earlier, Key, Record, with_others};
@@ -42,8 +42,8 @@ pub(crate) struct FinishPlan<'a> {
     pub candidates: &'a [Candidate],
     /// The pattern that ranks are taken from paths with.
     pub rank_from: Option<&'a str>,
-    /// The definitions of metrics in force.
-    pub metrics: &'a Definitions,
+    /// The effective definitions of metrics.
+    pub metrics: &'a EffectiveDefinitions,
 }
 
 /// What was put together.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use crate::analysis::hardware::metrics::Definitions;
+use crate::analysis::hardware::metrics::EffectiveDefinitions;
 use crate::columns::frames::categorical;
 use crate::columns::requests::all_columns;
 use crate::derive;
@@ -94,7 +94,7 @@ pub(super) fn write_rows(
     directory: &Path,
     table: &'static Table,
     shards: &[(&Path, Vec<Process>)],
-    metrics: &Definitions,
+    metrics: &EffectiveDefinitions,
 ) -> Result<BTreeMap<i64, u64>> {
     let joint = derive::joint(table.name).context("internal: a table of single processes")?;
     let mut parts: Vec<(&Process, DataFrame)> = Vec::new();
