@@ -1,5 +1,7 @@
 //! Help texts: the commands by task, what follows a query's options, and the parts of such a text for other renderers.
 
+use std::sync::LazyLock;
+
 use anyhow::Context as _;
 use clap::Command;
 use clap::builder::{StyledStr, Styles};
@@ -138,9 +140,13 @@ pub(crate) fn notes(command: &Command) -> Vec<Part> {
 
 /// Renders a template of the binary; a mistake in one is shown where its text would stand, and found by the tests.
 pub(crate) fn render(template: &str, context: minijinja::Value) -> String {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-    environment
+    // Made once: it knows many filters, and every query has a text.
+    static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+        environment
+    });
+    ENVIRONMENT
         .render_str(template, context)
         .context("internal: a template of the binary is wrong")
         .unwrap_or_else(|error| format!("{error:#}"))
