@@ -1,5 +1,5 @@
 //! Embeds every file of `queries/` in the binary but those whose names, or whose folders' names, begin with `_`, so that a query is added by adding a file,
-//! and finds out whether the real traces are there that some tests need.
+//! finds out whether the real traces are there that some tests need, and lets programs for debugging start fast.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=queries");
     name_build()?;
     find_real_traces();
+    link_at_fixed_addresses();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("queries");
     let mut files = Vec::new();
     collect(&root, &mut files)?;
@@ -38,6 +39,15 @@ fn find_real_traces() {
         println!("cargo::rustc-cfg=shared_data");
         // Not when it is absent: a path that does not exist would run this again in every build.
         println!("cargo::rerun-if-changed={}", directory.display());
+    }
+}
+
+/// Links programs for debugging at fixed addresses. Otherwise the loader would adjust a million addresses in each of the thousands
+/// of starts that the tests make, which takes longer than most of what they start.
+fn link_at_fixed_addresses() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);
+    if is("PROFILE", "debug") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg=-no-pie");
     }
 }
 
