@@ -3,6 +3,8 @@
 import re
 
 from .case import Case
+from .inputs import made, rows
+from .made_inputs import add_region
 from .markers import keyed
 from .sums import first_of_each, grouped, mean, ordered, ratio
 from .telemetry import samples_of
@@ -14,12 +16,17 @@ PLACES = {
     "MPI_Isend": {1: "count", 2: "type", 3: "destination", 4: "tag", 5: "communicator"},
     "MPI_Recv": {1: "count", 2: "type", 3: "source", 4: "tag", 5: "communicator"},
     "MPI_Bcast": {1: "count", 2: "type", 3: "root", 4: "communicator"},
+    "MPI_Reduce": {2: "count", 3: "type", 5: "root", 6: "communicator"},
+    "MPI_Allgather": {1: "count", 2: "type", 4: "received", 5: "received_type", 6: "communicator"},
+    "MPI_Scatter": {4: "received", 5: "received_type", 6: "root", 7: "communicator"},
+    "MPI_Put": {1: "count", 2: "type", 3: "destination"},
+    "MPI_Get": {1: "count", 2: "type", 3: "source"},
     "MPI_Sendrecv": {1: "count", 2: "type", 3: "destination", 4: "tag", 6: "received", 7: "received_type", 8: "source", 10: "communicator"},
 }
 NAMES = {"count": "count", "datatype": "type", "comm": "communicator", "tag": "tag"}
 BYTES = {"MPI_FLOAT": 4, "MPI_DOUBLE": 8, "MPI_INT": 4, "MPI_BYTE": 1, "MPI_CHAR": 1}
-SENDS = {"MPI_Send", "MPI_Isend", "MPI_Bcast", "MPI_Sendrecv", "MPI_Allreduce", "ucp_tag_send_nbx"}
-RECEIVES = {"MPI_Recv", "MPI_Sendrecv", "MPI_Allreduce"}
+SENDS = {"MPI_Send", "MPI_Isend", "MPI_Bcast", "MPI_Sendrecv", "MPI_Allreduce", "MPI_Reduce", "MPI_Allgather", "MPI_Put", "ucp_tag_send_nbx"}
+RECEIVES = {"MPI_Recv", "MPI_Sendrecv", "MPI_Allreduce", "MPI_Allgather", "MPI_Scatter", "MPI_Get"}
 LABELS = ("domain", "name", "destination", "source", "root", "communicator")
 
 
@@ -120,7 +127,30 @@ def mpi_sizes(source, options):
     return [{column: value for column, value in record.items() if column != "bin"} for record in answers]
 
 
+def call(connection, name, start, length, **places):
+    """A call whose arguments are recorded by their place alone, `p1` being the first after the buffer."""
+    args = [("int", f"arg{place.removeprefix('p')}-int", value) for place, value in places.items()]
+    add_region(connection, "mpi", name, start, start + length, args=args)
+
+
+@made("sized_messages", "two_nodes")
+def send_messages(connection, number):
+    """Calls of MPI with numbers of elements of 1, 4 and 8 bytes to several peers, some alike, at the bounds of bins, and empty."""
+    begin = min(row["start"] for row in rows(connection, "kernel_dispatch"))
+    byte, word, double = 1275068685, 1275069450, 1275070475
+    for place, count in enumerate((1023, 1024, 1025, 2047, 0, 1024)):
+        start = begin + 10_000 * place
+        call(connection, "MPI_Send", start, 700 + place, p1=count, p2=byte, p3=(number + 1) % 4, p4=7, p5=1140850688)
+        call(connection, "MPI_Isend", start + 1000, 30 + place, p1=count, p2=double, p3=place % 2, p4=place, p5=1140850688)
+        call(connection, "MPI_Recv", start + 2000, 900 - place, p1=count, p2=word, p3=-1, p4=7, p5=1140850688)
+        call(connection, "MPI_Reduce", start + 3000, 100 + place, p2=count, p3=double, p4=1476395011, p5=0, p6=1140850688)
+        call(connection, "MPI_Allgather", start + 4000, 200 + place, p1=count, p2=word, p4=count + 1, p5=word, p6=1140850688)
+        call(connection, "MPI_Scatter", start + 5000, 300 + place, p4=count, p5=double, p6=2, p7=1140850688)
+        call(connection, "MPI_Put", start + 6000, 60 + place, p1=count, p2=double, p3=3)
+        call(connection, "MPI_Get", start + 7000, 80 + place, p1=count, p2=byte, p3=2)
+
+
 QUERIES = {
-    "mpi_calls": Case(mpi_calls, ("sampled",), ((), ("--by", "hostname,tid", "--top", "2"))),
-    "mpi_sizes": Case(mpi_sizes, ("sampled",), ((), ("--by", "tid"))),
+    "mpi_calls": Case(mpi_calls, ("sampled", "sized_messages"), ((), ("--by", "hostname,tid", "--top", "2"))),
+    "mpi_sizes": Case(mpi_sizes, ("sampled", "sized_messages"), ((), ("--by", "tid"))),
 }

@@ -7,12 +7,12 @@ from .sums import grouped, ordered
 
 
 def devices_of(source):
-    """(device, number of the physical GPU) of every GPU of an input."""
+    """(device, what tells the physical GPU from others) of every GPU of an input."""
     for process in source.processes:
         for agent in process.gpu_agents():
             yield Device(recorded_in_database(agent, process.detail(agent))), process.devices[process.raw.gpus[agent["id"]]]
-    for number, profile in enumerate(profiles_of(source)):
-        yield profile.device, number
+    for profile in profiles_of(source):
+        yield profile.device, profile.hostname
 
 
 def device_constants(source, options):
@@ -29,5 +29,5 @@ def device_constants(source, options):
 
 
 QUERIES = {
-    "device_constants": Case(device_constants, ("two_nodes", "profile", "sampled")),
+    "device_constants": Case(device_constants, ("two_nodes", "profile", "sampled", "two_devices")),
 }

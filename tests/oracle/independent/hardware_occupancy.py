@@ -166,6 +166,6 @@ def occupancy(source, options):
 
 
 QUERIES = {
-    "kernel_resources": Case(kernel_resources, ("two_nodes", "counters", "hostile"), ((), ("--by", "rank,gpu"), ("--name", "base", "--top", "2"))),
+    "kernel_resources": Case(kernel_resources, ("two_nodes", "counters", "hostile"), ((), ("--by", "rank,gpu"), ("--name", "base", "--top", "2"), ("--by", "gpu", "--top", "1"))),
     "occupancy": Case(occupancy, ("profile", "compute"), ((), ("--top", "3"))),
 }

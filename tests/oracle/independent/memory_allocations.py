@@ -188,6 +188,10 @@ def more_memory(connection, number):
             free = shared | {"agent_id": None, "type": "FREE", "address": address, "size": 0}
             insert(connection, "memory_allocate", **free, start=start + 20_000, end=start + 20_300)
         insert(connection, "memory_allocate", **shared, type="ALLOC", start=start + 40_000, end=start + 40_100, address=0x6000_0000, size=65536)
+    for place, size in enumerate((1024, 2048, 512)):
+        scratch = shared | {"level": "SCRATCH", "queue_id": 1 + place % 2, "size": size, "address": 0x8000_0000}
+        insert(connection, "memory_allocate", **scratch, type="ALLOC", start=begin + 70_000, end=begin + 70_100 + 10 * place)
+        insert(connection, "memory_allocate", **scratch | {"size": 0}, type="RECLAIM", start=begin + 80_000, end=begin + 80_009 - place)
     insert(connection, "memory_allocate", **shared, type="FREE", start=begin + 50_000, end=begin + 50_100, address=0x1234, size=0)
     insert(connection, "memory_allocate", **shared, type="ALLOC", start=begin + 60_000, end=begin + 60_100, address=None, size=256)
     insert(connection, "memory_allocate", **shared | {"level": "VIRTUAL"}, type="ALLOC", start=begin, end=begin + 10, address=0x6000_0000, size=1 << 30)

@@ -63,7 +63,7 @@ def range_metrics(source, options):
 OPTIONS = ((), ("--per", "cycle"), ("--per", "second", "--agg", "mean"), ("--per", "kernel", "--panel", "300"), ("--by", "rank"))
 
 QUERIES = {
-    "metrics": Case(metrics, ("profile", "compute", "counters"), (*OPTIONS, ("--missing", "show"))),
-    "speed_of_light": Case(speed_of_light, ("profile",), ((), ("--agg", "mean"))),
+    "metrics": Case(metrics, ("profile", "compute", "counters", "two_devices"), (*OPTIONS, ("--missing", "show"))),
+    "speed_of_light": Case(speed_of_light, ("profile", "two_devices"), ((), ("--agg", "mean"))),
     "range_metrics": Case(range_metrics, ("sampled",), ((), ("--per", "kernel", "--panel", "1000"), ("--by", "rank,gpu"))),
 }

@@ -153,6 +153,7 @@ def is_within(one, other):
     return inside and one["duration_ns"] < other["duration_ns"]
 
 
+@made("peer_copies", "two_nodes")
 @made("profiled_steps", "two_nodes")
 def mark_steps(connection, number):
     """The steps of a run are those of the PyTorch profiler, and the layers in them are called so too, so that steps lie in steps."""
@@ -160,6 +161,14 @@ def mark_steps(connection, number):
     for place, row in enumerate(rows(connection, "event")):
         if '"step"' in row["extdata"] or '"layer 0"' in row["extdata"]:
             connection.execute(f'UPDATE "{name}" SET extdata = ? WHERE id = ?', (json.dumps({"message": f"ProfilerStep#{place}"}), row["id"]))
+
+
+@made("profiled_steps", "two_nodes")
+def forget_copies_between_gpus(connection, number):
+    agents = {row["id"] for row in rows(connection, "info_agent") if row["type"] == "GPU"}
+    for row in rows(connection, "memory_copy"):
+        if row["src_agent_id"] != row["dst_agent_id"] and {row["src_agent_id"], row["dst_agent_id"]} <= agents:
+            connection.execute(f'DELETE FROM "{table(connection, "memory_copy")}" WHERE id = ?', (row["id"],))
 
 
 KINETO = ("kineto_two_ranks",)
@@ -172,7 +181,7 @@ QUERIES = {
     "recompute": Case(recompute, KINETO, ((), ("--by", "rank"))),
     "profiler_steps": Case(
         profiler_steps,
-        ("sampled", "profiled_steps"),
-        known={"profiled_steps": "a copy between two GPUs keeps only its source busy, unlike everywhere else"},
+        ("sampled", "profiled_steps", "peer_copies"),
+        known={"peer_copies": "a copy between two GPUs keeps only its source busy, unlike everywhere else"},
     ),
 }

@@ -2,8 +2,13 @@
 
 import csv
 import re
+import shutil
+from pathlib import Path
+
+from common import REPOSITORY
 
 from .devices import Device, recorded_in_profile
+from .inputs import WRITTEN
 
 PROPERTIES = {
     "Grid_Size": "grid_size", "Workgroup_Size": "workgroup_size", "Arch_VGPR": "arch_vgpr", "Accum_VGPR": "accum_vgpr", "SGPR": "sgpr",
@@ -18,12 +23,24 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def two_devices(folder):
+    """The same profile of two GPUs with different clocks and numbers of compute units, so that their peaks differ."""
+    for name, clock, units in (("fast", 2400, 256), ("slow", 1600, 192)):
+        target = Path(folder) / name
+        shutil.copytree(REPOSITORY / "fixtures" / "profile", target)
+        info = (target / "sysinfo.csv").read_text()
+        (target / "sysinfo.csv").write_text(info.replace(",30115,256,", f",30115,{units},").replace(",2400,2000,", f",{clock},2000,"))
+
+
+WRITTEN["two_devices"] = two_devices
+
+
 class Profile:
     """One folder: a GPU with its constants, and its dispatches with their counters."""
 
     def __init__(self, folder, rank):
         info = rows_of(folder / "sysinfo.csv")[0]
-        self.rank = rank
+        self.rank, self.hostname = rank, info["hostname"]
         self.device = Device(recorded_in_profile(info))
         self.dispatches = [self.dispatch(row) for row in rows_of(folder / "pmc_perf.csv")]
         for number, name in enumerate(dict.fromkeys(dispatch["kernel_name"] for dispatch in self.dispatches)):
