@@ -10,11 +10,55 @@ fn scan(more: &[&str]) -> String {
     succeed(&[&["scan", "fixtures/source"], more].concat())
 }
 
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What a document found, a line for each kernel, pattern and recommendation.
+fn summary(tier0: &Value) -> String {
+    let words = |list: &Value| list.as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" ");
+    let line = |key: &str, one: &Value| match key {
+        "detected_kernels" => {
+            let [name, file, number, kind] = ["name", "file", "line", "launch_type"].map(|key| text(&one[key]));
+            let (definitions, is_in_loop) = (&one["definition_count"], &one["launched_in_loop"]);
+            assert_eq!(one["launch_count"], one["launches"].as_array().unwrap().len());
+            format!(
+                "{name} {file}:{number} {kind}, {definitions} defined, in loop {is_in_loop}: {}",
+                words(&one["launches"])
+            )
+        }
+        "detected_patterns" => {
+            let [severity, pattern, category] = ["severity", "pattern_id", "category"].map(|key| text(&one[key]));
+            let (count, in_loops) = (&one["count"], &one["in_loops"]);
+            format!("{severity} {pattern} ({category}) {count}, {in_loops} in loops: {}", words(&one["locations"]))
+        }
+        "recommendations" => {
+            let [priority, id, confidence] = ["priority", "id", "confidence"].map(|key| text(&one[key]));
+            let [actions, commands] = ["actions", "commands"].map(|key| one[key].as_array().unwrap().len());
+            format!("{priority} {id} {confidence}: {actions} actions, {commands} commands")
+        }
+        _ => text(one),
+    };
+    let mut lines = Vec::new();
+    for (key, value) in tier0.as_object().unwrap() {
+        match value.as_array() {
+            Some(list) => {
+                lines.extend(list.iter().map(|one| format!("{key}: {}", line(key, one)).trim_end().to_owned()))
+            }
+            None => lines.push(format!("{key}: {}", text(value))),
+        }
+    }
+    lines.join("\n")
+}
+
 #[test]
 fn a_scan_in_every_form() {
-    insta::assert_snapshot!("scan_text", scan(&["--rows", "8"]));
-    insta::assert_snapshot!("scan_markdown", scan(&["-f", "md", "--rows", "8", "--", "./it's", "$1"]));
-    insta::assert_snapshot!("scan_tier0", scan(&["-f", "tier0"]));
+    insta::assert_snapshot!("scan_text", scan(&["--rows", "2"]));
+    let page = ["scan", "fixtures/source/python", "-f", "md", "--rows", "3", "--", "./it's", "$1"];
+    insta::assert_snapshot!("scan_markdown", succeed(&page));
+    let tier0: Value = serde_json::from_str(&scan(&["-f", "tier0"])).unwrap();
+    insta::assert_snapshot!("scan_tier0", summary(&tier0));
+    insta::assert_snapshot!("scan_tier0_of_a_file", succeed(&["scan", "fixtures/source/hip/bom.cpp", "-f", "tier0"]));
     let document: Value = serde_json::from_str(&scan(&["-f", "json"])).unwrap();
     assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.3")));
 }

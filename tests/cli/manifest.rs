@@ -1,0 +1,191 @@
+//! Packages hold what they promise, recipes run what exists, and goldens are short enough to be read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use toml::{Table, Value};
+
+use crate::common::listing;
+
+/// Most lines of a golden. A longer one is accepted unread: take a smaller input, or fewer rows and a check of the others.
+const MOST_GOLDEN_LINES: usize = 180;
+/// Directory of the packaged profile, and what `make_tree` of build.sh puts below it.
+const BUILT: &str = "target/release/";
+const TREE: &str = "target/release/package/";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn manifest() -> Table {
+    read("Cargo.toml").parse().unwrap()
+}
+
+/// Sources and targets of the assets of the package for Debian, or of that for Red Hat.
+fn assets(metadata: &Value, tool: &str) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let assets = metadata[tool]["assets"].as_array().unwrap();
+    let pair = |asset: &Value| match asset {
+        Value::Array(words) => (text(&words[0]), text(&words[1])),
+        asset => (text(&asset["source"]), text(&asset["dest"])),
+    };
+    assets.iter().map(pair).collect()
+}
+
+/// Whether build.sh makes a file of the directory of the profile.
+fn is_built(source: &str, script: &str) -> bool {
+    if let Some(path) = source.strip_prefix(TREE) {
+        let made = path.split('*').next().unwrap_or_default().trim_end_matches('/');
+        let made = made.strip_prefix("share/").map_or(format!("$package/{made}"), |below| format!("$share/{below}"));
+        return script.contains(&made);
+    }
+    let capture: Table = read("capture/Cargo.toml").parse().unwrap();
+    let library = capture["package"]["name"].as_str().unwrap().replace('-', "_");
+    let programs = [env!("CARGO_PKG_NAME").to_owned(), format!("lib{library}.so")];
+    programs.iter().any(|program| source.strip_prefix(BUILT) == Some(program.as_str()))
+}
+
+#[test]
+fn every_asset_of_the_packages_exists_or_is_built() {
+    let manifest = manifest();
+    let metadata = &manifest["package"]["metadata"];
+    let script = read("tests/release/build.sh");
+    let [deb, rpm] = ["deb", "generate-rpm"].map(|tool| assets(metadata, tool));
+    let sources = |assets: &[(String, String)]| assets.iter().map(|(source, _)| source.clone()).collect::<Vec<_>>();
+    assert_eq!(sources(&deb), sources(&rpm), "both packages hold the same files");
+    assert!(deb.len() > 10, "{deb:?}");
+    for (source, _) in &deb {
+        let is_there =
+            || glob::glob(&root().join(source).to_string_lossy()).unwrap().any(|path| path.unwrap().is_file());
+        assert!(if source.starts_with(BUILT) { is_built(source, &script) } else { is_there() }, "{source}");
+    }
+    // Where programs look for what is installed.
+    for (assets, prefix) in [(&deb, "usr/"), (&rpm, "/usr/")] {
+        for program in ["bin/", "lib/wavesieve/", "share/man/man1/", "share/doc/wavesieve/"] {
+            let place = format!("{prefix}{program}");
+            assert!(assets.iter().any(|(_, target)| target.starts_with(&place)), "{place}: {assets:?}");
+        }
+    }
+}
+
+/// Files of the crate that `cargo package` would upload.
+fn packaged() -> BTreeSet<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut list = Command::new(cargo);
+    list.args(["package", "--list", "--allow-dirty", "--offline", "--package", env!("CARGO_PKG_NAME")])
+        .current_dir(root());
+    let list = list.output().unwrap();
+    assert!(list.status.success(), "{}", String::from_utf8_lossy(&list.stderr));
+    String::from_utf8(list.stdout).unwrap().lines().map(PathBuf::from).collect()
+}
+
+/// Paths that a source file includes in the program, from the root; those of its tests are left out.
+fn included(file: &Path, text: &str) -> Vec<PathBuf> {
+    let program = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for part in ["include_str!(\"", "include_bytes!(\"", "#[path = \""] {
+        for rest in program.split(part).skip(1) {
+            let mut place = file.parent().unwrap().to_owned();
+            for step in Path::new(rest.split('"').next().unwrap()).components() {
+                match step {
+                    std::path::Component::ParentDir => assert!(place.pop(), "{}", file.display()),
+                    step => place.push(step),
+                }
+            }
+            found.push(place);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_crate_holds_what_it_is_built_of() {
+    let packaged = packaged();
+    for file in ["Cargo.lock", "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "build.rs"] {
+        assert!(packaged.contains(Path::new(file)), "{file}");
+    }
+    let mut count = 0;
+    for file in packaged.iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
+        for path in included(file, &read(&file.to_string_lossy())) {
+            assert!(packaged.contains(&path), "{} includes {}, which is not packaged", file.display(), path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "only {count} files are included");
+    // build.rs embeds every query.
+    for (query, _) in listing(&root().join("queries")) {
+        let query = query.strip_prefix(root()).unwrap();
+        assert!(packaged.contains(query), "{}", query.display());
+    }
+    let only_tested = |file: &&PathBuf| {
+        let name = file.to_string_lossy();
+        ["tests/", "fixtures/", "benches/", "docs/"].iter().any(|start| name.starts_with(start))
+            || name.contains("/tests/")
+            || name.contains("/snapshots/")
+    };
+    assert_eq!(packaged.iter().find(only_tested), None, "it is of no use in a package");
+}
+
+#[test]
+fn every_pattern_of_the_crate_matches() {
+    let manifest = manifest();
+    for pattern in manifest["package"]["include"].as_array().unwrap() {
+        let pattern = pattern.as_str().unwrap().trim_start_matches('!').trim_start_matches('/');
+        let found = glob::glob(&root().join(pattern).to_string_lossy()).unwrap().next();
+        assert!(found.is_some(), "{pattern} matches nothing");
+    }
+}
+
+#[test]
+fn the_wheel_has_its_python_source() {
+    let project: Table = read("python/pyproject.toml").parse().unwrap();
+    let settings = &project["tool"]["maturin"];
+    let (source, module) = (settings["python-source"].as_str().unwrap(), settings["module-name"].as_str().unwrap());
+    let package = root().join("python").join(source).join(module);
+    for file in ["__init__.py", "py.typed"] {
+        assert!(package.join(file).is_file(), "{}", package.join(file).display());
+    }
+    assert!(root().join("python").join(settings["manifest-path"].as_str().unwrap()).is_file());
+    let profile = settings["profile"].as_str().unwrap();
+    assert!(manifest()["profile"].get(profile).is_some(), "there is no profile {profile}");
+}
+
+/// Scripts of the repository that a text runs.
+fn scripts(text: &str) -> Vec<&str> {
+    let words = text.split(|character: char| character.is_whitespace() || "`'\"()".contains(character));
+    let is_ours = |word: &&str| {
+        ["benches/", "tests/", "fixtures/", "docs/"].iter().any(|start| word.starts_with(start))
+            && (word.ends_with(".py") || word.ends_with(".sh"))
+            && !word.contains("{{")
+    };
+    words.filter(is_ours).collect()
+}
+
+#[test]
+fn recipes_and_the_readme_of_the_benchmarks_run_what_exists() {
+    let targets = manifest().contains_key("bench");
+    for name in ["justfile", "benches/README.md", "README.md", "ARCHITECTURE.md", "docs/ci.md", "docs/release.md"] {
+        let text = read(name);
+        for script in scripts(&text) {
+            assert!(root().join(script).is_file(), "{name} runs {script}, which does not exist");
+        }
+        assert!(targets || !text.contains("cargo bench "), "{name}: there is no target for `cargo bench`");
+    }
+    assert!(scripts(&read("justfile")).len() > 3 && scripts(&read("benches/README.md")).len() > 10);
+}
+
+#[test]
+fn goldens_can_be_read() {
+    let files = ["tests", "src"].iter().flat_map(|directory| listing(&root().join(directory)));
+    let goldens = files.map(|(path, _)| path).filter(|path| path.extension().is_some_and(|ending| ending == "snap"));
+    let lines = |path: PathBuf| (fs::read_to_string(&path).unwrap().lines().count(), path);
+    let goldens: Vec<(usize, PathBuf)> = goldens.map(lines).collect();
+    let long: Vec<_> = goldens.iter().filter(|(lines, _)| *lines > MOST_GOLDEN_LINES).collect();
+    assert!(goldens.len() > 100 && long.is_empty(), "{long:?}");
+}
