@@ -53,14 +53,10 @@ use_tools() {
 cargo_tests() {
   # Every suite runs to its end, so that one run names all that fails.
   local code=0
-  without_passed cargo test --locked --no-fail-fast || code=1
-  without_passed cargo test --locked --no-fail-fast -p wavesieve-capture || code=1
+  bash tests/run/each_test.sh . || code=1
+  bash tests/run/each_test.sh capture -p wavesieve-capture || code=1
+  cargo test --locked --quiet --doc || code=1
   return "$code"
-}
-
-without_passed() {
-  # The output of a command without the lines of tests that passed
-  "$@" 2>&1 | sed -E '/^test .* \.\.\. ok$/d'
 }
 
 fuzzing() { bash tests/fuzz/run.sh; }

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds the test programs of a package and runs each test in a process of its own: each_test.sh DIRECTORY [CARGO_ARGUMENT…]
+# Tests call the program inside their process, whose panic hook and pools of threads are one for all; cargo-nextest separates them
+# likewise, but takes minutes to build. WAVESIEVE_TEST_PROGRAMS names programs that are built, one a line.
+set -euo pipefail
+
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export RESULTS="$work/results" LIMIT_SECONDS=900
+# As cargo runs them. insta would ask cargo for the second in every process.
+CARGO_MANIFEST_DIR="$(realpath "${1:?name the folder of the package}")"
+export CARGO_MANIFEST_DIR INSTA_WORKSPACE_ROOT="$PWD"
+shift
+
+programs() {
+  if [ -n "${WAVESIEVE_TEST_PROGRAMS:-}" ]; then
+    printf '%s\n' "$WAVESIEVE_TEST_PROGRAMS"
+  else
+    cargo test --locked --no-run "$@" >"$work/build" 2>&1 || { cat "$work/build" >&2; return 1; }
+    sed -nE 's/^ *Executable .*\((.*)\)$/\1/p' "$work/build" | xargs -r -d '\n' realpath
+  fi
+}
+
+names() { "$1" --list --format terse "${@:2}" | sed -n 's/: test$//p'; }
+
+run_one() {
+  # run_one PROGRAM TEST: notes how it ended, and prints what a test that failed said
+  local output
+  cd "$CARGO_MANIFEST_DIR" || return
+  if output="$(timeout "$LIMIT_SECONDS" "$1" --exact "$2" 2>&1 </dev/null)" && grep -q '^test result: ok\. 1 passed' <<<"$output"; then
+    echo passed >>"$RESULTS"
+  else
+    echo failed >>"$RESULTS"
+    printf 'test %s ... FAILED\n%s\n' "$2" "$output"
+  fi
+}
+export -f run_one
+
+: >"$RESULTS"
+list="$(programs "$@")"
+ignored=0
+while read -r program; do
+  names "$program" --ignored >"$work/ignored"
+  sed 's/.*/SKIPPED &: ignored/' "$work/ignored"
+  ignored=$((ignored + $(wc -l <"$work/ignored")))
+  names "$program" | grep -vxFf "$work/ignored" | sed "s#^#$program #" >>"$work/tests" || true
+done <<<"$list"
+# The expression is for the shell that xargs starts.
+# shellcheck disable=SC2016
+[ ! -s "$work/tests" ] || xargs -P "$(nproc)" -L 1 bash -c 'run_one "$0" "$1"' <"$work/tests"
+passed="$(grep -c passed "$RESULTS" || true)"
+failed="$(grep -c failed "$RESULTS" || true)"
+echo "$passed passed, $failed failed, $ignored skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
