@@ -81,6 +81,9 @@ mod ask;
 #[cfg(feature = "cli")]
 mod interactive;
 
+#[cfg(feature = "cli")]
+mod invocation;
+
 #[cfg(any(feature = "cli", feature = "capture"))]
 mod lab;
 
@@ -96,7 +99,11 @@ mod mcp;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-pub use cli::main as cli_main;
+pub use cli::{main as cli_main, run_in_process};
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use invocation::RunOutcome;
 
 #[cfg(all(doctest, feature = "report"))]
 #[doc = include_str!("../docs/guide/library.md")]

@@ -17,6 +17,6 @@ cfg_if::cfg_if! {
         mod signals;
         mod suggest;
 
-        pub use program::main;
+        pub use program::{main, run_in_process};
     }
 }

@@ -1,7 +1,8 @@
 //! The program: builds the command line, runs the command, turns failures into messages and exit codes.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
+use std::iter::once;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,13 +22,28 @@ use super::reference::help;
 use super::settings::{Settings, selected};
 use super::{signals, suggest};
 use crate::engine::Registry;
+use crate::invocation::{self, RunOutcome};
 
 const ABOUT: &str =
     "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    ExitCode::from(match run() {
+    fail_at_limits();
+    signals::watch();
+    ExitCode::from(exit_code())
+}
+
+/// Runs the program inside this process with other arguments, and returns its output. Signals and the number of threads are left
+/// to the caller. Verbs that start the program again or talk to a terminal need a process of their own.
+pub fn run_in_process<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> RunOutcome {
+    let words = once("wavesieve".into()).chain(arguments.into_iter().map(Into::into));
+    invocation::run_inside(words.collect(), exit_code)
+}
+
+/// Runs the program, and reports a failure.
+fn exit_code() -> u8 {
+    match run() {
         Ok(code) => code,
         Err(failure) => {
             if !failure.is_broken_pipe() {
@@ -35,13 +51,11 @@ pub fn main() -> ExitCode {
             }
             failure.exit_code()
         }
-    })
+    }
 }
 
 fn run() -> Result<u8, Failure> {
     messages::start();
-    fail_at_limits();
-    signals::watch();
     let settings = Settings::load();
     // User queries become subcommands, so that they must be known before the command line is understood.
     let early = |name, is_path| {
@@ -54,10 +68,13 @@ fn run() -> Result<u8, Failure> {
         _ => ColorChoice::Auto,
     };
     let mut command = command(&registry).color(color);
-    if let Some(several) = tables::command(&registry, arguments()) {
+    if let Some(columns) = invocation::help_columns() {
+        command = command.term_width(columns);
+    }
+    if let Some(several) = tables::command(&registry, invocation::arguments()) {
         command = command.mut_subcommand("table", |table| table.subcommand(several));
     }
-    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let mut words = invocation::words();
     // Help is given whatever the settings are.
     let matches = match command.clone().try_get_matches_from(&words) {
         Ok(matches) => matches,
@@ -129,7 +146,7 @@ fn dispatch(
 /// Prints help, or what is wrong with the command line.
 fn show(mut error: clap::Error, command: &Command) -> u8 {
     suggest::narrow(&mut error, command);
-    match error.print() {
+    match print(&error, command) {
         _ if error.use_stderr() => USAGE,
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             messages::print_note(format_args!("error: {failed}"));
@@ -137,6 +154,17 @@ fn show(mut error: clap::Error, command: &Command) -> u8 {
         }
         _ => DONE,
     }
+}
+
+/// Prints it in colours where the stream and the user want them.
+fn print(error: &clap::Error, command: &Command) -> io::Result<()> {
+    if !invocation::is_inside() {
+        return error.print();
+    }
+    let text = error.render();
+    let text = if command.get_color() == ColorChoice::Always { text.ansi().to_string() } else { text.to_string() };
+    let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
+    if error.use_stderr() { invocation::with_stderr(write) } else { invocation::with_stdout(write) }
 }
 
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
@@ -185,14 +213,9 @@ fn fail_at_limits() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// The words of the command line.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
-}
-
 /// The value of a global option wherever it stands, before the options are understood.
 fn early_argument(name: &str) -> Option<String> {
-    let mut arguments = arguments();
+    let mut arguments = invocation::arguments();
     while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
         match argument.strip_prefix("--").and_then(|argument| argument.strip_prefix(name)) {
             Some("") => return arguments.next(),
@@ -203,8 +226,12 @@ fn early_argument(name: &str) -> Option<String> {
     None
 }
 
-/// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work.
+/// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work. Inside a process
+/// of others they have begun, and the environment is not ours.
 fn use_threads(threads: usize) {
+    if invocation::is_inside() {
+        return;
+    }
     for name in ["POLARS_MAX_THREADS", "RAYON_NUM_THREADS"] {
         // SAFETY: no other thread runs yet that could read the environment at the same time.
         unsafe { std::env::set_var(name, threads.to_string()) };

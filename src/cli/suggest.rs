@@ -9,6 +9,7 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use crate::engine::{QueryError, closest};
+use crate::invocation;
 use crate::schema;
 use crate::schema::{Table, tables};
 
@@ -65,10 +66,9 @@ fn verb_with<'a>(option: &str, command: &'a Command) -> Option<(&'a str, Option<
     })
 }
 
-/// The verb or query that the command line of the process names.
+/// The verb or query that the command line names.
 fn innermost(command: &Command) -> &Command {
-    let words = std::env::args().skip(1);
-    words.fold(command, |command, word| command.find_subcommand(&word).unwrap_or(command))
+    invocation::arguments().fold(command, |command, word| command.find_subcommand(&word).unwrap_or(command))
 }
 
 fn slip(name: &str, command: &Command) -> Option<String> {

@@ -46,6 +46,7 @@ mod parsed;
         pub(crate) use dialect::{Kind, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};
+        pub(crate) use panics::becomes_error;
         pub(crate) use reasons::reason_of;
         pub(crate) use referenced_columns::referenced_columns;
         pub(crate) use render::{QueryOptions, render};

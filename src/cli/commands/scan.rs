@@ -1,6 +1,6 @@
 //! `scan DIR`: what source code reveals about a program's GPU work before there is a trace.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -16,6 +16,7 @@ use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::engine::Registry;
 use crate::export::unit::TimeUnit;
+use crate::invocation::{is_stdout_terminal, stdout_columns};
 use crate::report::analysis::Analysis;
 use crate::report::{json, markdown, text};
 use crate::source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
@@ -209,8 +210,8 @@ fn write(
         ScanFormat::Json => json::write(document, out),
         ScanFormat::Markdown => markdown::write(document, TimeUnit::default(), out),
         ScanFormat::Text => {
-            let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-            let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);
+            let terminal_width = terminal.filter(|_| is_stdout_terminal()).and_then(|_| stdout_columns());
+            let width = terminal_width.unwrap_or(WIDTH);
             let color = terminal.is_some_and(GlobalArguments::color);
             text::write(document, text::TextStyle { width, color, unit: TimeUnit::default() }, out)
         }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,6 +21,7 @@ use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
 use crate::columns::requests::Request;
 use crate::engine::{self, Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
+use crate::invocation::read_stdin;
 use crate::schema;
 
 /// Run your own SQL
@@ -161,12 +161,7 @@ fn is_file(query: &str) -> bool {
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {
-    let text = if path.as_os_str() == "-" {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map(|_| text)
-    } else {
-        fs::read_to_string(path)
-    };
+    let text = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
     text.map_err(|error| {
         Failure::Usage(format!("cannot read the statement from {}: {error}; name a text file", path.display()))
     })

@@ -1,6 +1,5 @@
 //! Where a document goes: what cannot be written is refused before anything is read.
 
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -10,6 +9,7 @@ use crate::cli::exit::Failure;
 use crate::cli::output::delivery::{check_file, unknown_extension};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::export::target::Target;
+use crate::invocation::is_stdout_terminal;
 use crate::report::folder;
 use crate::report::folder::Place;
 
@@ -98,7 +98,7 @@ fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
         let word = format.extension();
         return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
     }
-    if matches!(format, DocumentFormat::Xlsx | DocumentFormat::Pdf) && io::stdout().is_terminal() {
+    if matches!(format, DocumentFormat::Xlsx | DocumentFormat::Pdf) && is_stdout_terminal() {
         return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
     }
     Ok(None)

@@ -1,7 +1,6 @@
 //! Options of every command.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -9,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::mail::{MailArguments, Outbox};
 use crate::cli::memory;
 use crate::input::available_bytes;
+use crate::invocation::{is_stderr_terminal, is_stdout_terminal};
 use crate::trace::jobs::Jobs;
 
 /// When to use colours.
@@ -96,7 +96,7 @@ impl GlobalArguments {
 
     /// Whether what is written to standard output, or to standard error, may have colours.
     pub(crate) fn color_of(&self, is_error: bool) -> bool {
-        let is_terminal = || if is_error { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+        let is_terminal = || if is_error { is_stderr_terminal() } else { is_stdout_terminal() };
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,

@@ -1,6 +1,5 @@
 //! `--plot` and `--charts`: answers as pictures.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
@@ -10,6 +9,7 @@ use super::input::InputArguments;
 use crate::cli::exit::Failure;
 use crate::engine::{Answer, Query};
 use crate::export::atomic::{make_directory, write_file};
+use crate::invocation::{is_stdout_terminal, terminal_columns};
 use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
@@ -110,10 +110,7 @@ impl Pictures {
         if !self.plot {
             return Ok(None);
         }
-        Ok(Some(characters(
-            &chart,
-            Terminal { width: width(), color: std::io::stdout().is_terminal() && global.color() },
-        )))
+        Ok(Some(characters(&chart, Terminal { width: width(), color: is_stdout_terminal() && global.color() })))
     }
 }
 
@@ -173,6 +170,5 @@ pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str, formats: 
 
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    columns.or_else(terminal).unwrap_or(WIDTH)
+    columns.or_else(terminal_columns).unwrap_or(WIDTH)
 }

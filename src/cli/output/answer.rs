@@ -1,6 +1,6 @@
 //! Writes an answer in the format and to the place that were requested.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 
 use anyhow::Result;
 
@@ -16,6 +16,7 @@ use crate::export::parquet::file as parquet_file;
 use crate::export::terminal::Style;
 use crate::export::unit::{convert_times, displays};
 use crate::export::{columnar, delimited, html_table, json, markdown, terminal};
+use crate::invocation::{is_stdout_terminal, stdout_columns};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
 ///
@@ -70,7 +71,7 @@ fn write_with(
         convert_times(&mut answer.frame, &mut answer.columns, output.unit);
     }
     let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Pdf);
-    if binary && io::stdout().is_terminal() {
+    if binary && is_stdout_terminal() {
         return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
     }
     to_stdout(|out| write_as(&answer, output, format, Style { wraps, ..style_for_people(output, global) }, out))
@@ -168,6 +169,5 @@ fn terminal_width(output: &OutputArguments) -> Option<usize> {
         return None;
     }
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    columns.or_else(of_terminal)
+    columns.or_else(stdout_columns)
 }

@@ -1,6 +1,6 @@
 //! Where a text goes: to a file that appears whole, or to standard output.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::messages;
@@ -9,6 +9,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::export::atomic::write_file;
 use crate::export::stream::write_stream;
 use crate::export::target::Target;
+use crate::invocation::with_stdout;
 
 /// Writes to the named file and reports it, or by default to standard output. In that case `write` gets the global
 /// arguments, which describe the terminal.
@@ -31,7 +32,7 @@ pub(crate) fn deliver(
 /// # Errors
 /// When writing fails; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
-    Ok(write_stream(io::stdout().lock(), write)?)
+    Ok(with_stdout(|out| write_stream(out, write))?)
 }
 
 /// Rejects a file that cannot be written, before anything is read. Returns the target that the path leads to.

@@ -1,6 +1,6 @@
 //! In which format a document is written, and how.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use crate::cli::options::tracelens::TraceLensArguments;
 use crate::export::atomic::{MadeDirectories, make_directory};
 use crate::export::unit::TimeUnit;
 use crate::findings::QueryRequest;
+use crate::invocation::{is_stdout_terminal, stdout_columns};
 use crate::report::analysis::Analysis;
 use crate::report::compat::tracelens;
 use crate::report::folder;
@@ -230,8 +231,7 @@ impl DocumentOutput {
             }
             DocumentFormat::Markdown => markdown::write(document, self.unit, out),
             DocumentFormat::Text => {
-                let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-                let terminal_width = || terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal());
+                let terminal_width = || terminal.filter(|_| is_stdout_terminal()).and_then(|_| stdout_columns());
                 let color = terminal.is_some_and(GlobalArguments::color);
                 let style = text::TextStyle { width: terminal_width().unwrap_or(WIDTH), color, unit: self.unit };
                 text::write(document, style, out)

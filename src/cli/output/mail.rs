@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{Cursor, IsTerminal, Write};
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -20,6 +20,7 @@ use super::messages;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::mail::{MailArguments, Security};
+use crate::invocation::{is_stderr_terminal, is_stdin_terminal};
 
 /// The variable that holds the password of the mail server.
 const PASSWORD: &str = "WAVESIEVE_SMTP_PASSWORD";
@@ -222,7 +223,7 @@ fn password(user: &str, host: &str) -> Result<String> {
         return Ok(password);
     }
     ensure!(
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+        is_stdin_terminal() && is_stderr_terminal(),
         "the password of {user} at {host} is not known; set {PASSWORD}"
     );
     messages::print_note(format_args!("password of {user} at {host}:"));

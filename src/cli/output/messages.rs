@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -11,6 +10,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::columns::requests::Request;
 use crate::input::DEAD_LINK;
+use crate::invocation::{with_stderr, with_stdout};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Origin, tables};
 use crate::text::hidden::escape_hidden;
@@ -32,16 +32,14 @@ pub(crate) fn start() {
 /// # Errors
 /// When it cannot be written; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_ref())?;
-    Ok(out.flush()?)
+    Ok(with_stdout(|out| out.write_all(text.as_ref()).and_then(|()| out.flush()))?)
 }
 
 /// Writes a line to standard error, without characters that a terminal would take as commands. A failure to write it cannot be reported either.
 pub(crate) fn print_note(message: impl Display) {
     let text = message.to_string();
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();
-    let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
+    let _ = with_stderr(|out| writeln!(out, "{}", lines.join("\n")));
 }
 
 /// Writes a line to standard error with the time since the start, where details were requested.

@@ -1,7 +1,6 @@
 //! How far a language model is: a line on a terminal, details where they were requested.
 
 use std::cell::Cell;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::messages;
 use crate::ask::{Step, StepListener};
 use crate::cli::options::global::GlobalArguments;
+use crate::invocation::is_stderr_terminal;
 use crate::llm::{Event, Listener};
 
 /// How often the line moves.
@@ -24,7 +24,7 @@ pub(crate) struct ModelProgress<'a> {
 impl<'a> ModelProgress<'a> {
     /// Nothing is shown until a provider is asked.
     pub(crate) fn new(global: &'a GlobalArguments) -> Self {
-        let is_shown = !global.quiet && std::io::stderr().is_terminal();
+        let is_shown = !global.quiet && is_stderr_terminal();
         let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {

@@ -1,6 +1,5 @@
 //! How far a long command is: a bar on a terminal, elsewhere a line now and then where details are requested.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,6 +12,7 @@ use parking_lot::Mutex;
 use super::messages::print_note;
 use crate::cli::options::global::GlobalArguments;
 use crate::export::convert::Observer;
+use crate::invocation::is_stderr_terminal;
 use crate::schema::{Origin, Table, tables};
 use crate::source::scan;
 use crate::trace::TraceProcess;
@@ -67,7 +67,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}")) {
             bar.set_style(style);
         }
-        let is_terminal = std::io::stderr().is_terminal();
+        let is_terminal = is_stderr_terminal();
         let is_wanted = is_wanted(global.quiet, global.verbose, is_terminal);
         let reporter = is_wanted.then(|| report(bar.clone(), of, is_terminal));
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
@@ -100,7 +100,7 @@ pub(crate) struct ReadingProgress {
 impl ReadingProgress {
     /// Nothing where there is no terminal, or nothing to report.
     pub(crate) fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
-        let is_wanted = std::io::stderr().is_terminal() && !global.quiet;
+        let is_wanted = is_stderr_terminal() && !global.quiet;
         is_wanted
             .then(|| Arc::new(Self { global: global.clone(), shown: Mutex::default() }) as Arc<dyn ReadingObserver>)
     }

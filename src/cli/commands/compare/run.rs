@@ -1,7 +1,7 @@
 //! `compare BASE NEW`: what changed between two runs or two sets of runs.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -26,6 +26,7 @@ use crate::compare::{
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
 use crate::export::parquet::file as parquet_file;
+use crate::invocation;
 use crate::report::document::Document;
 use crate::report::{html, xlsx};
 
@@ -270,7 +271,7 @@ impl CompareArguments {
         }
         if matches!(format, CompareFormat::Xlsx | CompareFormat::Pdf)
             && self.output_path().is_none()
-            && std::io::stdout().is_terminal()
+            && invocation::is_stdout_terminal()
         {
             return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
         }
@@ -425,7 +426,7 @@ fn write_pdf(document: &Document, out: &mut dyn std::io::Write) -> anyhow::Resul
 /// The command line without its outputs, as it can be repeated.
 fn command_line() -> String {
     let mut line = "wavesieve".to_owned();
-    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut words = invocation::arguments();
     while let Some(word) = words.next() {
         if OUTPUTS.contains(&word.as_str()) {
             words.next();
