@@ -3,9 +3,9 @@
 # as tests/run.sh sets it: a build knows whether the real traces are there, and another value builds everything again
 export WAVESIEVE_DATA := env("WAVESIEVE_DATA", justfile_directory() / "../shared/data")
 
-# every check: format, lints, tests, oracle
-test:
-    bash tests/run.sh
+# the checks of a change, or `just test all` or `just test deep`; names of steps may follow
+test *what:
+    bash tests/run.sh {{what}}
 
 lint:
     cargo clippy --locked --all-targets -- -D warnings
