@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{listing, real, run, succeed};
+use crate::generated::generated;
 
 const QUERIES: &[&[&str]] = &[
     &["time_breakdown"],
@@ -114,21 +115,13 @@ fn a_manifest_of_layout_1_without_sums_is_read_too() {
 
 #[test]
 fn a_generated_dataset_is_what_convert_makes_of_the_generated_databases() {
-    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
-    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
     let directory = tempfile::tempdir().unwrap();
     let options = ["--ranks", "3", "--nodes", "2", "--gpus-per-rank", "2", "--dispatches", "300", "--regions", "600"];
-    let written = std::process::Command::new(generator)
-        .args(options)
-        .args(["--format", "rocpd,dataset", "-o"])
-        .arg(directory.path())
-        .status()
-        .unwrap();
-    assert!(written.success());
+    let traces = generated(&[&options[..], &["--format", "rocpd,dataset"]].concat());
     let converted = directory.path().join("converted");
-    let databases = format!("{}/node*", directory.path().display());
+    let databases = format!("{}/node*", traces.display());
     succeed(&["convert", &databases, "-o", converted.to_str().unwrap()]);
-    let generated = directory.path().join("dataset");
+    let generated = traces.join("dataset");
     let files = |dataset: &Path| -> Vec<(String, Vec<u8>)> {
         let relative = |path: &Path| path.strip_prefix(dataset).unwrap().display().to_string();
         let read = listing(dataset).into_iter().map(|(path, _)| (relative(&path), fs::read(&path).unwrap()));

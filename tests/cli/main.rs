@@ -39,6 +39,7 @@ mod filters;
 mod findings;
 mod following_kernels;
 mod gates;
+mod generated;
 mod goldens;
 mod groupings;
 mod handoff;

@@ -2,12 +2,11 @@
 //! nothing where nothing is.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::common::records;
+use crate::generated::generated;
 
 pub const PLANTS: [&str; 9] =
     ["none", "straggler", "host-bound", "exposed-collective", "leak", "outliers", "drift", "small-drift", "late-rank"];
@@ -16,44 +15,31 @@ const STEPS: i64 = 60;
 
 /// A run of four ranks with a GPU each: 60 steps of six kernels that compute and a collective beside the last two.
 pub struct Planted {
-    directory: TempDir,
+    directory: PathBuf,
     /// What the run says of every rank.
     truth: Vec<Value>,
 }
 
 impl Planted {
     pub fn new(plant: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let generator = generator();
-        let mut command = Command::new(&generator);
-        command.args(["--plant", plant, "--ranks", "4", "--gpus-per-node", "4", "--streams", "2", "-o"]);
-        let output = command.arg(directory.path()).output();
-        let output = output.unwrap_or_else(|error| panic!("{}: {error}", generator.display()));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let truth = std::fs::read(directory.path().join("truth.json")).unwrap();
+        let directory = generated(&["--plant", plant, "--ranks", "4", "--gpus-per-node", "4", "--streams", "2"]);
+        let truth = std::fs::read(directory.join("truth.json")).unwrap();
         Self { truth: serde_json::from_slice(&truth).unwrap(), directory }
     }
 
     /// The directory of the traces.
     pub fn input(&self) -> String {
-        self.directory.path().join("node0").to_str().unwrap().to_owned()
+        self.directory.join("node0").to_str().unwrap().to_owned()
     }
 
     fn table(&self, words: &[&str]) -> Vec<Value> {
-        let input = self.directory.path().join("node0");
+        let input = self.directory.join("node0");
         records(&[&["table"], words, &[input.to_str().unwrap()]].concat())
     }
 
     pub fn truth(&self, rank: usize, name: &str) -> f64 {
         self.truth[rank][name].as_f64().unwrap()
     }
-}
-
-/// The example, which cargo builds with the tests.
-fn generator() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let deps = tests.parent().unwrap();
-    deps.parent().unwrap().join("examples").join("generate_trace")
 }
 
 fn number(row: &Value, column: &str) -> f64 {
