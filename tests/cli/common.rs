@@ -1,4 +1,4 @@
-//! Where the inputs are, and how the binary is run.
+//! Where the inputs are, and how the program is run: inside the process of the test, or as a process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,33 +20,84 @@ pub struct Run {
 /// Fixtures that are no traces.
 pub const NO_TRACES: [&str; 3] = ["capture", "code_object", "source"];
 
-/// The binary in the project's root with a fixed environment, and neither settings nor sessions of the user.
+/// A fixed environment, with neither settings nor sessions of the user.
+const ENVIRONMENT: [(&str, &str); 4] =
+    [("COLUMNS", "100"), ("NO_COLOR", "1"), ("XDG_CONFIG_HOME", NOWHERE), ("XDG_STATE_HOME", NOWHERE)];
+/// Variables that are about the tests. The program takes all others that start like these as settings.
+const OF_TESTS: [&str; 6] = [
+    "WAVESIEVE_DATA",
+    "WAVESIEVE_HIP",
+    "WAVESIEVE_REQUIRE_TOOLS",
+    "WAVESIEVE_SKIPPED",
+    "WAVESIEVE_TEST_MODEL",
+    TEST_PROCESSES,
+];
+/// Makes every run a process.
+const TEST_PROCESSES: &str = "WAVESIEVE_TEST_PROCESSES";
+/// Verbs that start the program again, speak through its standard input, or hand signals on.
+const VERBS_OF_PROCESSES: [&str; 5] = ["interactive", "lab", "mcp", "sessions", "workflow"];
+
+/// Gives this process the environment of [`program`] before `main`, while no other thread can read it: runs inside share it.
+#[used]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
+static PREPARED: extern "C" fn() = prepare;
+
+extern "C" fn prepare() {
+    let is_setting = |name: &str| name.starts_with("WAVESIEVE_") && !OF_TESTS.contains(&name);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
+        // SAFETY: no other thread exists before `main`.
+        unsafe { std::env::remove_var(name) };
+    }
+    for (name, value) in ENVIRONMENT {
+        // SAFETY: no other thread exists before `main`.
+        unsafe { std::env::set_var(name, value) };
+    }
+}
+
+/// The binary in the project's root with a fixed environment, for a process of its own.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavesieve"));
-    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "100").env("NO_COLOR", "1");
-    command.env("XDG_CONFIG_HOME", NOWHERE).env("XDG_STATE_HOME", NOWHERE);
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAVESIEVE_")) {
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).envs(ENVIRONMENT);
+    for name in OF_TESTS {
         command.env_remove(name);
     }
     command
 }
 
-/// Runs the binary in the project's root with a fixed environment.
+/// Runs the program in the project's root with a fixed environment: inside this process, unless the run sets up a whole process.
 pub fn run(arguments: &[&str]) -> Run {
-    finish(program(arguments))
-}
-
-/// Runs a command to its end.
-pub fn finish(mut command: Command) -> Run {
-    let output: Output = command.output().expect("the binary runs");
-    Run {
-        code: output.status.code().expect("the binary ends by itself"),
-        stdout: String::from_utf8(output.stdout).expect("the output is UTF-8"),
-        stderr: String::from_utf8(output.stderr).expect("the messages are UTF-8"),
+    if needs_process(arguments) {
+        return finish(program(arguments));
     }
+    let outcome = wavesieve::run_in_process(arguments.iter().copied());
+    Run { code: outcome.code.into(), stdout: output(outcome.stdout), stderr: messages(outcome.stderr) }
 }
 
-/// Runs the binary and expects success.
+/// Whether a run does what the process of a test cannot do for it: pools of threads have their size for as long as a process lives.
+fn needs_process(arguments: &[&str]) -> bool {
+    let verb = arguments.iter().find(|word| !word.starts_with('-'));
+    std::env::var_os(TEST_PROCESSES).is_some()
+        || verb.is_some_and(|verb| VERBS_OF_PROCESSES.contains(verb))
+        || arguments.iter().any(|word| word.starts_with("--threads"))
+}
+
+/// Runs a command to its end, as a process.
+pub fn finish(mut command: Command) -> Run {
+    let ended: Output = command.output().expect("the binary runs");
+    let code = ended.status.code().expect("the binary ends by itself");
+    Run { code, stdout: output(ended.stdout), stderr: messages(ended.stderr) }
+}
+
+fn output(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("the output is UTF-8")
+}
+
+fn messages(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("the messages are UTF-8")
+}
+
+/// Runs the program and expects success.
 pub fn succeed(arguments: &[&str]) -> String {
     let run = run(arguments);
     assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Run, finish, program};
+use crate::common::{Run, run};
 use crate::models::Server;
 
 fn run_with(server: &Server, arguments: &[&str]) -> Run {
-    finish(program(&[arguments, &["--llm", "local:tiny", "--llm-url", &server.url]].concat()))
+    run(&[arguments, &["--llm", "local:tiny", "--llm-url", &server.url]].concat())
 }
 
 fn sent(server: &Server, place: usize) -> Vec<String> {
@@ -101,7 +101,7 @@ fn a_conversation_stays_at_its_level_and_ends_whole() {
     fs::write(&path, "{\"format\": \"wavesieve-conversation\", ").unwrap();
     let damaged = run_with(&server, &["analyze", "no/such/trace", "--llm-conversation", file]);
     assert!(damaged.code == 2 && damaged.stderr.contains("damaged"), "{}", damaged.stderr);
-    let alone = finish(program(&["analyze", "fixtures/two_nodes", "--llm-conversation", file]));
+    let alone = run(&["analyze", "fixtures/two_nodes", "--llm-conversation", file]);
     assert!(alone.code == 2 && alone.stderr.contains("--llm-conversation needs a provider"), "{}", alone.stderr);
 }
 
@@ -179,8 +179,7 @@ fn reports_have_the_answer_too() {
 #[test]
 fn scans_are_explained_without_names() {
     let server = Server::saying("Look at [KERNEL_1] in [FILE_1].");
-    let scan: Value =
-        serde_json::from_str(&finish(program(&["scan", "fixtures/source", "-f", "tier0"])).stdout).unwrap();
+    let scan: Value = serde_json::from_str(&run(&["scan", "fixtures/source", "-f", "tier0"]).stdout).unwrap();
     let run = run_with(&server, &["scan", "fixtures/source", "-f", "json", "--prompt", "is /home/me/app fine?"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -220,11 +219,11 @@ fn scans_are_explained_without_names() {
 fn the_spelling_of_rocinsight_is_taken() {
     let server = Server::saying("Idle.");
     let arguments = ["analyze", "fixtures/two_nodes", "-f", "json", "--llm-url", &server.url, "--llm-local"];
-    let run = finish(program(&[&arguments[..], &["ollama", "--llm-local-model", "m"]].concat()));
-    assert_eq!(run.code, 0, "{}", run.stderr);
+    let answered = run(&[&arguments[..], &["ollama", "--llm-local-model", "m"]].concat());
+    assert_eq!(answered.code, 0, "{}", answered.stderr);
     assert_eq!(serde_json::from_str::<Value>(&server.got()[0]).unwrap()["model"], json!("m"));
-    let run = finish(program(&[&arguments[..], &["mistral"]].concat()));
-    assert!(run.code == 2 && run.stderr.contains("ollama"), "{}", run.stderr);
+    let refused = run(&[&arguments[..], &["mistral"]].concat());
+    assert!(refused.code == 2 && refused.stderr.contains("ollama"), "{}", refused.stderr);
 }
 
 /// `ask` continues a conversation as analyses do, and the steps of earlier questions are not sent again.

@@ -1,4 +1,5 @@
-//! Runs the real binary on the fixtures and, where present, on real traces.
+//! Runs the program on the fixtures and, where present, on real traces: inside the process of a test where nothing about processes is
+//! tested, and as the real binary elsewhere, or everywhere with `WAVESIEVE_TEST_PROCESSES=1`.
 
 #![allow(
     clippy::expect_used,
@@ -57,8 +58,6 @@ mod lab_replay;
 mod launches;
 mod left_over;
 mod library;
-mod long_tables;
-mod manifest;
 mod manners;
 mod matrix_products;
 mod mcp;

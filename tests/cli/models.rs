@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::common::{Run, finish, program};
+use crate::common::{Run, finish, program, run};
 use crate::workbooks::unpacked;
 
 const INPUT: &str = "fixtures/two_nodes";
@@ -65,9 +65,7 @@ impl Server {
     }
 
     fn analyze(&self, arguments: &[&str]) -> Run {
-        let mut command = program(&["analyze", INPUT, "--llm", "local", "--llm-url", &self.url]);
-        command.args(arguments);
-        finish(command)
+        run(&[&["analyze", INPUT, "--llm", "local", "--llm-url", &self.url], arguments].concat())
     }
 }
 
@@ -130,7 +128,7 @@ fn a_stream_is_an_answer_too() {
 
 #[test]
 fn the_local_analysis_always_stands() {
-    let alone = stdout_json(&finish(program(&["analyze", INPUT, "-f", "json"])));
+    let alone = stdout_json(&run(&["analyze", INPUT, "-f", "json"]));
     for (status, body, code, word) in [
         (200, "<html>".to_owned(), 0, "warning: no model explains this analysis: local sent no usable answer"),
         (500, "{}".to_owned(), 0, "warning: no model"),

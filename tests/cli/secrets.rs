@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -13,7 +12,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use wavesieve::internal::schema::tables;
 
-use crate::common::{listing, program};
+use crate::common::{listing, run};
 use crate::verbs::{WRITERS, with};
 use crate::workbooks::unpacked;
 
@@ -107,8 +106,8 @@ fn fixture(name: &str) -> PathBuf {
 /// Runs a command with details, and expects the secret neither in what it prints nor in what it writes below `outputs`.
 fn expect_no_secret(words: &[&str], outputs: &Path, codes: &[i32]) {
     let words = [words, &["-v"]].concat();
-    let output = program(&words).output().unwrap();
-    let (code, stderr) = (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr));
+    let output = wavesieve::run_in_process(words.iter().copied());
+    let (code, stderr) = (output.code.into(), String::from_utf8_lossy(&output.stderr));
     assert!(codes.contains(&code), "{words:?}: {code}, {stderr}");
     assert!(!holds_secret(&output.stderr), "{words:?}: {stderr}");
     assert!(!holds_secret(&output.stdout), "{words:?} prints the secret");
@@ -136,8 +135,7 @@ fn the_search_finds_what_formats_hide() {
     ];
     for (name, words) in lines {
         let file = place.path().join(name);
-        let output: Command = program(&[&words[..], &["-o", file.to_str().unwrap()]].concat());
-        assert_eq!(crate::common::finish(output).code, 0, "{words:?}");
+        assert_eq!(run(&[&words[..], &["-o", file.to_str().unwrap()]].concat()).code, 0, "{words:?}");
         assert!(holds_secret(&fs::read(&file).unwrap()), "{name}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use crate::common::{Run, finish, program, succeed};
+use crate::common::{Run, finish, program, run, succeed};
 use crate::object_server::{Fault, ObjectServer};
 
 const SECRET: &str = "never-to-be-printed";
@@ -55,7 +55,7 @@ fn answers_are_those_of_the_folder() {
         &["sql", "SELECT COUNT(*) AS n, SUM(bytes) AS bytes FROM memory_copies"],
     ];
     for question in questions {
-        let expected = finish(program(&[question, &[local]].concat()));
+        let expected = run(&[question, &[local]].concat());
         for address in ["s3://traces/run", web.as_str()] {
             let found = ask(&server, &[question, &[address]].concat());
             assert_eq!(found.code, expected.code, "{question:?} {address}: {}", found.stderr);
@@ -197,10 +197,7 @@ fn what_is_sent_in_part_is_no_dataset_and_is_completed() {
     server.take_counts();
     assert_eq!(ask(&server, &["info", "s3://out/run"]).code, 2);
     assert_eq!(convert().code, 0);
-    assert_eq!(
-        ask(&server, &["check", "s3://out/run", "-q"]).code,
-        finish(program(&["check", "fixtures/two_nodes", "-q"])).code
-    );
+    assert_eq!(ask(&server, &["check", "s3://out/run", "-q"]).code, run(&["check", "fixtures/two_nodes", "-q"]).code);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Run, finish, program};
+use crate::common::{Run, finish, program, run};
 use crate::models::Server;
 use crate::skipping::has_tools;
 
@@ -55,7 +55,7 @@ impl Drop for Servers {
 
 fn ask(url: &str, more: &[&str]) -> Run {
     let arguments = ["analyze", INPUT, "--format", "json", "--llm", "local", "--llm-timeout", "20", "--llm-url", url];
-    finish(program(&[&arguments[..], more].concat()))
+    run(&[&arguments[..], more].concat())
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_file_of_certificates_is_checked_before_anything_is_read() {
     let path = directory.path().join("ca.pem");
     let shown = path.to_str().unwrap();
     let refused = || {
-        let run = finish(program(&["analyze", "no/such/trace", "--llm", "local", "--llm-ca", shown]));
+        let run = run(&["analyze", "no/such/trace", "--llm", "local", "--llm-ca", shown]);
         assert_eq!(run.code, 2, "{}", run.stderr);
         assert!(run.stderr.contains("--llm-ca") && run.stderr.contains(shown), "{}", run.stderr);
         run.stderr

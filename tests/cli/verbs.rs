@@ -1,6 +1,6 @@
 //! Every verb in every format, as its help lists them: what holds for a class of outputs is tested with all of it.
 
-use crate::common::{finish, program, succeed};
+use crate::common::{run, succeed};
 
 /// A command that writes an answer or a document: the words that choose its help, and the rest of a command line.
 pub struct Writer {
@@ -76,9 +76,7 @@ pub fn with<'a>(line: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
 
 /// Help on one line.
 fn help(words: &[&str]) -> String {
-    let mut command = program(words);
-    command.env("COLUMNS", "1000");
-    finish(command).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    run(words).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A verb or a format that is added later is tested too.

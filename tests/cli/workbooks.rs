@@ -8,7 +8,7 @@ use std::path::Path;
 use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
-use crate::common::{listing, number, program, records, run, succeed};
+use crate::common::{listing, number, records, run, succeed};
 
 const RANKS: &str = "fixtures/two_nodes";
 const FOREIGN: [&str; 5] =
@@ -78,8 +78,8 @@ fn the_same_input_gives_the_same_workbook() {
         fs::read(path).unwrap()
     });
     assert!(bytes[0] == bytes[1]);
-    let streamed = program(&["analyze", RANKS, "--format", "xlsx", "--kernel-details", "--quiet"]).output().unwrap();
-    assert_eq!(streamed.status.code(), Some(0));
+    let streamed = wavesieve::run_in_process(["analyze", RANKS, "--format", "xlsx", "--kernel-details", "--quiet"]);
+    assert_eq!(streamed.code, 0);
     assert!(bytes[0] == streamed.stdout);
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::server::Server;
-use crate::common::{finish, program};
+use crate::common::{finish, program, run};
 
 const TRACE: &str = "fixtures/two_nodes/node0/4100_results.db";
 
@@ -74,7 +74,7 @@ fn what_is_named_twice_is_read_once() {
         assert!(notes(&compared).contains("once"), "{other}: {compared}");
     }
     let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
-    let run = finish(program(&["compare", "--base", &path("a.db"), &path("copy.db"), "--new", &path("a.db")]));
+    let run = run(&["compare", "--base", &path("a.db"), &path("copy.db"), "--new", &path("a.db")]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("is the same run as"), "{}", run.stderr);
     assert!(run.stdout.contains("(1 against 1)"), "{}", run.stdout);
@@ -103,9 +103,9 @@ fn pipes_are_never_waited_for() {
     let scan = server.call("scan", &json!({ "path": "." }));
     assert!(notes(&scan).contains("pipe.cpp: is no regular file"), "{scan}");
     let named = root.join("pipe.cpp");
-    let run = finish(program(&["scan", named.to_str().unwrap()]));
-    assert!(run.code == 2 && run.stderr.contains("no regular file"), "{}", run.stderr);
+    let scan = run(&["scan", named.to_str().unwrap()]);
+    assert!(scan.code == 2 && scan.stderr.contains("no regular file"), "{}", scan.stderr);
     let pipe = root.join("pipe.db");
-    let run = finish(program(&["compare", pipe.to_str().unwrap(), TRACE]));
-    assert!(run.stderr.contains("regular file"), "{}", run.stderr);
+    let compared = run(&["compare", pipe.to_str().unwrap(), TRACE]);
+    assert!(compared.stderr.contains("regular file"), "{}", compared.stderr);
 }
