@@ -1,9 +1,10 @@
 //! The HSA runtime of these tests, which has no GPU: `tests/fake_hsa`, and the library that records, `capture`.
 //!
-//! Both are built here by cargo, next to the program: nothing but `cargo nextest run` is needed. Cargo lets one test at a time
-//! build, and the others find everything fresh.
+//! `tests/run.sh` builds both before the tests, next to the program. What is absent or older than its sources is built here, by the
+//! first test that needs it, so that `cargo nextest run` alone is enough.
 #![cfg(target_os = "linux")]
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -22,31 +23,59 @@ pub struct Built {
     pub application: PathBuf,
 }
 
+/// Files that cargo builds, by their places in the folder of a profile.
+const PRODUCTS: [&str; 3] = ["libhsa_runtime64.so", "libwavesieve_capture.so", "hsa_application"];
+
 /// Builds what is not fresh.
 pub fn built() -> &'static Built {
     static BUILT: OnceLock<Built> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_wavesieve")).parent().expect("the program is in a folder");
-        let profile = match folder.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--locked", "--profile", profile, "-p", "fake-hsa", "-p", "wavesieve-capture"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .env("CARGO_TARGET_DIR", folder.parent().expect("the folder of a profile is in another"))
-            .output()
-            .expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let [hsa, library, application] = PRODUCTS.map(|name| folder.join(name));
+        let is_built = || [&hsa, &library, &application].into_iter().all(|product| is_fresh(product));
+        if !is_built() {
+            let lock = File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake_hsa.lock")).expect("a lock");
+            lock.lock().expect("the lock is taken");
+            // Another test may have built it meanwhile.
+            if !is_built() {
+                build(folder);
+            }
+        }
         // Of one name for all tests, which run at once: a link that is there is as good.
         let runtime = folder.join("fake_hsa_runtime");
         let link = runtime.join("libhsa-runtime64.so.1");
         std::fs::create_dir_all(&runtime).expect("the folder can be made");
-        let made = std::os::unix::fs::symlink(folder.join("libhsa_runtime64.so"), &link);
+        let made = std::os::unix::fs::symlink(&hsa, &link);
         assert!(made.is_ok() || link.exists(), "{made:?}");
-        let library = folder.join("libwavesieve_capture.so");
-        Built { runtime, library, application: folder.join("hsa_application") }
+        Built { runtime, library, application }
     })
+}
+
+/// Whether a file is there and newer than all that cargo made it from, which cargo lists beside it.
+fn is_fresh(product: &Path) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let (Some(built), Ok(list)) = (modified(product), std::fs::read_to_string(product.with_extension("d"))) else {
+        return false;
+    };
+    let sources = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
+    // A space in a name has a backslash before it.
+    let sources = sources.replace("\\ ", "\0");
+    let is_older = |source: &str| modified(Path::new(&source.replace('\0', " "))).is_some_and(|time| time <= built);
+    !sources.is_empty() && sources.split(' ').all(is_older)
+}
+
+fn build(folder: &Path) {
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--locked", "--profile", profile, "-p", "fake-hsa", "-p", "wavesieve-capture"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("CARGO_TARGET_DIR", folder.parent().expect("the folder of a profile is in another"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The code object of `tests/fake_hsa/kernels.hip` for gfx942.
@@ -85,4 +114,21 @@ pub fn capture(folder: &Path, options: &[&str], application: &[&str], set: &[(&s
     command.arg(&built.application).arg(code_object()).args(application);
     command.env("LD_LIBRARY_PATH", &built.runtime);
     finish(command)
+}
+
+#[test]
+fn what_is_older_than_one_of_its_sources_is_not_fresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let [product, list, source] = ["lib.so", "lib.d", "a source.rs"].map(|name| folder.path().join(name));
+    std::fs::write(&source, "").unwrap();
+    std::fs::write(&product, "").unwrap();
+    assert!(!is_fresh(&product), "nothing is known of its sources");
+    let name = source.to_str().unwrap().replace(' ', "\\ ");
+    std::fs::write(&list, format!("{}: {name}\n", product.display())).unwrap();
+    assert!(is_fresh(&product));
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    File::options().append(true).open(&source).unwrap().set_modified(later).unwrap();
+    assert!(!is_fresh(&product));
+    std::fs::remove_file(&source).unwrap();
+    assert!(!is_fresh(&product));
 }
