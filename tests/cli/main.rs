@@ -58,6 +58,8 @@ mod lab_replay;
 mod launches;
 mod left_over;
 mod library;
+mod long_tables;
+mod manifest;
 mod manners;
 mod matrix_products;
 mod mcp;

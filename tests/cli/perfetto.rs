@@ -276,7 +276,14 @@ fn what_cannot_be_written_is_refused() {
         "--domain",
         "nosuch",
     ]);
-    assert!(empty.code == 3 || empty.code == 0, "{}", empty.stderr);
+    assert_eq!(empty.code, 3, "{}", empty.stderr);
+    assert!(empty.stderr.contains("no match: no dispatched kernel matches --kernel nosuch"), "{}", empty.stderr);
+    // Copies and counters match: they are written, and nothing that was left out.
+    let left = read(&fs::read(directory.path().join("a.pftrace")).unwrap());
+    assert!(slices(&left, "kernel_dispatch").is_empty() && slices(&left, "hip_api").is_empty());
+    let copies =
+        rows("fixtures/two_nodes", &format!("SELECT direction AS name, start_ns, {LENGTH} FROM memory_copies"));
+    assert_eq!(slices(&left, "memory_copy").len(), copies.len());
 }
 
 #[test]

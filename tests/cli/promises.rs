@@ -11,9 +11,13 @@ use crate::verbs::{WRITERS, with};
 
 #[test]
 fn times_reconcile_to_the_nanosecond() {
-    for input in ["fixtures/two_nodes", "fixtures/hostile", "fixtures/merged", "fixtures/counters"] {
-        for row in records(&["table", "time_breakdown", input]) {
+    let inputs = [("fixtures/two_nodes", 8), ("fixtures/hostile", 1), ("fixtures/merged", 2), ("fixtures/counters", 2)];
+    for (input, gpus) in inputs {
+        let rows = records(&["table", "time_breakdown", input]);
+        assert_eq!(rows.len(), gpus, "{input}: a row for each GPU that worked");
+        for row in rows {
             let value = |name: &str| row[name].as_i64().unwrap();
+            assert!(value("busy_ns") > 0 && value("compute_ns") > 0, "{input}: {row}");
             assert_eq!(value("busy_ns") + value("idle_ns"), value("span_ns"), "{input}");
             let parts = value("compute_ns") + value("exposed_comm_ns") + value("exposed_copy_ns");
             assert_eq!(parts, value("busy_ns"), "{input}");
@@ -23,7 +27,7 @@ fn times_reconcile_to_the_nanosecond() {
 
 #[test]
 fn shares_end_at_a_hundred() {
-    for by in [None, Some("rank"), Some("rank,gpu")] {
+    for (by, groups) in [(None, 1), (Some("rank"), 4), (Some("rank,gpu"), 8)] {
         let mut arguments = vec!["table", "kernel_summary", "fixtures/two_nodes"];
         arguments.extend(by.into_iter().flat_map(|by| ["--by", by]));
         let rows = records(&arguments);
@@ -39,6 +43,7 @@ fn shares_end_at_a_hundred() {
                 None => last.push((group, share)),
             }
         }
+        assert_eq!(last.len(), groups, "{by:?}: {last:?}");
         assert!(last.iter().all(|(_, share)| (share - 100.0).abs() < 1e-9), "{by:?}: {last:?}");
     }
 }
