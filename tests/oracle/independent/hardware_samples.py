@@ -1,6 +1,12 @@
 """The families `hardware` and `counters`: sampled metrics by themselves, over time, and beside the kernels that ran meanwhile."""
 
+import sqlite3
+from contextlib import closing
+
+from sampled import sampled
+
 from .case import Case
+from .inputs import WRITTEN, table
 from .markers import answer, keyed
 from .memory_allocations import lifetimes, memory_of
 from .sums import deviation, equal_bins, grouped, mean, median, ordered, percent, ratio
@@ -130,7 +136,8 @@ def throttling(source, options):
         power = [kernel["power"] for kernel in group if kernel["power"] is not None]
         heat = [kernel["heat"] for kernel in group if kernel["heat"] is not None]
         record = dict(zip(by, key)) | {"kernel_ns": time(clocked), "unknown_ns": time(group) - time(clocked)}
-        top = max((kernel["recorded"] or kernel["clock"] for kernel in clocked), default=None)
+        tops = [kernel["recorded"] or kernel["clock"] for kernel in group]
+        top = max((clock for clock in tops if clock is not None), default=None)
         low = [kernel for kernel in clocked if kernel["clock"] < top * options.number("low-pct", 85) / 100]
         high = [k for k in low if k["power"] is not None and k["power"] >= max(power) * options.number("power-pct", 90) / 100]
         hot = [kernel for kernel in low if kernel["heat"] is not None and kernel["heat"] >= options.number("hot-c", 90)]
@@ -144,6 +151,16 @@ def throttling(source, options):
     return ordered(records, by, "kernel_ns")
 
 
+def recorded_clocks(folder):
+    """The sampled GPUs with the highest clock that their agents state."""
+    with closing(sqlite3.connect(sampled(folder))) as connection:
+        name = table(connection, "info_agent")
+        connection.execute(f"UPDATE \"{name}\" SET extdata = '{{\"max_engine_clk_fcompute\":1700}}' WHERE type = 'GPU'")
+        connection.commit()
+
+
+WRITTEN["recorded_clocks"] = recorded_clocks
+
 SAMPLED, BY_NODE = ("sampled",), ("--by", "hostname")
 
 QUERIES = {
@@ -153,7 +170,7 @@ QUERIES = {
     "vram_usage": Case(vram_usage, SAMPLED),
     "throttling": Case(
         throttling,
-        SAMPLED,
+        ("sampled", "recorded_clocks"),
         ((), ("--hot-c", "100"), ("--hot-c", "100", "--power-pct", "100"), ("--low-pct", "60"), ("--min-pct", "60"), BY_NODE),
     ),
 }

@@ -2,11 +2,14 @@
 
 import csv
 import re
+import shutil
 import tomllib
+from pathlib import Path
 
 from common import REPOSITORY
 
 from .case import Case
+from .inputs import WRITTEN
 from .sums import first_of_each, grouped, ordered, percent, ratio
 
 RULES = tomllib.loads((REPOSITORY / "share" / "instructions.toml").read_text())
@@ -146,11 +149,24 @@ def pc_hotspots(source, options):
     return first_of_each(records, (), options.whole("top", 0))
 
 
+def more_captures(folder):
+    """The thread traces, and one more of the same kernels that ran half as often."""
+    origin = REPOSITORY / "fixtures" / "thread_trace"
+    for path in origin.iterdir():
+        shutil.copyfile(path, Path(folder) / path.name)
+    third = (origin / "stats_ui_output_agent_4_dispatch_3.csv").read_text()
+    (Path(folder) / "stats_ui_output_agent_4_dispatch_8.csv").write_text(third.replace(",192,", ",96,").replace(",16,", ",8,"))
+
+
+WRITTEN["more_captures"] = more_captures
+
 TRACES = ("thread_trace",)
+# The numbers of processes without a guid are documented by nothing, so that queries that show them leave out what has more.
+CAPTURES = ("thread_trace", "more_captures")
 
 QUERIES = {
-    "att_by_class": Case(att_by_class, TRACES, ((), ("--by", "capture,dispatch_id"), ("--top", "2"))),
-    "att_by_line": Case(att_by_line, TRACES, ((), ("--link", "outermost"), ("--by", "code_object_id", "--top", "4"))),
+    "att_by_class": Case(att_by_class, CAPTURES, ((), ("--by", "capture,dispatch_id"), ("--top", "2"))),
+    "att_by_line": Case(att_by_line, CAPTURES, ((), ("--link", "outermost"), ("--by", "code_object_id", "--top", "4"))),
     "att_hotspots": Case(att_hotspots, TRACES, ((), ("--min-pct", "3"), ("--top", "7"))),
     "pc_hotspots": Case(pc_hotspots, TRACES, ((), ("--by", "source,wave_issued"), ("--by", "kernel_name,instruction_type", "--top", "2"))),
 }

@@ -215,10 +215,10 @@ def odd_sizes(connection, number):
 COPIES = ("two_nodes", "sizes", "sampled")
 
 QUERIES = {
-    "copy_summary": Case(copy_summary, COPIES, ((), ("--by", "rank,gpu"), ("--by", "hostname,peer_gpu"))),
+    "copy_summary": Case(copy_summary, (*COPIES, "hostile"), ((), ("--by", "rank,gpu"), ("--by", "hostname,peer_gpu"))),
     "copy_size_histogram": Case(copy_size_histogram, COPIES, ((), ("--by", "rank,gpu")), more=(("sizes", ("--by", "rank,gpu")),)),
     "copy_bandwidth_over_time": Case(copy_bandwidth_over_time, COPIES, ((), ("--bins", "7", "--by", "process")), more=(("sizes", ("--bins", "3", "--by", "process")),)),
     "copy_calls": Case(copy_calls, COPIES, ((), ("--by", "rank,gpu"), ("--by", "stream_id"))),
     "fill_summary": Case(fill_summary, ("sampled",), ((), ("--by", "rank,gpu"))),
-    "link_utilization": Case(link_utilization, COPIES, ((), ("--by", "gpu,peer_gpu"), ("--small-bytes", "4096", "--by", "hostname"))),
+    "link_utilization": Case(link_utilization, (*COPIES, "hostile"), ((), ("--by", "gpu,peer_gpu"), ("--small-bytes", "4096", "--by", "hostname"))),
 }
