@@ -4,13 +4,13 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rusqlite::Connection;
 
 use crate::common::{Run, finish, listing, number, program, real, records, run};
+use crate::waiting::soon;
 
 const RPD_TABLES: &str = include_str!("rpd_sql/schema2.sql");
 const RPD_ROWS: &str = include_str!("rpd_sql/two_processes.sql");
@@ -83,11 +83,7 @@ fn a_copy_is_removed_when_the_program_is_told_to_end() {
         let mut command = program(&["sql", sql, path.to_str().unwrap(), "-f", "csv"]);
         command.env("TMPDIR", temporary.path()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let limit = Instant::now() + Duration::from_secs(60);
-        while listing(temporary.path()).is_empty() && Instant::now() < limit {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        assert_eq!(listing(temporary.path()).len(), 1, "the copy is there");
+        assert!(soon(|| listing(temporary.path()).len() == 1), "the copy is there");
         let id = child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         let status = child.wait().unwrap();

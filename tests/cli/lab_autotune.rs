@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Run, finish, program};
 use crate::profiler::link_in;
+use crate::waiting::soon;
 
 /// 120 configurations, of which 14 fail.
 const SPACE: &str = r#"{
@@ -143,12 +145,9 @@ fn a_search_that_was_killed_goes_on() {
     for kills in [5, 15, 25] {
         let mut child = place.command(&options, &GEMM).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let lines = || fs::read_to_string(place.path("results.jsonl")).map_or(0, |text| text.lines().count());
-        let begin = Instant::now();
-        while lines() < kills && child.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        assert!(soon(|| lines() >= kills), "{kills} results are written");
         child.kill().unwrap();
-        child.wait().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9), "it ended before it was killed, after {kills} results");
     }
     // The last line is torn.
     let mut state = fs::read(place.path("results.jsonl")).unwrap();
@@ -396,19 +395,15 @@ fn time_limits_and_interruptions_end_a_search_with_a_result() {
     let place = Place::new();
     place.script("slow", "#!/bin/sh\nsleep 0.1\necho $1\n");
     let options = ["--parameter", "a=1,2,3,4,5,6,7,8", "--parameter", "b=1,2,3,4,5,6,7,8", "--json"];
-    let begin = Instant::now();
     let budget = place.run(&[&options[..], &["--budget", "0.03"]].concat(), &["./slow", "{a}", "{b}"]);
     let found = document(&budget);
-    assert!((1.7..6.0).contains(&begin.elapsed().as_secs_f64()), "{:?}", begin.elapsed());
     assert!(found["best_config"]["runtime_ms"].as_f64().unwrap() >= 100.0, "{found}");
-    assert!(budget.code == 0 && found["evaluated_configs"].as_u64().unwrap() < 20, "{found}");
+    assert_eq!((budget.code, &found["stopped"]), (0, &json!("budget")), "{found}");
+    assert!(found["evaluated_configs"].as_u64().unwrap() < 64, "{found}");
     let mut command = place.command(&[&options[..], &["--state", "slow.jsonl"]].concat(), &["./slow", "{a}", "{b}"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begin = Instant::now();
     let lines = || fs::read_to_string(place.path("slow.jsonl")).map_or(0, |text| text.lines().count());
-    while lines() < 4 && begin.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    assert!(soon(|| lines() >= 4), "results are written");
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -419,12 +414,12 @@ fn time_limits_and_interruptions_end_a_search_with_a_result() {
 #[test]
 fn the_wall_measure_prefers_what_ends_sooner() {
     let place = Place::new();
-    let run = place.run(&["--parameter", "seconds=0.01,0.2,0.05", "--json", "--repeats", "4"], &["sleep", "{seconds}"]);
+    let run = place.run(&["--parameter", "seconds=0.01,0.3,0.2", "--json", "--repeats", "4"], &["sleep", "{seconds}"]);
     let found = document(&run);
     assert_eq!(
         (&found["best_config"]["parameters"]["seconds"], &found["verdict"]),
         (&json!(0.01), &json!("separated"))
     );
     let time = found["best_config"]["runtime_ms"].as_f64().unwrap();
-    assert!((10.0..60.0).contains(&time), "{time}");
+    assert!((10.0..200.0).contains(&time), "{time}");
 }

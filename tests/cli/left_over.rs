@@ -3,26 +3,10 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::program;
 use crate::profiler::link_in;
-
-/// Waits until something holds; whether it did in time.
-fn soon(holds: impl Fn() -> bool) -> bool {
-    let begin = Instant::now();
-    while !holds() && begin.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    holds()
-}
-
-/// Whether a process does something; those that ended and were not asked for do not.
-fn is_alive(pid: &str) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    let state = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
-    state.is_some_and(|state| !matches!(state, "Z" | "X"))
-}
+use crate::waiting::{is_alive, soon};
 
 #[test]
 fn signals_end_the_program_that_is_run() {

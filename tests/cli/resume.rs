@@ -5,10 +5,9 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use crate::common::{Run, content, program, run, succeed, touch};
-use crate::generated::generated_into;
+use crate::waiting::soon;
 
 /// A directory with copies of the ranks of a fixture, and places to convert them to.
 struct Work {
@@ -51,12 +50,9 @@ impl Work {
         let partial = self.path(".wavesieve-partial-dataset");
         let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
         let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        assert!(soon(|| partial.join("done/0.json").exists()), "a rank is finished");
         child.kill().unwrap();
-        child.wait().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9), "it ended before it was killed");
         partial
     }
 
@@ -134,7 +130,7 @@ fn a_part_that_is_damaged_is_made_again() {
 #[test]
 fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
     let directory = tempfile::tempdir().unwrap();
-    let databases = databases_in(directory.path(), &["--ranks", "3", "--dispatches", "50000", "--regions", "100000"]);
+    let databases = generated(directory.path(), &["--ranks", "3", "--dispatches", "50000", "--regions", "100000"]);
     let convert = |name: &str, more: &[&str]| {
         let output = directory.path().join(name);
         let said = succeed_with_notes(&[&["convert", &databases, "-o", output.to_str().unwrap()], more].concat());
@@ -158,10 +154,13 @@ fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
     assert!(updated == convert("new", &["--pack", "1"]).0, "as converted anew");
 }
 
-/// Databases of the generator below a folder, which they may change; returns a pattern of them.
-fn databases_in(folder: &Path, options: &[&str]) -> String {
+/// Databases of the generator below a folder; returns a pattern of them.
+fn generated(folder: &Path, options: &[&str]) -> String {
+    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
+    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
     let folder = folder.join("databases");
-    generated_into(&folder, options);
+    let written = std::process::Command::new(generator).args(options).arg("-o").arg(&folder).status().unwrap();
+    assert!(written.success());
     folder.display().to_string()
 }
 
@@ -218,10 +217,7 @@ fn a_signal_is_answered_with_how_to_resume() {
             let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1", "-q"];
             let awaited = if finished == 0 { partial.join("tables") } else { partial.join("done/0.json") };
             let mut child = program(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-            let begun = Instant::now();
-            while !awaited.exists() && begun.elapsed() < Duration::from_secs(60) {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            assert!(soon(|| awaited.exists()), "it has begun");
             let id = child.id().to_string();
             assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
             let mut said = String::new();

@@ -1,12 +1,12 @@
 //! Conversions that several programs share: to the byte what one program writes, whatever happens to some of them.
 
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::common::{Run, content, finish, listing, number, program, run, touch};
-use crate::generated::generated;
+use crate::waiting::soon;
 
 /// Inputs, and an output that is converted in shards.
 struct Work {
@@ -36,7 +36,11 @@ impl Work {
     /// On traces of the generator.
     fn on_generated(options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let inputs = generated(options).display().to_string();
+        let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
+        assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
+        let traces = directory.path().join("traces");
+        assert!(Command::new(generator).args(options).arg("-o").arg(&traces).status().unwrap().success());
+        let inputs = traces.display().to_string();
         Self { directory, inputs }
     }
 
@@ -51,15 +55,11 @@ impl Work {
 
     fn command(&self, output: &str, more: &[&str]) -> Command {
         let output = self.path(output);
-        program(&self.words(output.to_str().unwrap(), more))
-    }
-
-    fn words<'a>(&'a self, output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-        [&["convert", &self.inputs, "-o", output], more].concat()
+        program(&[&["convert", &self.inputs, "-o", output.to_str().unwrap()], more].concat())
     }
 
     fn convert(&self, output: &str, more: &[&str]) -> Run {
-        run(&self.words(self.path(output).to_str().unwrap(), more))
+        finish(self.command(output, more))
     }
 
     fn shard(&self, share: &str, more: &[&str]) -> Run {
@@ -178,12 +178,9 @@ fn kill_after_a_rank(mut child: Child, shards: &Path, number: usize) {
             fs::read_dir(own.path().join("done")).into_iter().flatten().flatten().any(|note| is_note(&note.path()))
         })
     };
-    let begun = Instant::now();
-    while !has_finished() && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    assert!(soon(has_finished), "a rank is finished");
     child.kill().unwrap();
-    child.wait().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9), "it ended before it was killed");
 }
 
 #[test]

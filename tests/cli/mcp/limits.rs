@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::server::{Server, long_statement};
 use crate::common::{finish, program};
+use crate::waiting::soon;
 
 fn plan() -> Value {
     json!({ "counters": ["SQ_WAVES"], "arch": "gfx942" })
@@ -54,30 +56,51 @@ fn many_calls_at_once_are_all_answered_also_those_with_the_same_id() {
     }
 }
 
+/// What a pipe holds by default.
+const PIPE_BYTES: usize = 65_536;
+
+fn ask_for_more_than_a_pipe_holds(server: &mut Server) {
+    for id in 0..30 {
+        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
+    }
+}
+
+/// The bytes in a pipe that nobody has read.
+fn unread(pipe: &impl AsRawFd) -> usize {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the file is open, and the request writes one integer.
+    let asked = unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &raw mut bytes) };
+    assert_eq!(asked, 0);
+    usize::try_from(bytes).unwrap()
+}
+
 #[test]
-fn a_client_that_does_not_read_holds_nothing_up_and_ends_the_server() {
+fn a_client_that_does_not_read_holds_nothing_up() {
+    let mut server = Server::start(&["fixtures"]);
+    ask_for_more_than_a_pipe_holds(&mut server);
+    let is_stuck = |server: &Server| unread(server.output.get_ref()) > PIPE_BYTES / 2;
+    assert!(soon(|| is_stuck(&server)), "nobody reads the answers");
+    server.send(&json!({ "jsonrpc": "2.0", "id": "late", "method": "ping" }).to_string());
+    assert!(soon(|| unread(server.input.as_ref().unwrap()) == 0), "the server does not read on");
+    let mut bytes = 0;
+    for id in 0..30 {
+        let answer = server.receive();
+        assert_eq!(answer["id"], id);
+        bytes += answer.to_string().len();
+    }
+    assert!(bytes > PIPE_BYTES, "{bytes} bytes fit into a pipe");
+    assert_eq!(server.receive()["id"], "late");
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_client_that_does_not_read_ends_the_server() {
     let mut server = Server::start(&["fixtures", "--time-limit", "2"]);
-    // More than a pipe holds.
-    for id in 0..30 {
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
-    }
-    std::thread::sleep(Duration::from_millis(500));
-    for id in 0..30 {
-        assert_eq!(server.receive()["id"], id);
-    }
-    for id in 0..30 {
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
-    }
     let start = Instant::now();
-    let code = loop {
-        if let Some(status) = server.child.try_wait().unwrap() {
-            break status.code();
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "the server goes on");
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    assert_eq!(code, Some(1));
-    assert!(start.elapsed() > Duration::from_secs(1));
+    ask_for_more_than_a_pipe_holds(&mut server);
+    assert!(soon(|| server.child.try_wait().unwrap().is_some()), "the server goes on");
+    assert_eq!(server.child.wait().unwrap().code(), Some(1));
+    assert!(start.elapsed() >= Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]

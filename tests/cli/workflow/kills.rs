@@ -1,8 +1,10 @@
 //! A session whose process is killed in any phase goes on where it was.
 
-use std::time::{Duration, Instant};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command};
 
 use super::{KERNEL, Place, named};
+use crate::waiting::{is_alive, soon};
 
 /// The lines of a session of two edits, of which the second is slower and taken back.
 const ANSWERS: &str = "y\np\ny\n1\nk\np\ny\n1\nb\nn\nn\n";
@@ -47,28 +49,17 @@ fn a_kill_in_any_phase_loses_nothing() {
     }
 }
 
-fn kill_at(place: &Place, child: &mut std::process::Child, phase: &str) {
+/// Kills a process that begins a phase; it must not end before.
+fn kill_at(place: &Place, child: &mut Child, phase: &str) {
     let before = place.events().len();
-    let start = Instant::now();
-    loop {
-        assert!(start.elapsed() < Duration::from_secs(60), "{phase} never came");
+    let has_begun = || {
         let text = std::fs::read_to_string(place.path("events.jsonl")).unwrap_or_default();
-        let whole: Vec<&str> = text.lines().skip(before).collect();
-        if whole
-            .iter()
-            .any(|line| line.contains("\"event\":\"phase\"") && line.contains(&format!("\"phase\":\"{phase}\"")))
-        {
-            // Some way into the phase.
-            std::thread::sleep(Duration::from_millis(30));
-            break;
-        }
-        if child.try_wait().unwrap().is_some() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        let mut new = text.lines().skip(before);
+        new.any(|line| line.contains("\"event\":\"phase\"") && line.contains(&format!("\"phase\":\"{phase}\"")))
+    };
+    assert!(soon(|| has_begun() || child.try_wait().unwrap().is_some()), "{phase} never came");
     child.kill().unwrap();
-    child.wait().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9), "{phase}: it ended before it was killed");
 }
 
 /// Ctrl-C stops the child and keeps the session; nothing of the process group is left.
@@ -79,18 +70,12 @@ fn an_interrupt_stops_the_child_and_keeps_the_session() {
     let events = place.path("events.jsonl");
     let mut child =
         place.command(&["workflow", "--yes", "--events", events.to_str().unwrap(), "--", "./app"]).spawn().unwrap();
-    let start = Instant::now();
-    while !place.path("code/build/pid").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
-    let pid = place.read("code/build/pid");
-    let alive = std::path::Path::new("/proc").join(pid.trim()).join("stat");
-    let is_alive = std::fs::read_to_string(alive).is_ok_and(|stat| !stat.contains(") Z "));
-    assert!(!is_alive, "the grandchild {pid} still runs");
+    let pid = || std::fs::read_to_string(place.path("code/build/pid")).unwrap_or_default();
+    assert!(soon(|| pid().ends_with('\n')), "the program runs");
+    assert!(is_alive(&pid()));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!is_alive(&pid()), "the grandchild {} still runs", pid());
     assert_eq!(named(&place.events(), "ended")[0]["how"], "interrupted");
     assert_eq!(place.session()["state"]["phase"], "measure");
     assert_eq!(place.read("code/kernel.hip"), KERNEL);
