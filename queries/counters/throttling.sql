@@ -21,7 +21,7 @@
 -- column: low_pct_of_time pct -- share of low_ns in kernel_ns
 -- column: max_w number -- highest power
 -- column: max_c number -- highest temperature
--- column: verdict text -- throttling by power suspected, throttling by temperature suspected, low clock without a cause that is recorded, or none
+-- column: verdict text -- throttling by power suspected, throttling by temperature suspected, low clock without a recorded cause, or none
 WITH highest AS (
     SELECT process, gpu, MAX(clock_mhz) AS sampled_mhz, MAX(power_w) AS highest_w
     FROM kernel_clocks

@@ -16,11 +16,13 @@
 -- column: of_size count -- all allocations of this size from this call, given back or not
 -- column: first_time_ns ns -- when the first of those never given back was made; null when the row is of several processes
 -- column: last_time_ns ns -- when the last was made
--- column: overdue count -- those of them that were as old, when the last of this size was made by this call, as any other had become that was given back by then
--- column: verdict text -- growing when three or more are overdue, a third of them at least made in the second half of the time from the first of these to the end of the process, else kept
+-- column: overdue count -- those of them that were as old, when the last of this size was made by this call, as any other had become that was given back by then, within the process; null when the row is of several processes, and for fates other than live
+-- column: verdict text -- growing when three or more are overdue, a third of them at least made in the second half of the time from the first of these to the end of the process, else kept; null where overdue is null
 -- column: first_alloc_id id -- first of them, see the table `memory_allocations`
 {%- set allocation = keys_and(['process']) ~ 'alloc_id, api_name, bytes, level, fate, time_ns' %}
 {%- set size = keys ~ 'api_name, bytes, level' %}
+{#- Times of different processes are of different clocks, so that ages compare within one. #}
+{%- set own_size = keys_and(['process']) ~ 'api_name, bytes, level' %}
 {%- set turned -%}
 {{ size }}, fate, allocations, leaked_bytes, of_size, first_process, last_process, first_time_ns, last_time_ns,
         overdue, overdue_late, first_alloc_id
@@ -52,13 +54,13 @@ of_sizes AS (
     SELECT
         {{ allocation }}, freed_ns, process_end_ns,
         COUNT(*) OVER (PARTITION BY {{ size }}) AS of_size,
-        MAX(time_ns) OVER (PARTITION BY {{ size }}) AS last_made_ns
+        MAX(time_ns) OVER (PARTITION BY {{ own_size }}) AS last_made_ns
     FROM listed
 ),
 lives AS (
     SELECT
         {{ allocation }}, process_end_ns, of_size, last_made_ns,
-        MAX(CASE WHEN freed_ns <= last_made_ns THEN freed_ns - time_ns ELSE 0 END) OVER (PARTITION BY {{ size }}) AS longest_life_ns
+        MAX(CASE WHEN freed_ns <= last_made_ns THEN freed_ns - time_ns ELSE 0 END) OVER (PARTITION BY {{ own_size }}) AS longest_life_ns
     FROM of_sizes
 ),
 never_freed AS (
@@ -71,7 +73,7 @@ never_freed AS (
 overdue_ones AS (
     SELECT
         {{ allocation }}, process_end_ns, of_size, overdue_ns,
-        MIN(overdue_ns) OVER (PARTITION BY {{ size }}, fate) AS first_overdue_ns
+        MIN(overdue_ns) OVER (PARTITION BY {{ own_size }}, fate) AS first_overdue_ns
     FROM never_freed
 ),
 summed AS (

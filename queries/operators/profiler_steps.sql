@@ -1,7 +1,7 @@
 -- title: Profiler steps
 -- about: Steps that the PyTorch profiler marks (`ProfilerStep#N`): time on the host, and the kernels and copies that any thread launched in them, the backward pass too. Work that runs on into the next step counts where it was launched. A step within another one has no row.
 -- kind: trace
--- needs: regions launches kernels
+-- needs: regions launches kernels memory_copies
 -- by:
 -- dimensions:
 -- column: rank id -- rank
@@ -66,21 +66,31 @@ begun AS (
         ) AS place
     FROM times
 ),
-work AS (
+launched AS (
     SELECT b.process, b.place, b.kind, b.target_id, b.gpu, b.work_start_ns AS start_ns, b.work_end_ns AS end_ns
     FROM begun AS b
     JOIN steps AS s ON s.process = b.process AND s.place = b.place
     WHERE b.edge = 1 AND b.time_ns < s.end_ns
 ),
+-- A copy between two GPUs keeps both busy, and is counted once.
+work AS (
+    SELECT process, place, kind, target_id, gpu, start_ns, end_ns, 1 AS counted
+    FROM launched
+    UNION ALL
+    SELECT l.process, l.place, l.kind, l.target_id, c.peer_gpu AS gpu, l.start_ns, l.end_ns, 0 AS counted
+    FROM launched AS l
+    JOIN memory_copies AS c ON c.process = l.process AND c.copy_id = l.target_id
+    WHERE l.kind = 'copy' AND c.peer_gpu <> l.gpu
+),
 reached AS (
     SELECT
-        process, place, kind, target_id, gpu, start_ns, end_ns,
+        process, place, kind, target_id, gpu, start_ns, end_ns, counted,
         MAX(end_ns) OVER ({{ lane }} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached_ns
     FROM work
 ),
 before AS (
     SELECT
-        process, place, kind, target_id, gpu, start_ns, end_ns,
+        process, place, kind, target_id, gpu, start_ns, end_ns, counted,
         LAG(reached_ns) OVER ({{ lane }}) AS before_ns
     FROM reached
 ),
@@ -95,8 +105,8 @@ summed AS (
         {{ sum_if("b.kind = 'kernel'") }} AS kernels,
         {{ sum_if("b.kind = 'kernel'", 'b.end_ns - b.start_ns') }} AS kernel_ns,
         {{ sum_if("c.target_id IS NOT NULL", 'b.end_ns - b.start_ns') }} AS comm_ns,
-        {{ sum_if("b.kind = 'copy'") }} AS copies,
-        {{ sum_if("b.kind = 'copy'", 'b.end_ns - b.start_ns') }} AS copy_ns,
+        {{ sum_if("b.kind = 'copy' AND b.counted = 1") }} AS copies,
+        {{ sum_if("b.kind = 'copy' AND b.counted = 1", 'b.end_ns - b.start_ns') }} AS copy_ns,
         CAST(COUNT(DISTINCT COALESCE(b.gpu, -1)) AS BIGINT) AS gpus,
         MIN(b.start_ns) AS gpu_start_ns,
         MAX(b.end_ns) - MIN(b.start_ns) AS gpu_ns,
