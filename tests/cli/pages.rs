@@ -9,6 +9,9 @@ use crate::common::listing;
 const OTHER_PROGRAMS: &[(&str, &str)] =
     &[("cargo install ", "it builds the program that runs the tests"), ("bash tests/run.sh", "it runs the tests")];
 
+/// How the README builds the program and runs it at once.
+const BUILD_AND_RUN: &str = "cargo run --release --locked -- ";
+
 /// Folders of traces that pages name.
 const INPUTS: &[&str] = &["traces/", "fixtures/"];
 
@@ -93,6 +96,8 @@ impl Page {
     fn add(&mut self, block: Block, line: &str) {
         let command = line.trim();
         let command = command.strip_prefix("$ ").unwrap_or(command);
+        let built = command.strip_prefix(BUILD_AND_RUN).map(|arguments| format!("wavesieve {arguments}"));
+        let command = built.as_deref().unwrap_or(command);
         let is_output = block == Block::Console && !line.starts_with("$ ");
         let is_open = self.commands.last().is_some_and(|last| last.output.is_empty() && is_open(&last.line));
         match self.commands.last_mut() {
@@ -155,7 +160,8 @@ pub fn guide() -> Vec<(PathBuf, String)> {
 fn commands_files_and_output_are_found() {
     let page = Page::of_markdown(
         "Text `wavesieve info` and `wavesieve info traces/`\n```console\n$ wavesieve sql \"SELECT\n    1\" x\none\ntwo\n\n$ wavesieve info x\n```\n    wavesieve man\n\
-         ```toml wavesieve.toml\nrows = 1\n```\n```toml\nrows = 2\n```\n```sh\n# why\nWAVESIEVE_ROWS=1 wavesieve info y\nls\n```\n",
+         ```toml wavesieve.toml\nrows = 1\n```\n```toml\nrows = 2\n```\n```sh\n# why\nWAVESIEVE_ROWS=1 wavesieve info y\nls\n\
+         cargo run --release --locked -- info z\n```\n",
     );
     let lines: Vec<&str> = page.commands.iter().map(|command| command.line.as_str()).collect();
     let expected = [
@@ -164,6 +170,7 @@ fn commands_files_and_output_are_found() {
         "wavesieve info x",
         "wavesieve man",
         "WAVESIEVE_ROWS=1 wavesieve info y",
+        "wavesieve info z",
     ];
     assert_eq!(lines, expected);
     assert_eq!(page.commands[1].output, ["one", "two", ""]);
