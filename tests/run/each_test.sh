@@ -6,7 +6,8 @@ set -euo pipefail
 
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-export RESULTS="$work/results" LIMIT_SECONDS=900
+# Frames of code that is not optimized are large, and threads of tests have a quarter of the stack of a program.
+export RESULTS="$work/results" LIMIT_SECONDS=900 RUST_MIN_STACK="${RUST_MIN_STACK:-16777216}"
 # As cargo runs them. insta would ask cargo for the second in every process.
 CARGO_MANIFEST_DIR="$(realpath "${1:?name the folder of the package}")"
 export CARGO_MANIFEST_DIR INSTA_WORKSPACE_ROOT="$PWD"
