@@ -418,7 +418,7 @@ fn nothing_to_show_is_not_written() {
         }
     }
     let stream = ["convert", "--to", "pftrace", "fixtures/two_nodes", "-o", "-", "--rank", "9", "-q"];
-    assert_eq!(run(&stream).code, 3);
+    assert_eq!(wavesieve::run_in_process(stream).code, 3);
     // Filters that leave calls alone are named too.
     for filters in [["--stream", "77"], ["--queue", "77"], ["--domain", "foo"], ["--gpu", "77"]] {
         let path = directory.path().join("b.pftrace");
