@@ -7,6 +7,7 @@ pub(crate) mod settings;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "cli")] {
+        mod command_line;
         mod commands;
         mod exit;
         mod memory;

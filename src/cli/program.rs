@@ -8,24 +8,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
+use clap::{ArgMatches, ColorChoice, FromArgMatches};
 
+use super::command_line::CommandLine;
 use super::commands::{
     analyze, ask, check, compare, completions, config, convert, info, interactive, lab, licenses, man, mcp, merge,
-    package, plan, report, scan, schema, sessions, sql, table, tables, trim, workflow,
+    package, plan, report, scan, schema, sessions, sql, table, trim, workflow,
 };
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
 use super::options::query::registry;
 use super::output::{mail, messages};
-use super::reference::help;
 use super::settings::{Settings, selected};
 use super::{signals, suggest};
 use crate::engine::Registry;
 use crate::invocation::{self, RunOutcome};
-
-const ABOUT: &str =
-    "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -67,40 +64,36 @@ fn run() -> Result<u8, Failure> {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    let mut command = command(&registry).color(color);
-    if let Some(columns) = invocation::help_columns() {
-        command = command.term_width(columns);
-    }
-    if let Some(several) = tables::command(&registry, invocation::arguments()) {
-        command = command.mut_subcommand("table", |table| table.subcommand(several));
-    }
+    let line = CommandLine::new(&registry, color);
     let mut words = invocation::words();
     // Help is given whatever the settings are.
-    let matches = match command.clone().try_get_matches_from(&words) {
+    let mut matches = match line.parse(&words, |command| command) {
         Ok(matches) => matches,
         Err(error) => {
             let other = sql::with_file(&words, &error);
-            let Some(matches) = other.as_ref().and_then(|words| command.clone().try_get_matches_from(words).ok())
-            else {
-                return Ok(show(error, &command));
+            let Some(matches) = other.as_ref().and_then(|words| line.parse(words, |command| command).ok()) else {
+                return Ok(show(error, &line));
             };
             words = other.unwrap_or(words);
             matches
         }
     };
     let settings = settings?;
-    settings.check(&command)?;
-    let matches = match settings.apply(command.clone(), &selected(&matches)).try_get_matches_from(&words) {
-        Ok(matches) => matches,
-        Err(error) => return Ok(show(error, &command)),
-    };
+    if !settings.is_empty() {
+        settings.check(line.whole())?;
+        let verb = selected(&matches);
+        matches = match line.parse(&words, |command| settings.apply(command, &verb)) {
+            Ok(matches) => matches,
+            Err(error) => return Ok(show(error, &line)),
+        };
+    }
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
     use_threads(global.threads());
     for file in settings.files() {
         messages::detail(&global, format_args!("settings of {}", file.display()));
     }
-    let code = dispatch(&matches, &registry, &global, &settings, command)?;
+    let code = dispatch(&matches, &registry, &global, &settings, &line)?;
     mail::send_written(matches.subcommand_name().unwrap_or_default(), &global)?;
     messages::detail(&global, "done");
     Ok(code)
@@ -111,7 +104,7 @@ fn dispatch(
     registry: &Registry,
     global: &GlobalArguments,
     settings: &Settings,
-    command: Command,
+    line: &CommandLine<'_>,
 ) -> Result<u8, Failure> {
     let Some((verb, matches)) = matches.subcommand() else { return Ok(UNEXPECTED) };
     match verb {
@@ -119,34 +112,34 @@ fn dispatch(
         "check" => check::run(&parsed(matches)?, registry, global),
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
-        "analyze" => analyze::run(&parsed(matches)?, registry, &command, global),
-        "ask" => ask::run(&parsed(matches)?, registry, &command, global),
-        "report" => report::run(&parsed(matches)?, registry, &command, global),
-        "interactive" => interactive::run(&parsed(matches)?, registry, &command, global),
-        "workflow" => workflow::run(&parsed(matches)?, registry, &command, global),
-        "lab" => lab::run(&parsed(matches)?, registry, &command, global),
-        "sessions" => sessions::run(&parsed(matches)?, registry, &command, global),
+        "analyze" => analyze::run(&parsed(matches)?, registry, line, global),
+        "ask" => ask::run(&parsed(matches)?, registry, line, global),
+        "report" => report::run(&parsed(matches)?, registry, line, global),
+        "interactive" => interactive::run(&parsed(matches)?, registry, line, global),
+        "workflow" => workflow::run(&parsed(matches)?, registry, line, global),
+        "lab" => lab::run(&parsed(matches)?, registry, global),
+        "sessions" => sessions::run(&parsed(matches)?, registry, line, global),
         "compare" => compare::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, registry, global),
         "trim" => trim::run(&parsed(matches)?, global),
         "merge" => merge::run(&parsed(matches)?, global),
         "package" => package::run(&parsed(matches)?, global),
-        "scan" => scan::run(&parsed(matches)?, registry, &command, global),
+        "scan" => scan::run(&parsed(matches)?, registry, line, global),
         "plan" => plan::run(&parsed(matches)?, global),
         "mcp" => mcp::run(&parsed(matches)?, registry, global),
-        "completions" => completions::run(&parsed(matches)?, command),
-        "man" => man::run(&parsed(matches)?, command),
+        "completions" => completions::run(&parsed(matches)?, line.whole().clone()),
+        "man" => man::run(&parsed(matches)?, line.whole().clone()),
         "licenses" => licenses::run(&parsed(matches)?),
-        "config" => config::run(matches, settings, &command, global),
-        "schema" => schema::run(&parsed(matches)?, registry, &command),
+        "config" => config::run(matches, settings, line.whole(), global),
+        "schema" => schema::run(&parsed(matches)?, registry, line),
         other => Err(Failure::Usage(format!("unknown command `{other}`; see wavesieve --help"))),
     }
 }
 
 /// Prints help, or what is wrong with the command line.
-fn show(mut error: clap::Error, command: &Command) -> u8 {
-    suggest::narrow(&mut error, command);
-    match print(&error, command) {
+fn show(mut error: clap::Error, line: &CommandLine<'_>) -> u8 {
+    suggest::narrow(&mut error, line);
+    match print(&error, line) {
         _ if error.use_stderr() => USAGE,
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             messages::print_note(format_args!("error: {failed}"));
@@ -157,53 +150,18 @@ fn show(mut error: clap::Error, command: &Command) -> u8 {
 }
 
 /// Prints it in colours where the stream and the user want them.
-fn print(error: &clap::Error, command: &Command) -> io::Result<()> {
+fn print(error: &clap::Error, line: &CommandLine<'_>) -> io::Result<()> {
     if !invocation::is_inside() {
         return error.print();
     }
     let text = error.render();
-    let text = if command.get_color() == ColorChoice::Always { text.ansi().to_string() } else { text.to_string() };
+    let text = if line.color() == ColorChoice::Always { text.ansi().to_string() } else { text.to_string() };
     let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
     if error.use_stderr() { invocation::with_stderr(write) } else { invocation::with_stdout(write) }
 }
 
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
     T::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))
-}
-
-/// The whole command line.
-pub(crate) fn command(registry: &Registry) -> Command {
-    let command = Command::new("wavesieve")
-        .version(env!("CARGO_PKG_VERSION"))
-        .after_help(help::MAIN_NOTES.trim_end())
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(info::InfoArguments::augment_args(Command::new("info")))
-        .subcommand(check::CheckArguments::augment_args(Command::new("check")))
-        .subcommand(table::command(registry))
-        .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
-        .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
-        .subcommand(ask::AskArguments::augment_args(Command::new("ask")))
-        .subcommand(interactive::InteractiveArguments::augment_args(Command::new("interactive")))
-        .subcommand(workflow::WorkflowArguments::augment_args(Command::new("workflow")))
-        .subcommand(lab::LabArguments::augment_args(Command::new("lab")))
-        .subcommand(sessions::SessionsArguments::augment_args(Command::new("sessions")))
-        .subcommand(report::ReportArguments::augment_args(Command::new("report")))
-        .subcommand(compare::CompareArguments::augment_args(Command::new("compare")))
-        .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
-        .subcommand(trim::TrimArguments::augment_args(Command::new("trim")))
-        .subcommand(merge::MergeArguments::augment_args(Command::new("merge")))
-        .subcommand(package::PackageArguments::augment_args(Command::new("package")))
-        .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
-        .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
-        .subcommand(mcp::McpArguments::augment_args(Command::new("mcp")))
-        .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
-        .subcommand(man::ManArguments::augment_args(Command::new("man")))
-        .subcommand(config::ConfigArguments::augment_args(Command::new("config")))
-        .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")))
-        .subcommand(licenses::LicensesArguments::augment_args(Command::new("licenses")));
-    let template = help::main_template(&command);
-    GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).help_template(template)
 }
 
 /// Lets a file that would grow above the limit of the user be an error of writing it, after which nothing is left behind. By

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use regex::Regex;
 
+use crate::cli::command_line::CommandLine;
 use crate::engine::{QueryError, closest};
 use crate::invocation;
 use crate::schema;
@@ -15,7 +16,7 @@ use crate::schema::{Table, tables};
 
 /// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
 /// differs by one slip of the finger, which the measure of the parser does not see in short names.
-pub(crate) fn narrow(error: &mut clap::Error, command: &Command) {
+pub(crate) fn narrow(error: &mut clap::Error, line: &CommandLine<'_>) {
     if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand).cloned()
         && let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand).cloned()
     {
@@ -33,6 +34,7 @@ pub(crate) fn narrow(error: &mut clap::Error, command: &Command) {
         && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg).cloned()
         && let Some(name) = given.strip_prefix("--")
     {
+        let command = line.whole();
         let own = innermost(command);
         if let Some(meant) = slip(name, own) {
             error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use crate::analysis::counter_plan::words;
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
@@ -114,7 +115,7 @@ impl JsonCompat {
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     if let Some(line) = &arguments.interactive {
@@ -180,7 +181,7 @@ fn run_interactive(
     arguments: &AnalyzeArguments,
     line: &str,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let unused = [

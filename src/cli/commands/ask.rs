@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Command};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::analysis::counter_plan::quoted;
 use crate::ask::{
     Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, add_answer, add_failure, queries_document,
 };
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
 use crate::cli::options::filters::FilterArguments;
 use crate::cli::options::global::GlobalArguments;
@@ -73,7 +74,7 @@ pub(crate) struct AskArguments {
 pub(crate) fn run(
     arguments: &AskArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let question = arguments.question.trim();

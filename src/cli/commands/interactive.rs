@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::Args;
 
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{LoopArguments, LoopRequest};
@@ -38,7 +39,7 @@ pub(crate) struct InteractiveArguments {
 pub(crate) fn run(
     arguments: &InteractiveArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let (inputs, resume) = (arguments.inputs.clone(), arguments.resume_session.clone());

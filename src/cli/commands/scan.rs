@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use crate::analysis::counter_plan::CounterBlocks;
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
@@ -109,7 +110,7 @@ impl ScanArguments {
 pub(crate) fn run(
     arguments: &ScanArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let shown = arguments.directory.display();

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::output::messages::print;
 use crate::cli::reference::{pages, rule_pages, skill_pages, verb_pages};
@@ -93,7 +94,7 @@ pub(crate) struct SchemaArguments {
 ///
 /// # Errors
 /// When the pages cannot be written.
-pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &CommandLine<'_>) -> Result<u8, Failure> {
     let topic = match Topic::from_str(&arguments.topic, true) {
         Ok(topic) => topic,
         Err(_) => {
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
     let described = match topic {
         Topic::Tables => vec![("tables.md".to_owned(), documentation::tables().into_bytes())],
         Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
-        Topic::Verbs => verb_pages::pages(command),
+        Topic::Verbs => verb_pages::pages(line.whole()),
         Topic::Metrics => vec![("metrics.md".to_owned(), documentation::metrics().into_bytes())],
         Topic::Rules => {
             let book = RuleBook::builtin().map_err(anyhow::Error::from)?;
@@ -124,7 +125,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, command: &Co
         Topic::LabCode => json_schema("lab-code", LAB_CODE),
         Topic::LabProfile => json_schema("lab-profile", LAB_PROFILE),
         Topic::LabOptimize => json_schema("lab-optimize", LAB_OPTIMIZE),
-        Topic::Skill => skill_pages::pages(command, registry)?,
+        Topic::Skill => skill_pages::pages(line.whole(), registry)?,
     };
     deliver(arguments, &described)
 }

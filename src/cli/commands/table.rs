@@ -28,10 +28,10 @@ use crate::engine::{
 use crate::schema;
 use crate::trace::Trace;
 
-/// The verb, with one subcommand per query.
-pub(crate) fn command(registry: &Registry) -> Command {
+/// The options of the verb itself; its queries are subcommands.
+pub(crate) fn with_own_options(command: Command) -> Command {
     let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
-    let command = Command::new("table")
+    let command = command
         .arg(list)
         .subcommand_value_name("NAME")
         .subcommand_help_heading("Queries")
@@ -41,11 +41,11 @@ pub(crate) fn command(registry: &Registry) -> Command {
             "Several names with commas between them are answered together, with the inputs read once: one after the other, or into a directory with -o.\n\nExamples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_summary,gpu_timeline,api_summary traces/ -f csv -o tables/\n  wavesieve table --list",
         );
     // A derived group of arguments brings its own description; the command's is set after it.
-    let command = OutputArguments::augment_args(command).about("Run a named query");
-    command.subcommands(registry.iter().map(query_command))
+    OutputArguments::augment_args(command).about("Run a named query")
 }
 
-fn query_command(query: &Query) -> Command {
+/// The subcommand of a query.
+pub(crate) fn query_command(query: &Query) -> Command {
     let declaration = &query.declaration;
     let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
     for parameter in &declaration.parameters {

@@ -1,7 +1,8 @@
 //! `workflow -- CMD`: profiles a program, analyses, changes it, and measures again.
 
-use clap::{Args, Command};
+use clap::Args;
 
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{LoopArguments, LoopRequest};
@@ -44,7 +45,7 @@ pub(crate) struct WorkflowArguments {
 pub(crate) fn run(
     arguments: &WorkflowArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let request = LoopRequest {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::global::GlobalArguments;
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, UNEXPECTED};
 use crate::cli::output::messages;
 use crate::cli::output::model_progress::ModelProgress;
@@ -214,8 +215,8 @@ impl LlmArguments {
 }
 
 /// Why this program, whose command line is `own`, does not take a command.
-pub(crate) fn check_own(own: &Command, words: &[String]) -> Option<String> {
-    let error = own.clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
+pub(crate) fn check_own(own: &CommandLine<'_>, words: &[String]) -> Option<String> {
+    let error = own.whole().clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
     let text = error.to_string();
     Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
 }
@@ -229,7 +230,7 @@ pub(crate) fn narrate(
     narrator: Option<&Narrator>,
     analysis: &mut Analysis,
     registry: &Registry,
-    own: &Command,
+    own: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<Asked, Failure> {
     let Some(narrator) = narrator else { return Ok(Asked::AsUsual) };

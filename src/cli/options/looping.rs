@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use clap::{Args, Command};
+use clap::Args;
 
 use super::global::GlobalArguments;
 use super::llm::{LlmArguments, check_own};
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::engine::Registry;
 use crate::interactive::LoopOptions;
@@ -151,7 +152,7 @@ impl LoopArguments {
         &self,
         request: LoopRequest,
         registry: &Registry,
-        command: &Command,
+        command: &CommandLine<'_>,
         global: &GlobalArguments,
     ) -> Result<u8, Failure> {
         let (changes, face) = (&self.changes, &self.face);
@@ -171,7 +172,7 @@ pub(crate) fn run_loop(
     face: &FaceArguments,
     llm: &LlmArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let sources = changes.source_dir.iter().map(|path| ("--source-dir", path));

@@ -123,6 +123,11 @@ impl Settings {
         Ok(Self { files, environment })
     }
 
+    /// Whether nothing is set, so that the command line stays as it is.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.environment.is_empty()
+    }
+
     /// Files that were read, in rising order.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)

@@ -1,6 +1,6 @@
 //! The command line of `lab`.
 
-use clap::{Args, Command, Subcommand};
+use clap::{Args, Subcommand};
 
 use super::autotune::AutotuneArguments;
 use super::capture::CaptureArguments;
@@ -49,19 +49,14 @@ enum Action {
 ///
 /// # Errors
 /// When the options cannot be used, or the work fails.
-pub(crate) fn run(
-    arguments: &LabArguments,
-    registry: &Registry,
-    command: &Command,
-    global: &GlobalArguments,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &LabArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if !matches!(arguments.action, Action::Replay(_) | Action::Code(_)) && !global.quiet {
         note_withheld(&withheld_variables());
     }
     match &arguments.action {
-        Action::Profile(arguments) => profile::run(arguments, registry, command, global),
+        Action::Profile(arguments) => profile::run(arguments, registry, global),
         Action::Autotune(arguments) => autotune::run(arguments, global),
-        Action::Optimize(arguments) => optimize::run(arguments, registry, command, global),
+        Action::Optimize(arguments) => optimize::run(arguments, registry, global),
         Action::Capture(arguments) => capture::run(arguments, global),
         Action::Replay(arguments) => replay::run(arguments, global),
         Action::Code(arguments) => code::run(arguments, global),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::analysis::counter_plan::quoted;
@@ -175,7 +175,6 @@ enum SummaryFormat {
 pub(super) fn run(
     arguments: &OptimizeArguments,
     registry: &Registry,
-    _command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let mut options = arguments.options()?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::minutes::minutes;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -118,7 +118,6 @@ fn pattern(text: &str) -> Result<String, String> {
 pub(super) fn run(
     arguments: &ProfileArguments,
     registry: &Registry,
-    _command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());

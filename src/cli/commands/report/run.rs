@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::Args;
 use regex::Regex;
 
 use super::batch;
 use super::batch::Batch;
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
@@ -84,7 +85,7 @@ fn grouping(text: &str) -> Result<Grouping, String> {
 pub(crate) fn run(
     arguments: &ReportArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     arguments.engine.refuse(arguments.group_by.is_some(), "--group-by")?;
@@ -118,7 +119,7 @@ fn one(
     arguments: &ReportArguments,
     format: DocumentFormat,
     narrator: Option<&Narrator>,
-    (registry, command): (&Registry, &Command),
+    (registry, command): (&Registry, &CommandLine<'_>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let mut output = arguments.output.clone();

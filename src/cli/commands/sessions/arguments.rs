@@ -1,6 +1,6 @@
 //! The command line of `sessions`.
 
-use clap::{Args, Command, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::clean::CleanArguments;
 use super::export::ExportArguments;
@@ -8,6 +8,7 @@ use super::list::ListArguments;
 use super::resume::ResumeArguments;
 use super::show::ShowArguments;
 use super::{clean, export, list, resume, show};
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::engine::Registry;
@@ -66,7 +67,7 @@ pub(super) enum SessionFormat {
 pub(crate) fn run(
     arguments: &SessionsArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     match &arguments.action {

@@ -1,7 +1,8 @@
 //! `sessions resume`.
 
-use clap::{Args, Command};
+use clap::Args;
 
+use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
@@ -30,7 +31,7 @@ pub(super) struct ResumeArguments {
 pub(super) fn run(
     arguments: &ResumeArguments,
     registry: &Registry,
-    command: &Command,
+    command: &CommandLine<'_>,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let ResumeArguments { id, changes, store, face, llm } = arguments;

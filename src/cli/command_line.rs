@@ -1,0 +1,240 @@
+//! The command line: as much of it as the words need that are to be understood, or the whole.
+
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, ColorChoice, Command};
+
+use super::commands::{
+    analyze::AnalyzeArguments, ask::AskArguments, check::CheckArguments, compare::CompareArguments,
+    completions::CompletionsArguments, config::ConfigArguments, convert::ConvertArguments, info::InfoArguments,
+    interactive::InteractiveArguments, lab::LabArguments, licenses::LicensesArguments, man::ManArguments,
+    mcp::McpArguments, merge::MergeArguments, package::PackageArguments, plan::PlanArguments, report::ReportArguments,
+    scan::ScanArguments, schema::SchemaArguments, sessions::SessionsArguments, sql::SqlArguments, table, tables,
+    trim::TrimArguments, workflow::WorkflowArguments,
+};
+use super::options::global::GlobalArguments;
+use super::reference::help;
+use crate::engine::Registry;
+use crate::invocation;
+
+const ABOUT: &str =
+    "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";
+/// The verb with a subcommand for every query.
+const TABLE: &str = "table";
+
+/// A verb, and what adds its options.
+type Verb = (&'static str, fn(Command) -> Command);
+
+/// The verbs in the order in which generators list them.
+const VERBS: [Verb; 24] = [
+    ("info", InfoArguments::augment_args),
+    ("check", CheckArguments::augment_args),
+    (TABLE, table::with_own_options),
+    ("sql", SqlArguments::augment_args),
+    ("analyze", AnalyzeArguments::augment_args),
+    ("ask", AskArguments::augment_args),
+    ("interactive", InteractiveArguments::augment_args),
+    ("workflow", WorkflowArguments::augment_args),
+    ("lab", LabArguments::augment_args),
+    ("sessions", SessionsArguments::augment_args),
+    ("report", ReportArguments::augment_args),
+    ("compare", CompareArguments::augment_args),
+    ("convert", ConvertArguments::augment_args),
+    ("trim", TrimArguments::augment_args),
+    ("merge", MergeArguments::augment_args),
+    ("package", PackageArguments::augment_args),
+    ("scan", ScanArguments::augment_args),
+    ("plan", PlanArguments::augment_args),
+    ("mcp", McpArguments::augment_args),
+    ("completions", CompletionsArguments::augment_args),
+    ("man", ManArguments::augment_args),
+    ("config", ConfigArguments::augment_args),
+    ("schema", SchemaArguments::augment_args),
+    ("licenses", LicensesArguments::augment_args),
+];
+
+/// How much of the command line is built: the options of all verbs and queries are most of what a start takes.
+#[derive(Clone, Copy)]
+enum Extent<'w> {
+    /// Verbs and queries that are among the words. The parser follows no others, so that it understands the words as it would
+    /// with the whole, or refuses them.
+    Named(&'w [OsString]),
+    /// All verbs, and of the queries those among the words: what help shows of any verb but `table`.
+    Verbs(&'w [OsString]),
+    Whole,
+}
+
+impl Extent<'_> {
+    fn has_verb(self, name: &str) -> bool {
+        match self {
+            Self::Named(words) => is_among(name, words),
+            Self::Verbs(_) | Self::Whole => true,
+        }
+    }
+
+    fn has_query(self, name: &str) -> bool {
+        match self {
+            Self::Named(words) | Self::Verbs(words) => is_among(name, words),
+            Self::Whole => true,
+        }
+    }
+}
+
+fn is_among(name: &str, words: &[OsString]) -> bool {
+    words.iter().any(|word| word == name)
+}
+
+/// The command line of the program.
+pub(crate) struct CommandLine<'a> {
+    registry: &'a Registry,
+    color: ColorChoice,
+    whole: OnceLock<Command>,
+}
+
+impl<'a> CommandLine<'a> {
+    /// The command line with the queries of a registry.
+    pub(crate) fn new(registry: &'a Registry, color: ColorChoice) -> Self {
+        Self { registry, color, whole: OnceLock::new() }
+    }
+
+    /// When messages about it have colours.
+    pub(crate) fn color(&self) -> ColorChoice {
+        self.color
+    }
+
+    /// All verbs and queries with all their options.
+    pub(crate) fn whole(&self) -> &Command {
+        self.whole.get_or_init(|| self.build(Extent::Whole))
+    }
+
+    /// What words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
+    /// ask for help or are wrong, which a message about the whole reports.
+    ///
+    /// # Errors
+    /// When they ask for help or the version, or are wrong.
+    pub(crate) fn parse(
+        &self,
+        words: &[OsString],
+        prepare: impl Fn(Command) -> Command,
+    ) -> Result<ArgMatches, clap::Error> {
+        let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
+        let command = match named.as_ref().map_err(clap::Error::kind) {
+            Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
+            Err(ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
+                if !is_among(TABLE, words) =>
+            {
+                self.build(Extent::Verbs(words))
+            }
+            Err(_) => self.whole().clone(),
+        };
+        prepare(command).try_get_matches_from(words)
+    }
+
+    fn build(&self, extent: Extent<'_>) -> Command {
+        let mut command = Command::new("wavesieve")
+            .version(env!("CARGO_PKG_VERSION"))
+            .after_help(help::MAIN_NOTES.trim_end())
+            .subcommand_required(true)
+            .arg_required_else_help(true);
+        for (name, with_options) in VERBS.into_iter().filter(|(name, _)| extent.has_verb(name)) {
+            let verb = with_options(Command::new(name));
+            command = command.subcommand(if name == TABLE { self.with_queries(verb, extent) } else { verb });
+        }
+        // Nobody sees the help of a part.
+        if !matches!(extent, Extent::Named(_)) {
+            let template = help::main_template(&command);
+            command = command.help_template(template);
+        }
+        if let Some(columns) = invocation::help_columns() {
+            command = command.term_width(columns);
+        }
+        GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).color(self.color)
+    }
+
+    fn with_queries(&self, table: Command, extent: Extent<'_>) -> Command {
+        let names = self.registry.names().filter(|name| extent.has_query(name));
+        let queries = names.filter_map(|name| self.registry.get(name).ok());
+        let list = tables::command(self.registry, invocation::arguments());
+        table.subcommands(queries.map(table::query_command)).subcommands(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::settings::selected;
+
+    /// Right lines, wrong lines, and lines that ask for help, in which words stand where others are expected.
+    const LINES: [&str; 40] = [
+        "",
+        "--version",
+        "-q --version info",
+        "--help",
+        "-h",
+        "help",
+        "help info",
+        "help table",
+        "help table kernel_summary",
+        "help lab capture",
+        "help nothing",
+        "--help info",
+        "info --help",
+        "info --version",
+        "table",
+        "table --help",
+        "table --help kernel_summary",
+        "table help kernel_summary",
+        "table kernel_summary --help",
+        "table kernel_summary -h",
+        "lab capture --help",
+        "table --list",
+        "table --rows 3 --list",
+        "table kernel_summary traces",
+        "table -q kernel_summary table info",
+        "table kernel_summary kernel_summary --top 3",
+        "info table kernel_summary",
+        "info x -v -q",
+        "-q -v",
+        "--threads 0 info x",
+        "--threads info x",
+        "inof x",
+        "inof --help",
+        "info --top 3",
+        "info --quite",
+        "table kernl_summary x",
+        "table info x",
+        "table kernel_summary x --bins 3",
+        "table kernel_summary x --top many",
+        "schema nothing",
+    ];
+
+    #[test]
+    fn what_is_built_of_it_means_what_the_whole_means() {
+        let registry = Registry::embedded();
+        let line = CommandLine::new(&registry, ColorChoice::Never);
+        let meaning = |result: Result<ArgMatches, clap::Error>| {
+            result.map(|matches| selected(&matches)).map_err(|error| (error.kind(), error.render().to_string()))
+        };
+        for text in LINES {
+            let words: Vec<OsString> =
+                ["wavesieve"].into_iter().chain(text.split_whitespace()).map(Into::into).collect();
+            let whole = line.whole().clone().try_get_matches_from(&words);
+            assert_eq!(meaning(line.parse(&words, |command| command)), meaning(whole), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_named_is_built() {
+        let registry = Registry::embedded();
+        let line = CommandLine::new(&registry, ColorChoice::Never);
+        let names =
+            |command: &Command| command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect::<Vec<_>>();
+        let words = ["wavesieve", "table", "kernel_summary", "info"].map(OsString::from);
+        let part = line.build(Extent::Named(&words));
+        assert_eq!(names(&part), ["info", "table"]);
+        assert_eq!(part.find_subcommand("table").map(names), Some(vec!["kernel_summary".to_owned()]));
+        assert_eq!(names(line.whole()).len(), VERBS.len());
+    }
+}
