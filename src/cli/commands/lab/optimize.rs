@@ -172,11 +172,7 @@ enum SummaryFormat {
 ///
 /// # Errors
 /// When the options cannot be used, or the work fails.
-pub(super) fn run(
-    arguments: &OptimizeArguments,
-    registry: &Registry,
-    global: &GlobalArguments,
-) -> Result<u8, Failure> {
+pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let mut options = arguments.options()?;
     let current = std::env::current_dir().map_err(anyhow::Error::from)?;
     let place = Place::find(&arguments.source, arguments.source_dir.as_deref(), &current)?;

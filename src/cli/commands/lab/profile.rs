@@ -115,11 +115,7 @@ fn pattern(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// When the options cannot be used, or the program cannot be measured.
-pub(super) fn run(
-    arguments: &ProfileArguments,
-    registry: &Registry,
-    global: &GlobalArguments,
-) -> Result<u8, Failure> {
+pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {
         return Err(Failure::Usage("the command is empty; name the program to profile after --".to_owned()));
