@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::common::{Run, records, run};
+use crate::common::{Run, content, records, run};
 use crate::damaged_inputs::{OTHER, Place, part, rpd};
 
 const RANK: &str = "rank1_results.db";
@@ -21,6 +22,22 @@ fn u16_at(content: &[u8], at: usize) -> usize {
 
 fn u32_at(content: &[u8], at: usize) -> usize {
     u32::from_be_bytes(content[at..at + 4].try_into().unwrap()) as usize
+}
+
+/// A number of SQLite, and where it ends.
+fn varint(content: &[u8], at: usize) -> (usize, usize) {
+    let bytes = content[at..].iter().take(8).take_while(|byte| **byte >= 0x80).count();
+    let high = content[at..at + bytes].iter().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
+    assert!(bytes < 8, "no length of a fixture is that large");
+    (high << 7 | usize::from(content[at + bytes]), at + bytes + 1)
+}
+
+/// What is on a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Interior,
+    Leaf,
+    Overflow,
 }
 
 /// A database whose pages can be zeroed.
@@ -52,19 +69,39 @@ impl Database {
         u16_at(&self.content, 16)
     }
 
-    /// The pages of the b-tree below a page, in the order of their rows, each with whether it is a leaf.
-    fn pages(&self, page: usize) -> Vec<(usize, bool)> {
+    /// The pages of the b-tree below a page, in the order of their rows, with those on which long records go on.
+    fn pages(&self, page: usize) -> Vec<(usize, Kind)> {
         let start = (page - 1) * self.page_bytes();
+        let cells = u16_at(&self.content, start + 3);
+        let cell = |pointers: usize, cell: usize| start + u16_at(&self.content, start + pointers + 2 * cell);
         match self.content[start] {
-            LEAF => vec![(page, true)],
+            LEAF => {
+                let records = (0..cells).flat_map(|number| self.overflow(cell(8, number)));
+                [(page, Kind::Leaf)].into_iter().chain(records.map(|page| (page, Kind::Overflow))).collect()
+            }
             INTERIOR => {
-                let cells = u16_at(&self.content, start + 3);
-                let child = |cell| u32_at(&self.content, start + u16_at(&self.content, start + 12 + 2 * cell));
+                let child = |number| u32_at(&self.content, cell(12, number));
                 let children = (0..cells).map(child).chain([u32_at(&self.content, start + 8)]);
-                children.flat_map(|child| self.pages(child)).chain([(page, false)]).collect()
+                children.flat_map(|child| self.pages(child)).chain([(page, Kind::Interior)]).collect()
             }
             kind => panic!("page {page} is of kind {kind}"),
         }
+    }
+
+    /// The pages on which the record of a cell goes on.
+    fn overflow(&self, cell: usize) -> Vec<usize> {
+        let usable = self.page_bytes();
+        let (bytes, row) = varint(&self.content, cell);
+        let (_, record) = varint(&self.content, row);
+        let most = usable - 35;
+        if bytes <= most {
+            return Vec::new();
+        }
+        let least = (usable - 12) * 32 / 255 - 23;
+        let local = least + (bytes - least) % (usable - 4);
+        let first = u32_at(&self.content, record + if local <= most { local } else { least });
+        let next = |page: &usize| Some(u32_at(&self.content, (page - 1) * usable)).filter(|page| *page > 0);
+        std::iter::successors(Some(first), next).collect()
     }
 
     fn without(&self, page: usize) -> Vec<u8> {
@@ -109,27 +146,50 @@ fn converted(place: &Place) -> (Run, BTreeMap<String, Vec<u8>>) {
     (ended, files.collect())
 }
 
-/// Exit codes over a file of which pages are zeroed, table by table. What is not noticed must change no answer.
-fn codes_of_zeroed_pages(name: &str, content: Vec<u8>) -> String {
+/// Queries that read all tables of a trace, as files.
+fn answers(place: &Place, queries: &str) -> (Run, BTreeMap<String, Vec<u8>>) {
+    let output = place.output("answers");
+    let _ = fs::remove_dir_all(&output);
+    let ended = run(&["table", queries, &place.input(), "-f", "csv", "-o", &output]);
+    let files = Path::new(&output).is_dir().then(|| content(output.as_ref())).unwrap_or_default().into_iter();
+    (ended, files.map(|(path, bytes)| (path.display().to_string(), bytes)).collect())
+}
+
+/// Zeroes each page of each table. `check` names every one, and `info` those of b-trees; other runs name the file or give what
+/// they give of the whole one. Returns exit codes over the first page and the last leaf, table by table.
+fn codes_of_zeroed_pages(name: &str, content: Vec<u8>, queries: &str) -> String {
     let database = Database::of(content);
     let place = Place::new();
     place.write(name, &database.content);
     let (whole, everything) = converted(&place);
     assert_eq!(whole.code, 0, "{}", whole.stderr);
-    let answers: Vec<Run> = asked(&place).iter().map(|(_, words)| run(&arguments(words))).collect();
+    let whole: Vec<Run> = asked(&place).iter().map(|(_, words)| run(&arguments(words))).collect();
+    let (ended, all_answers) = answers(&place, queries);
+    assert!(ended.code == 0 && all_answers.len() == queries.split(',').count(), "{}", ended.stderr);
     let mut lines = String::new();
     for (table, root) in &database.roots {
         let pages = database.pages(*root);
-        let last = pages.iter().rev().find(|(_, is_leaf)| *is_leaf).unwrap().0;
+        let last = pages.iter().rev().find(|(_, kind)| *kind == Kind::Leaf).unwrap().0;
         let mut codes: BTreeMap<&str, BTreeSet<i32>> = BTreeMap::new();
-        let mut see = |what, ended: &Run| {
-            codes.entry(what).or_default().insert(ended.code);
-            let is_told = ended.stderr.contains(name);
-            assert_eq!(ended.code == 5, is_told, "{what} over {table}: {}, {}", ended.code, ended.stderr);
-        };
-        for page in BTreeSet::from([*root, last]) {
+        for (page, kind) in pages {
+            let is_listed = page == *root || page == last;
+            let mut see = |what, ended: &Run| {
+                if is_listed {
+                    codes.entry(what).or_default().insert(ended.code);
+                }
+                let is_told = ended.stderr.contains(name);
+                assert_eq!(
+                    ended.code == 5,
+                    is_told,
+                    "{what}, page {page} of {table}: {}, {}",
+                    ended.code,
+                    ended.stderr
+                );
+            };
             place.write(name, database.without(page));
-            see("info", &run(&["info", &place.input(), "-q"]));
+            let info = run(&["info", &place.input(), "-q"]);
+            assert!(info.code == 5 || kind == Kind::Overflow, "info, page {page} of {table}: {}", info.code);
+            see("info", &info);
             let checked = run(&["check", &place.input(), "-q", "-f", "json"]);
             see("check", &checked);
             let entries: Vec<serde_json::Value> = serde_json::from_str(&checked.stdout).unwrap();
@@ -138,17 +198,20 @@ fn codes_of_zeroed_pages(name: &str, content: Vec<u8>) -> String {
             let entry = entries.iter().filter(|entry| entry["check_id"] == "damaged_input").find(is_of);
             assert!(
                 entry.is_some_and(|entry| entry["first_key"].as_str().unwrap().ends_with(name)),
-                "{table}: {}",
+                "page {page} of {table}: {}",
                 checked.stdout
             );
-            for ((what, words), whole) in asked(&place).iter().zip(&answers) {
+            let (ended, files) = converted(&place);
+            assert!(ended.code == 5 || files == everything, "convert, page {page} of {table}");
+            see("convert", &ended);
+            let (ended, files) = answers(&place, queries);
+            assert!(ended.code == 5 || files == all_answers, "{queries}, page {page} of {table}: {}", ended.stderr);
+            see("answers", &ended);
+            for ((what, words), whole) in asked(&place).iter().zip(&whole).filter(|_| is_listed) {
                 let ended = run(&arguments(words));
                 assert!(ended.code == 5 || ended.stdout == whole.stdout, "{what} over {table}: {}", ended.stdout);
                 see(what, &ended);
             }
-            let (ended, files) = converted(&place);
-            assert!(ended.code == 5 || files == everything, "convert over {table}");
-            see("convert", &ended);
         }
         write!(lines, "{}:", base(table)).unwrap();
         for what in ["info", "check", "convert"].into_iter().chain(asked(&place).iter().map(|(what, _)| *what)) {
@@ -160,14 +223,23 @@ fn codes_of_zeroed_pages(name: &str, content: Vec<u8>) -> String {
     lines
 }
 
+/// Queries whose tables are, together, all of a trace without counters.
+const QUERIES: &str = "kernel_details,launch_trace,copy_summary,memory_high_water,rank_summary";
+
 #[test]
 fn zeroed_pages_of_any_table_of_rocpd_are_noticed() {
-    insta::assert_snapshot!(codes_of_zeroed_pages(RANK, fs::read(WITH_CALLS).unwrap()));
+    insta::assert_snapshot!(codes_of_zeroed_pages(RANK, fs::read(WITH_CALLS).unwrap(), QUERIES));
 }
 
 #[test]
 fn zeroed_pages_of_any_table_of_rpd_are_noticed() {
-    insta::assert_snapshot!(codes_of_zeroed_pages("rank1.rpd", rpd()));
+    insta::assert_snapshot!(codes_of_zeroed_pages("rank1.rpd", rpd(), QUERIES));
+}
+
+#[test]
+fn zeroed_pages_of_any_table_of_a_counter_pass_are_noticed() {
+    let pass = fs::read("fixtures/counters/node0/9100_results.db").unwrap();
+    insta::assert_snapshot!(codes_of_zeroed_pages("9100_results.db", pass, "counter_summary,counter_values"));
 }
 
 #[test]

@@ -5,8 +5,8 @@ A run reads one good rank beside several damaged ones and writes all tables. It 
 without a panic; it must create nothing beside its inputs and change nothing of them; what it writes of the good rank must be
 what it writes when that rank is read alone; and a damaged rank of which nothing is written must be named, as must a part of a
 dataset that is missing, cut, or another one. `check` must name every part that changed, and `convert` those that change what it
-writes. Every page of every table is zeroed too (`zeroed.py`). A part of the damaged files is also read without a good neighbour, which may end
-with 3 too. Everything follows from the seed and the numbers of the files, so that a failure repeats itself.
+writes. A part of the damaged files is also read without a good neighbour, which may end with 3 too. Everything follows from the
+seed and the numbers of the files, so that a failure repeats itself.
 """
 
 import argparse
@@ -24,7 +24,6 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import csv_of  # noqa: E402
 import damage  # noqa: E402
-import zeroed  # noqa: E402
 
 # Damaged ranks beside the good one in a run.
 NEIGHBOURS = 8
@@ -300,12 +299,6 @@ def main():
                 problems.append(([form], "no damage was noticed"))
             codes = ", ".join(f"{code}: {count}" for code, count in sorted(tester.codes.items()))
             print(f"{form}: {time.monotonic() - begin:.0f} s, exit codes: {codes}")
-            if form in ("rocpd", "rpd") and not options.only:
-                found, pages = zeroed.problems(binary, bases[form], form, work)
-                problems, runs = problems + found, runs + pages
-                for _, problem in found:
-                    print(f"FAILED {form}: {problem}", flush=True)
-                print(f"{form}: {pages} zeroed pages, {len(found)} problems")
     print(f"{runs} damaged captures, {len(problems)} problems, seed {options.seed}")
     return 1 if problems or runs == 0 else 0
 
