@@ -234,7 +234,10 @@ fn transforms_are_held_to_all_gates() {
     assert_eq!(restrict["is_accepted"], false);
     assert_eq!(summary["not_applicable"][0]["transform"], "vector_loads");
     let patch = fs::read_to_string(place.path("lab/optimized.patch")).unwrap();
-    assert!(patch.lines().any(|line| line.starts_with('+') && line[1..].trim() == "#pragma unroll 4"), "{patch}");
+    assert!(
+        patch.lines().any(|line| line.strip_prefix('+').is_some_and(|added| added.trim() == "#pragma unroll 4")),
+        "{patch}"
+    );
     assert!(!patch.contains("restrict"), "{patch}");
 }
 

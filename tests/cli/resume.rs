@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::common::{Run, content, program, run, succeed, touch};
+use crate::generated::generated_into;
 use crate::waiting::soon;
 
 /// A directory with copies of the ranks of a fixture, and places to convert them to.
@@ -130,7 +131,7 @@ fn a_part_that_is_damaged_is_made_again() {
 #[test]
 fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
     let directory = tempfile::tempdir().unwrap();
-    let databases = generated(directory.path(), &["--ranks", "3", "--dispatches", "50000", "--regions", "100000"]);
+    let databases = databases_in(directory.path(), &["--ranks", "3", "--dispatches", "50000", "--regions", "100000"]);
     let convert = |name: &str, more: &[&str]| {
         let output = directory.path().join(name);
         let said = succeed_with_notes(&[&["convert", &databases, "-o", output.to_str().unwrap()], more].concat());
@@ -154,13 +155,10 @@ fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
     assert!(updated == convert("new", &["--pack", "1"]).0, "as converted anew");
 }
 
-/// Databases of the generator below a folder; returns a pattern of them.
-fn generated(folder: &Path, options: &[&str]) -> String {
-    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
-    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
+/// Databases of the generator below a folder, which they may change; returns a pattern of them.
+fn databases_in(folder: &Path, options: &[&str]) -> String {
     let folder = folder.join("databases");
-    let written = std::process::Command::new(generator).args(options).arg("-o").arg(&folder).status().unwrap();
-    assert!(written.success());
+    generated_into(&folder, options);
     folder.display().to_string()
 }
 

@@ -117,9 +117,9 @@ fn what_a_server_refuses_is_reported() {
         finish(command)
     };
     let nobody = send(&["--mail-to", "nobody@example.org"]);
-    assert!(nobody.code != 0 && nobody.stderr.contains("nobody has this name"), "{}", nobody.stderr);
+    assert!(nobody.code == 1 && nobody.stderr.contains("nobody has this name"), "{}", nobody.stderr);
     let password = send(&["--mail-to", "one@example.org", "--smtp-user", "user"]);
-    assert!(password.code != 0 && password.stderr.contains("wrong password"), "{}", password.stderr);
+    assert!(password.code == 1 && password.stderr.contains("wrong password"), "{}", password.stderr);
     let refused = |more: &[&str]| {
         let found = run(&[&arguments[..], more].concat());
         assert_ne!(found.code, 0);

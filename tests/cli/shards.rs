@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::common::{Run, content, finish, listing, number, program, run, touch};
+use crate::generated::generated;
 use crate::waiting::soon;
 
 /// Inputs, and an output that is converted in shards.
@@ -36,11 +37,7 @@ impl Work {
     /// On traces of the generator.
     fn on_generated(options: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
-        assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
-        let traces = directory.path().join("traces");
-        assert!(Command::new(generator).args(options).arg("-o").arg(&traces).status().unwrap().success());
-        let inputs = traces.display().to_string();
+        let inputs = generated(options).display().to_string();
         Self { directory, inputs }
     }
 
@@ -55,11 +52,15 @@ impl Work {
 
     fn command(&self, output: &str, more: &[&str]) -> Command {
         let output = self.path(output);
-        program(&[&["convert", &self.inputs, "-o", output.to_str().unwrap()], more].concat())
+        program(&self.words(output.to_str().unwrap(), more))
+    }
+
+    fn words<'a>(&'a self, output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        [&["convert", &self.inputs, "-o", output], more].concat()
     }
 
     fn convert(&self, output: &str, more: &[&str]) -> Run {
-        finish(self.command(output, more))
+        run(&self.words(self.path(output).to_str().unwrap(), more))
     }
 
     fn shard(&self, share: &str, more: &[&str]) -> Run {

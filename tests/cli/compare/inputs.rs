@@ -58,7 +58,7 @@ fn a_side_without_a_trace_is_named() {
     bytes[4..place].fill(0xff);
     std::fs::write(&garbled, bytes).unwrap();
     let found = run(&["compare", "fixtures/two_nodes", garbled.to_str().unwrap()]);
-    assert_ne!(found.code, 0);
+    assert_eq!((found.code, found.stdout.as_str()), (1, ""));
     assert!(found.stderr.contains("garbled.wsd is damaged"), "{}", found.stderr);
 }
 

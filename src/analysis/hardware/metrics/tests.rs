@@ -1,9 +1,12 @@
 //! Tests of the language and of the built-in definitions.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
+use crate::analysis::hardware::metrics::expression::Operator;
 use crate::analysis::hardware::metrics::*;
 
 fn vocabulary() -> Vocabulary {
@@ -184,42 +187,74 @@ fn measured_roofs_are_means_over_devices() {
     assert!(measured_roofs("HBMBw\n-\n", "r.csv").is_err());
 }
 
-/// Formulas over three counters.
+/// Formulas over three counters, with whole numbers of one digit so that every part of a ratio is exact.
 fn formula() -> impl Strategy<Value = Expression> {
     let counter = |name: &str| Expression::Counter(Counter { name: name.to_owned(), reduction: Reduction::Sum });
     let leaf = prop_oneof![
-        (1..50_i32).prop_map(|number| Expression::Number(f64::from(number))),
+        (1..10_i32).prop_map(|number| Expression::Number(f64::from(number))),
         Just(counter("A")),
         Just(counter("B")),
         Just(counter("C")),
     ];
-    leaf.prop_recursive(5, 24, 2, |inner| {
-        let operator = prop_oneof![
-            Just(crate::analysis::hardware::metrics::expression::Operator::Add),
-            Just(crate::analysis::hardware::metrics::expression::Operator::Subtract),
-            Just(crate::analysis::hardware::metrics::expression::Operator::Multiply),
-            Just(crate::analysis::hardware::metrics::expression::Operator::Divide),
-        ];
-        (operator, inner.clone(), inner).prop_map(|(operator, left, right)| Expression::binary(operator, left, right))
+    leaf.prop_recursive(4, 12, 2, |inner| {
+        let operator =
+            prop::sample::select(vec![Operator::Add, Operator::Subtract, Operator::Multiply, Operator::Divide]);
+        // Not by `Expression::binary`, which divides numbers at once and rounds.
+        (operator, inner.clone(), inner)
+            .prop_map(|(operator, left, right)| Expression::Binary(operator, Box::new(left), Box::new(right)))
     })
 }
 
-proptest! {
-    #[test]
-    fn a_ratio_is_its_formula(formula in formula(), a in 1..100_i32, b in 1..100_i32, c in 1..100_i32) {
-        let known = numbers(&[("A", f64::from(a)), ("B", f64::from(b)), ("C", f64::from(c))]);
-        let Ratio { numerator, denominator } = ratio(&formula);
-        if let Some(expected) = value(&formula, &known)
-            && let (Some(numerator), Some(denominator)) = (value(&numerator, &known), value(&denominator, &known))
-        {
-            let found = numerator / denominator;
-            prop_assert!(
-                (found - expected).abs() <= 1e-6 * expected.abs().max(1.0) || !found.is_finite() || expected.abs() > 1e9,
-                "{found} is not {expected}"
-            );
+/// Numerator and denominator of a formula's value in lowest terms; nothing if a divisor is 0.
+fn fraction(formula: &Expression, known: &BTreeMap<String, f64>) -> Option<(i128, i128)> {
+    let (above, below) = match formula {
+        Expression::Number(number) => (*number as i128, 1),
+        Expression::Counter(counter) => (known[&counter.name] as i128, 1),
+        Expression::Binary(operator, left, right) => {
+            let ((a, b), (c, d)) = (fraction(left, known)?, fraction(right, known)?);
+            match operator {
+                Operator::Add => (a * d + c * b, b * d),
+                Operator::Subtract => (a * d - c * b, b * d),
+                Operator::Multiply => (a * c, b * d),
+                Operator::Divide => (a * d, b * c),
+            }
         }
+        other => panic!("{other:?}"),
+    };
+    let (mut divisor, mut rest) = (above, below);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
     }
+    (below != 0).then(|| (above / divisor, below / divisor))
+}
 
+/// Sums over dispatches are made of the numerators and denominators, so that these must give the formula's value exactly.
+#[test]
+fn a_ratio_is_its_formula() {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let (mut runner, with_value) = (TestRunner::new(config), Cell::new(0));
+    let compared = |(formula, [a, b, c]): (Expression, [i32; 3])| {
+        let known = numbers(&[("A", f64::from(a)), ("B", f64::from(b)), ("C", f64::from(c))]);
+        if let Some((above, below)) = fraction(&formula, &known) {
+            let Ratio { numerator, denominator } = ratio(&formula);
+            let parts = [numerator, denominator].map(|part| value(&part, &known).unwrap() as i128);
+            prop_assert!(
+                parts[1] != 0 && parts[0] * below == parts[1] * above,
+                "{:?} is not {}/{}",
+                parts,
+                above,
+                below
+            );
+            with_value.set(with_value.get() + 1);
+        }
+        Ok(())
+    };
+    runner.run(&(formula(), [1..10_i32, 1..10, 1..10]), compared).unwrap();
+    let cases = runner.config().cases;
+    assert!(with_value.get() * 2 > cases, "{} of {cases} formulas have a value", with_value.get());
+}
+
+proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in "[A-Z a-z0-9_.,()+*/<>=!\\[\\]-]{0,60}") {
         let _ = parse(&text, &vocabulary());

@@ -181,8 +181,13 @@ proptest! {
     #[test]
     fn as_many_as_fit((target, used) in any_use()) {
         let limits = limits(target).unwrap();
-        if let Ok(found) = Occupancy::compute(&limits, &used) {
-            let workgroups = by_trying(&limits, &used, found.waves_per_workgroup);
+        let waves = (used.work_items + used.wave_size - 1) / used.wave_size;
+        let workgroups = by_trying(&limits, &used, waves);
+        let found = Occupancy::compute(&limits, &used);
+        let is_possible = workgroups > 0 && used.lds_bytes <= limits.workgroup_lds_bytes();
+        prop_assert_eq!(found.is_ok(), is_possible, "{:?}", found);
+        if let Ok(found) = found {
+            prop_assert_eq!(found.waves_per_workgroup, waves);
             let waves = (workgroups * found.waves_per_workgroup) as f64 / limits.simds() as f64;
             prop_assert_eq!(found.waves_per_simd, waves);
             prop_assert!(found.pct > 0.0 && found.pct <= 100.0);
