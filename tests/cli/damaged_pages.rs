@@ -151,7 +151,7 @@ fn answers(place: &Place, queries: &str) -> (Run, BTreeMap<String, Vec<u8>>) {
     let output = place.output("answers");
     let _ = fs::remove_dir_all(&output);
     let ended = run(&["table", queries, &place.input(), "-f", "csv", "-o", &output]);
-    let files = Path::new(&output).is_dir().then(|| content(output.as_ref())).unwrap_or_default().into_iter();
+    let files = if Path::new(&output).is_dir() { content(output.as_ref()) } else { Vec::new() }.into_iter();
     (ended, files.map(|(path, bytes)| (path.display().to_string(), bytes)).collect())
 }
 

@@ -29,13 +29,13 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
 
 /// Traces for queries about what the usual ones do not hold.
 const OTHER_TRACES: &[&str] = &[
-    "fixtures/planted",
     "fixtures/counters",
     "fixtures/compute",
     "fixtures/merged",
     "fixtures/hostile",
     "fixtures/thread_trace",
     "fixtures/kineto_two_ranks",
+    "fixtures/planted",
 ];
 
 /// An example, where it stands, the output that is shown of it, and the files that its page defines.
