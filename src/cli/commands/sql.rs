@@ -30,7 +30,7 @@ use crate::schema;
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
   wavesieve sql 'SELECT name, SUM(duration) FROM kernels GROUP BY name' traces/ --dialect rocpd
   wavesieve sql gaps.sql traces/
-  wavesieve sql 'SELECT COUNT(*) FROM kernels; SELECT COUNT(*) FROM regions' traces/ -f csv -o counts/
+  wavesieve sql 'SELECT * FROM kernels; SELECT * FROM regions' traces/ -f csv -o rows/
   wavesieve sql 'DESCRIBE kernels'
 
 Several statements with semicolons between them are answered together, with the inputs opened once: one after the other, or into a \
