@@ -35,7 +35,8 @@ def work():
 
 def dataset(binary, source, *options):
     """The dataset of an input that `convert` writes with these options. Who wants to change it takes a copy."""
-    binary, source = Path(binary).resolve(), Path(source).resolve()
+    # Some answers name the files of an input as the input was named, so that its path stays as it is.
+    binary, source = Path(binary).resolve(), Path(source)
     state = binary.stat()
     parts = (binary, state.st_mtime_ns, state.st_size, source, *options)
     key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
