@@ -33,7 +33,7 @@ install_packages() {
 tools_of() {
   # tools_of STEP: pairs of a tool and its package
   case "$1" in
-    tests | properties) echo python3 python3 git git openssl openssl groff groff-base ;;
+    tests | properties) echo python3 python3 git git openssl openssl groff groff-base ps procps ;;
     device_code) echo clang++-19 clang-19 clang-offload-bundler-19 clang-tools-19 ld.lld-19 lld-19 llvm-readelf-19 llvm-19 ;;
     fuzzing) echo python3 python3 ;;
     pages) echo node nodejs npm npm chromium chromium pdftotext poppler-utils ;;
