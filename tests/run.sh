@@ -23,7 +23,7 @@ export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
 . tests/run/deep.sh
 . tests/run/lanes.sh
 
-# What compiles nothing of the program, or builds for itself.
+# Steps that compile nothing of the program, or build for themselves.
 without_program=" format scripts lints properties fuzzing cluster packages "
 
 steps_of() {
@@ -65,7 +65,7 @@ choose() {
 }
 
 add_needed_steps() {
-  # What others wait for comes first; a wrong format is found before anything is compiled.
+  # Steps that others wait for come first; a wrong format is found before anything is compiled.
   local step needs_program="${#python_steps[@]}"
   for step in "${cargo_steps[@]}"; do
     case "$without_program" in *" $step "*) ;; *) needs_program=1 ;; esac

@@ -109,7 +109,7 @@ impl<'a> CommandLine<'a> {
         self.whole.get_or_init(|| self.build(Extent::Whole))
     }
 
-    /// What words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
+    /// The verb that words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
     /// ask for help or are wrong, which a message about the whole reports.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ fn varint(content: &[u8], at: usize) -> (usize, usize) {
     (high << 7 | usize::from(content[at + bytes]), at + bytes + 1)
 }
 
-/// What is on a page.
+/// The content of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Interior,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::common::succeed;
 use crate::skipping::{has_tools, lack};
 
-/// What compiles device code.
+/// Tools that compile device code.
 pub const COMPILER: [&str; 2] = ["clang++-19", "ld.lld-19"];
 
 const SOURCE: &str = "fixtures/code_object/with_hip.hip";

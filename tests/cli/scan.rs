@@ -14,7 +14,7 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What a document found, a line for each kernel, pattern and recommendation.
+/// The findings of a document, a line for each kernel, pattern and recommendation.
 fn summary(tier0: &Value) -> String {
     let words = |list: &Value| list.as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" ");
     let line = |key: &str, one: &Value| match key {

@@ -1,4 +1,4 @@
-//! What cannot run is counted, and fails where everything should be there.
+//! A test that cannot run is counted, and fails where every tool should be there.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};

@@ -169,7 +169,7 @@ fn several_statements_are_answered_as_each_alone() {
     let text = format!("/* the first; of all */ {} -- the last; of all\n;\n", SEVERAL.join(" ;\n"));
     for format in ["json", "csv", "arrow"] {
         for options in [&[][..], &["--rank", "1-2", "--window", "10%:70%"]] {
-            // What an older call wrote is replaced.
+            // Files of an older call are replaced.
             for _ in 0..2 {
                 let common = ["sql", &text, TWO_NODES, "-f", format, "-o", directory.to_str().unwrap()];
                 let together = run(&[&common[..], options].concat());

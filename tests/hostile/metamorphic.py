@@ -34,7 +34,7 @@ SIZES = {
     "--streams": 3, "--threads": 2, "--iterations": 3, "--kernels": 9, "--dispatches": 120, "--regions": 240, "--copies": 14,
     "--allocations": 9, "--counters": 2, "--counter-instances": 2,
 }  # fmt: skip
-# Of the captures that a commit is judged by. Another seed makes captures of other sizes, with their rows in another order.
+# The seed of the captures that a commit is judged by. Another seed makes captures of other sizes, with their rows in another order.
 SEED = 11
 
 # Named queries whose answers hold no absolute time and no number of a row.

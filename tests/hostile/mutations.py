@@ -33,7 +33,7 @@ GENERATE = [
     "--iterations", "2", "--kernels", "8", "--dispatches", "40", "--regions", "80", "--copies", "5", "--allocations", "4",
     "--page-size", "512", "--vacuum",
 ]  # fmt: skip
-# Of the captures and damages that a commit is judged by. Another seed draws others.
+# The seed of the captures and damages that a commit is judged by. Another seed draws others.
 SEED = 7
 # Kineto has no counters.
 COUNTERS = ["--counters", "2", "--counter-instances", "2"]

@@ -295,7 +295,7 @@ def compare_metrics(rows, process, metrics, compared):
     return None
 
 
-# What is asked of the program. Which kernels communicate is told by their names, which rules of the program's own sort.
+# Questions to the program. Which kernels communicate is told by their names, which rules of the program's own sort.
 STATEMENTS = {
     "communicating": "SELECT dispatch_id FROM kernels WHERE category = 'communication' ORDER BY dispatch_id",
     "launches": "SELECT kind, target_id, correlation_id, api_name, tid, api_start_ns, api_end_ns, start_ns, end_ns, queue_delay_ns "

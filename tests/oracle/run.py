@@ -19,7 +19,7 @@ from sampled import sampled
 from shared_datasets import dataset
 from starts import by_flag, front_matter, options_of, starts, words
 
-# What a quick run asks, with the default options of all queries: ranks of two nodes, counters, and iterations with PyTorch's ranges.
+# A quick run asks these, with the default options of all queries: ranks of two nodes, counters, and iterations with PyTorch's ranges.
 QUICK = [REPOSITORY / "fixtures" / name for name in ("two_nodes", "counters", "planted")]
 
 # Thread traces and program counter samples, in a folder without databases.

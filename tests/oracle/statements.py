@@ -168,7 +168,7 @@ def main():
             parts = in_parts([sql for sql, _ in answerable], STATEMENTS_OF_A_START)
             compare = lambda part: compared(arguments.binary, converted, connection, part)
             problems = [problem for found in pool.map(compare, parts) for problem in found]
-            # What a refusal says alone hardly depends on the data.
+            # The text of a refusal hardly depends on the data.
             if number == 0:
                 problems += pool.map(lambda one: refused_alone(arguments.binary, converted, *one), refused)
             else:

@@ -81,7 +81,7 @@ run_step() {
   read -r passed failed skipped < <(counts "$step" "$state")
   record "$step" "$state" "${wall:-$((SECONDS - begin))}" "$(sum "${user:-0}" "${system:-0}")" "$passed" "$failed" "$skipped"
   show "$step" "$state" "$((SECONDS - begin))"
-  # What does not compile or is not right in itself is not compared with anything.
+  # Code that does not compile is not compared with anything.
   case "$state $step" in "failed format" | "failed build" | "failed lints") touch "$work/stop" ;; esac
 }
 

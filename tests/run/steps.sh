@@ -24,7 +24,7 @@ lints() {
 }
 
 features() {
-  # What library users and the fuzz targets build; a gate that is missing would show late. The dependencies of the program are on
+  # Library users and the fuzz targets build these; a gate that is missing would show late. The dependencies of the program are on
   # everywhere, because with fewer of them others get other features, and polars would be checked again.
   local features
   for features in core,report-dependencies,cli-dependencies report,cli-dependencies properties; do
@@ -131,7 +131,7 @@ derived() { python tests/oracle/derived_check.py --binary "$binary" --inputs "${
 comparisons() { python tests/oracle/compare_check.py --binary "$binary" --inputs "${comparison_inputs[@]}"; }
 
 viewers() {
-  # What the readers of viewers count, against the databases.
+  # The counts of viewers' readers, against the databases.
   python tests/oracle/viewers.py --binary "$binary" --inputs "${viewer_inputs[@]}"
   python tests/oracle/kineto_check.py --binary "$binary" --inputs "${kineto_inputs[@]}"
 }

@@ -56,7 +56,7 @@ fn many_calls_at_once_are_all_answered_also_those_with_the_same_id() {
     }
 }
 
-/// What a pipe holds by default.
+/// Bytes that a pipe holds by default.
 const PIPE_BYTES: usize = 65_536;
 
 fn ask_for_more_than_a_pipe_holds(server: &mut Server) {

@@ -112,7 +112,7 @@ def mpi_sizes(source, options):
     by, records = options.by("rank"), []
     for call in messages(source):
         size = call["size"]
-        # Of what has no size the bin comes first, and has no bounds.
+        # The bin of copies without a size comes first, and has no bounds.
         call["bin"] = -2 if size is None else size.bit_length() - 1
         records.append(call)
     answers = []

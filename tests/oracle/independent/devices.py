@@ -7,13 +7,13 @@ from common import REPOSITORY
 
 LISTED = tomllib.loads((REPOSITORY / "share" / "gpus.toml").read_text())
 
-# What the record of a GPU in a rocpd database has, by the columns of the table `agents`.
+# Columns that a rocpd database records of a GPU, by the columns of the table `agents`.
 RECORDED = {
     "cu_count": "cu_count", "num_xcc": "num_xcc", "num_shader_banks": "shader_engines", "simd_per_cu": "simd_per_cu",
     "max_waves_per_simd": "max_waves_per_simd", "max_waves_per_cu": "max_waves_per_cu", "wave_front_size": "wave_size",
     "max_engine_clk_fcompute": "max_clock_mhz", "device_id": "pci_device_id",
 }  # fmt: skip
-# What sysinfo.csv has.
+# Columns of sysinfo.csv.
 PROFILED = {
     "cu_per_gpu": "cu_count", "num_xcd": "num_xcc", "se_per_gpu": "shader_engines", "simd_per_cu": "simd_per_cu",
     "sqc_per_gpu": "scalar_caches", "pipes_per_gpu": "command_pipes", "max_sclk": "max_clock_mhz", "max_mclk": "mem_clock_mhz",

@@ -105,7 +105,7 @@ def shapes_of(source):
             symbol = process.raw.keyed("info_kernel_symbol").get(kernel["kernel_id"]) or {}
             columns = {"vgpr": "arch_vgpr_count", "accum_vgpr": "accum_vgpr_count", "sgpr": "sgpr_count"}
             record = keyed(process, kernel) | {name: symbol.get(column) for name, column in columns.items()}
-            # Of a GPU that is not recorded, that for which the code of the kernel was loaded.
+            # If no GPU is recorded, the one for which the kernel's code was loaded.
             code = process.raw.keyed("info_code_object").get(symbol.get("code_object_id")) or {}
             device = devices.get(kernel["agent_id"]) or devices.get(code.get("agent_id"))
             yield record | {"architecture": device.facts["architecture"] if device else None}, device

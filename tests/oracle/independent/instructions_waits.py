@@ -46,7 +46,7 @@ def parts_of(rows):
     is_open = dict.fromkeys(counters, False)
     queues = {counter: [] for counter in counters}
     for row in rows:
-        # What runs more often than what is before it is also reached otherwise.
+        # Work that runs more often than the work before it is also reached otherwise.
         if before and (is_branch(before, "final") or row["vaddr"] in targets or row["hitcount"] > before["hitcount"]):
             queues, is_open = {counter: [] for counter in counters}, dict.fromkeys(counters, True)
         before = row

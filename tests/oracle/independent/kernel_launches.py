@@ -171,7 +171,7 @@ def kernel_sequences(source, options):
                     close = all(kernel["duration_ns"] <= longest for kernel in chain) and max(pauses, default=0) <= pause_most
                     if len(chain) < length or not close or overlaps_itself(names):
                         continue
-                    # Of one kernel repeated, each pair adds the later one.
+                    # If one kernel repeats, each pair adds the later dispatch.
                     times = [kernel["duration_ns"] for kernel in (chain[1:] if names[0] == names[-1] else chain)]
                     key = (*(own[column] for column in by), names)
                     found.setdefault(key, []).append((sum(times), sum(pauses), chain[0]["dispatch_id"]))

@@ -21,7 +21,7 @@ def iteration_ranges(source, options):
             record |= {"ranges_per_iteration": len(spans) / len(iterations), "kernels_per_range": kernels}
             record |= {"period": iterations[0]["period"], "pace_ns": median(gaps(spans))}
             found.append(record | {"iteration_ns": median(iteration["duration_ns"] for iteration in iterations)})
-        # What has as many ranges as there are iterations fits best, then what launched most.
+        # Names with as many ranges as iterations fit best, then those that launched most.
         found.sort(key=lambda row: (abs(row["ranges"] - row["iterations"]), -row["kernels_per_range"], row["path"], row["tid"] is None, row["tid"]))
         records += found[: options.whole("top", 5) or None]
     return records

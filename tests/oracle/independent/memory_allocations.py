@@ -132,7 +132,7 @@ def leak_candidates(source, options):
         record = dict(zip((*by, "api_name", "bytes", "level", "fate"), key)) | {"allocations": len(group)}
         record |= {"leaked_bytes": sum(one["bytes"] for one in group), "of_size": len(of_size[key[:-1]])}
         record |= {"first_time_ns": times[0] if alone else None, "last_time_ns": times[-1] if alone else None}
-        # Of those whose release is not recorded nobody knows how long they were kept, and clocks of several processes differ.
+        # Allocations without a recorded release have no known lifetime, and clocks of several processes differ.
         told = key[-1] == "live" and alone
         verdict = "growing" if is_growing(overdue, first, ends) else "kept"
         record |= {"overdue": len(overdue) if told else None, "verdict": verdict if told else None}

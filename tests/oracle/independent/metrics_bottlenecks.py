@@ -54,7 +54,7 @@ def bottlenecks(source, options):
         for ordinal, one in enumerate(rules):
             told = {"bottleneck": one.rule["id"], "verdict": one.rule["verdict"], "state": one.state, "ordinal": ordinal}
             record = kernel | told | {"evidence": "; ".join(one.told) or None, "missing": "; ".join(one.missing) or None}
-            # What follows from other causes is only told where none of them is unknown.
+            # Derived causes are only named if none of their own is unknown.
             if one.state == "yes" and verdict is None and not (one.rule.get("follows") and unknown):
                 verdict = record
             unknown += [one] if one.state == "unknown" else []

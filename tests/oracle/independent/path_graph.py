@@ -83,7 +83,7 @@ class Graph:
         own = [work for work in self.works if work["call"] == call["place"]]
         issued = own or [work for work in self.works if self.issued(work) < call["start"]]
         if not own and call["waits"] != "any":
-            # Of each stream the last of what it was given.
+            # The last work of each stream.
             tails = {}
             for work in issued:
                 key = work["lane"] if work["lane"] is not None else ("alone", work["place"])

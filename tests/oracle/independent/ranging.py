@@ -83,7 +83,7 @@ def give_work(process, spans):
                 span["work"].append((kind, work))
             elif is_open(span, call["start_ns"]) and span["tid"] == call["tid"]:
                 span["work"].append((kind, work))
-                # Of ranges that overlap in part the one that ends first counts as inner.
+                # If ranges overlap in part, the one that ends first counts as inner.
                 if innermost is None or (-span["end_ns"], span["depth"]) > (-innermost["end_ns"], innermost["depth"]):
                     innermost = span
         if innermost:
