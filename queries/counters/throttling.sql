@@ -13,7 +13,7 @@
 -- column: kernel_ns ns -- durations of the dispatches with a clock
 -- column: unknown_ns ns -- durations of those before the first sample of a clock
 -- column: top_mhz number -- the clock that others are compared with, the highest of the row
--- column: mean_mhz number -- mean clock, weighted by the durations
+-- column: mean_mhz number -- mean clock, weighted by the durations, each counted a nanosecond longer so that empty dispatches count
 -- column: min_mhz number -- lowest clock of a dispatch
 -- column: low_ns ns -- durations at a low clock
 -- column: low_power_ns ns -- those with high power meanwhile

@@ -10,7 +10,14 @@
 -- column: count count -- rows concerned
 -- column: first_key id -- key of the first of them, in the lowest process that has any
 -- column: detail text -- what it means, from the same process
-WITH numbered AS (
+WITH keyed AS (
+    SELECT
+        *,
+        -- Keys that are numbers stand in the order of numbers: by their digits, then as texts.
+        CAST(CASE WHEN LTRIM(first_key, '0123456789') = '' THEN LENGTH(first_key) ELSE 0 END AS BIGINT) AS digits
+    FROM anomalies
+),
+numbered AS (
     SELECT
         {{ keys }}{{ texts('check_id, severity') }},
         CAST(CASE WHEN severity = 'error' THEN 0 WHEN severity = 'warning' THEN 1 WHEN severity = 'info' THEN 2 ELSE 3 END AS BIGINT) AS severity_order,
@@ -22,10 +29,11 @@ WITH numbered AS (
             ORDER BY
                 process NULLS LAST,
                 CAST(CASE WHEN first_key IS NULL THEN 1 ELSE 0 END AS BIGINT) NULLS LAST,
+                digits NULLS LAST,
                 first_key NULLS LAST,
                 detail NULLS LAST
         ) AS place
-    FROM anomalies
+    FROM keyed
 )
 SELECT
     {{ keys }}check_id,

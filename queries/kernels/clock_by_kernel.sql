@@ -9,7 +9,7 @@
 -- column: calls count -- dispatches on GPUs that have samples
 -- column: total_ns ns -- sum of their durations
 -- column: clock_calls count -- those with a clock
--- column: mean_mhz number -- mean clock
+-- column: mean_mhz number -- mean clock, each dispatch counted a nanosecond longer than it took so that empty ones count
 -- column: min_mhz number -- lowest clock of a dispatch
 -- column: max_mhz number -- highest clock of a dispatch
 -- column: mean_w number -- mean power

@@ -1,5 +1,5 @@
 -- title: Matrix products
--- about: Speed of matrix products by shape and type, without counters, from the lines that hipBLASLt writes into ROCTx markers with `HIPBLASLT_ENABLE_MARKER=2 HIPBLASLT_LOG_MASK=32`, or rocBLAS with its bench log. The kernels of a product are those launched in its range; after a mark, those of category `gemm` that its thread launches before the next mark. Most time first.
+-- about: Speed of matrix products by shape and type, without counters, from the lines that hipBLASLt writes into ROCTx markers with `HIPBLASLT_ENABLE_MARKER=2 HIPBLASLT_LOG_MASK=32`, or rocBLAS with its bench log. The kernels of a product are those launched in its range; after a mark, those of category `gemm` that its thread launches before the next mark, outside the ranges of products. Most time first.
 -- kind: summary
 -- needs: gemm_problems kernels launches range_work range_self_times device_constants processes
 -- by:
@@ -60,6 +60,12 @@ in_ranges AS (
     LEFT JOIN of_range AS o ON o.process = w.process AND o.owner_id = r.parent_id
     WHERE CAST(w.kind AS VARCHAR) = 'kernel'
 ),
+-- A kernel in the range of a product does not belong to a mark before it too.
+of_products AS (
+    SELECT DISTINCT process, dispatch_id
+    FROM in_ranges
+    WHERE owner_id IS NOT NULL
+),
 marks_in_order AS (
     SELECT
         process, tid, owner_id, time_ns,
@@ -91,7 +97,8 @@ after_marks AS (
     FROM followed AS f
     JOIN marks_in_order AS m ON m.process = f.process AND m.tid = f.tid AND m.place = f.place
     JOIN kernels AS k ON k.process = f.process AND k.dispatch_id = f.id
-    WHERE f.is_launch = 1 AND CAST(k.category AS VARCHAR) = 'gemm'
+    LEFT JOIN of_products AS r ON r.process = f.process AND r.dispatch_id = f.id
+    WHERE f.is_launch = 1 AND CAST(k.category AS VARCHAR) = 'gemm' AND r.dispatch_id IS NULL
 ),
 belonging AS (
     SELECT process, dispatch_id, owner, owner_id

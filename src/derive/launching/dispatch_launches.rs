@@ -168,8 +168,8 @@ impl LaunchColumns {
         self.kernel_ns.push(dispatch.end_ns.saturating_sub(dispatch.start_ns));
     }
 
-    /// Of the launches for which the GPU stood idle too long, those that the host was late with: whose queue was empty, or
-    /// whose kernel started as soon as one does whose queue is empty. What was launched while its predecessor was on its
+    /// Keeps those launches with too long an idle GPU that the host was late with: whose queue was empty, or whose
+    /// kernel started as soon as one does whose queue is empty. What was launched while its predecessor was on its
     /// way waits for nothing but its own way; where the host is far ahead, it waits longer, and an idle GPU has other causes.
     fn judge(&mut self) {
         let launches = || self.calls.iter().zip(&self.queue_delays).zip(self.prequeued.iter());

@@ -65,8 +65,12 @@ pub(crate) static DISPATCH_LAUNCHES: Table = Table {
             "Idle time of its GPU due to the launch: from the start of the call, or from the end of the previous kernels and copies if that is later, to its own start; 0 if they overlap",
         )
         .null(),
-        int("launch_bound", Unit::Count, "1 if it was not prequeued and ran for less than exposed_launch_ns, otherwise 0")
-            .null(),
+        int(
+            "launch_bound",
+            Unit::Count,
+            "1 if it ran for less than exposed_launch_ns, and was not prequeued or started within 1.5 times the median queue_delay_ns of launches that were not; otherwise 0",
+        )
+        .null(),
         int("kernel_ns", Unit::Nanoseconds, "Time it ran on the GPU"),
     ],
 };

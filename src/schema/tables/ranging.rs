@@ -8,7 +8,7 @@ pub(crate) static RANGES: Table = Table {
     key: &["range_id"],
     sort: &["start_ns", "range_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid ROCTx range. Push/pop ranges of a thread nest; start/stop ranges of the process have depth 0. Kernels and copies belong to the ranges of the launching thread that were open when the launching call started, and to the process ranges open then. Ranges that overlap in part do not nest; the one that ends first counts as inner.",
+    about: "One row per valid ROCTx range. Push/pop ranges of a thread nest; start/stop ranges of the process have depth 0. Kernels and copies belong to the ranges of the launching thread that were open when the launching call started, and to the process ranges open then. Ranges that overlap in part do not nest; the one that ends first counts as inner, and its work does not belong to the other.",
     columns: &[
         PROCESS,
         RANK,
