@@ -13,6 +13,7 @@ use crate::engine::{QueryError, closest};
 use crate::invocation;
 use crate::schema;
 use crate::schema::{Table, tables};
+use crate::text::similar::{alike, is_one_slip_from};
 
 /// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
 /// differs by one slip of the finger, which the measure of the parser does not see in short names.
@@ -75,7 +76,7 @@ fn innermost(command: &Command) -> &Command {
 
 fn slip(name: &str, command: &Command) -> Option<String> {
     let mut options = command.get_arguments().filter_map(Arg::get_long);
-    options.find(|option| strsim::osa_distance(name, option) == 1).map(ToOwned::to_owned)
+    options.find(|option| is_one_slip_from(name, option)).map(ToOwned::to_owned)
 }
 
 /// Names a table or column that a statement uses and nobody has, and the closest that exists.
@@ -128,8 +129,8 @@ fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<
     let name = name.to_lowercase();
     let score = |candidate: &str| {
         let endings = candidate.match_indices('_').filter_map(|(at, _)| candidate.get(at + 1..));
-        let of_endings = endings.map(|ending| 0.9 * strsim::jaro_winkler(&name, ending)).fold(0.0, f64::max);
-        strsim::jaro_winkler(&name, candidate).max(of_endings)
+        let of_endings = endings.map(|ending| 0.9 * alike(&name, ending)).fold(0.0, f64::max);
+        alike(&name, candidate).max(of_endings)
     };
     let scored = candidates.map(|candidate| (score(candidate), candidate)).filter(|(score, _)| *score > 0.7);
     let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });

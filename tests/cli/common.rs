@@ -79,7 +79,12 @@ fn needs_process(arguments: &[&str]) -> bool {
     let verb = arguments.iter().find(|word| !word.starts_with('-'));
     std::env::var_os(TEST_PROCESSES).is_some()
         || verb.is_some_and(|verb| VERBS_OF_PROCESSES.contains(verb))
-        || arguments.iter().any(|word| word.starts_with("--threads"))
+        || arguments.iter().any(|word| word.starts_with("--threads") || is_open_file(word))
+}
+
+/// Whether a name is that of a file which a process has open: an output of it is not seen inside another process.
+fn is_open_file(name: &str) -> bool {
+    ["/dev/std", "/dev/fd/", "/proc/self/fd/"].iter().any(|folder| name.starts_with(folder))
 }
 
 /// Runs a command to its end, as a process.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
 use crate::analysis::hardware::metrics::{Definitions, Expression, Metric, Normalization, SUFFIXES};
+use crate::text::similar::{alike, alike_but_for_slips};
 
 /// So deep may derived counters be made from others.
 const DEEPEST: usize = 8;
@@ -338,9 +339,9 @@ impl<'a> Resolver<'a> {
         // The one measure is for words that start alike, the other for slips of the finger.
         let score = |candidate: &str| {
             let candidate = candidate.to_lowercase();
-            let alike = strsim::jaro_winkler(&asked, &candidate);
-            let typed = strsim::normalized_damerau_levenshtein(&asked, &candidate);
-            (alike > 0.9 || typed > 0.8).then(|| alike.max(typed))
+            let spoken = alike(&asked, &candidate);
+            let typed = alike_but_for_slips(&asked, &candidate);
+            (spoken > 0.9 || typed > 0.8).then(|| spoken.max(typed))
         };
         let mut scored: Vec<(f64, &str)> = candidates
             .into_iter()

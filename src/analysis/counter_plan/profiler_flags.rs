@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use crate::text::similar::alike;
+
 const FLAGS: &str = include_str!("../../../share/rocprofv3_flags.toml");
 
 #[derive(Debug, Default, Deserialize)]
@@ -243,7 +245,7 @@ fn unknown(form: &Form, word: &str) -> CommandProblem {
         return CommandProblem::Stray(word.to_owned());
     }
     let names = || form.flag.iter().flat_map(|flag| &flag.names).filter(|name| name.starts_with("--"));
-    let scored = names().map(|name| (strsim::jaro_winkler(word, name), name)).filter(|(score, _)| *score > 0.85);
+    let scored = names().map(|name| (alike(word, name), name)).filter(|(score, _)| *score > 0.85);
     let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
     CommandProblem::Unknown { flag: word.to_owned(), nearest: best.map(|(_, name)| name.clone()) }
 }
