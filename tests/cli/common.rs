@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::cases::EVERY_CASE;
+
 /// A folder that is not there, and that no program can make.
 pub const NOWHERE: &str = "/dev/null/none";
 
@@ -24,7 +26,8 @@ pub const NO_TRACES: [&str; 3] = ["capture", "code_object", "source"];
 const ENVIRONMENT: [(&str, &str); 4] =
     [("COLUMNS", "100"), ("NO_COLOR", "1"), ("XDG_CONFIG_HOME", NOWHERE), ("XDG_STATE_HOME", NOWHERE)];
 /// Variables that are about the tests. The program takes all others that start like these as settings.
-const OF_TESTS: [&str; 6] = [
+const OF_TESTS: [&str; 7] = [
+    EVERY_CASE,
     "WAVESIEVE_DATA",
     "WAVESIEVE_HIP",
     "WAVESIEVE_REQUIRE_TOOLS",

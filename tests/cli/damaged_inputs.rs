@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::common::{Run, finish, listing, number, program, records, run, succeed};
+use crate::common::{Run, content, finish, listing, number, program, records, run, succeed};
 use crate::permissions::where_permissions_count;
 
 const VERBS: [&str; 7] = ["info", "check", "table", "sql", "analyze", "report", "convert"];
@@ -42,6 +42,15 @@ impl Place {
     pub fn dataset() -> Self {
         let place = Self::empty();
         succeed(&["convert", "-q", "fixtures/two_nodes", "-o", place.at("dataset").to_str().unwrap()]);
+        place
+    }
+
+    /// With the same inputs, to be damaged in another way.
+    fn copied(&self) -> Self {
+        let place = Self::empty();
+        for (name, bytes) in content(&self.directory.path().join("in")) {
+            place.write(name.to_str().unwrap(), bytes);
+        }
         place
     }
 
@@ -301,6 +310,7 @@ fn cut(path: &Path) {
 
 #[test]
 fn every_verb_reports_a_damaged_dataset() {
+    let whole = Place::dataset();
     let mut text = String::new();
     let part_of_kernels = part("kernels");
     let named = [part_of_kernels.as_str(), "ranks 0-3"];
@@ -317,14 +327,14 @@ fn every_verb_reports_a_damaged_dataset() {
         ("part of another table", |path| _ = fs::copy(other(path, "regions"), path).unwrap()),
     ];
     for (what, damage) in cases {
-        let place = Place::dataset();
+        let place = whole.copied();
         damage(&place.at(&part("kernels")));
         add(what, &place, &named);
         // Other tables are whole: 130 regions of each rank.
         let regions = "SELECT COUNT(*) AS n FROM regions";
         assert_eq!(run(&["sql", regions, &place.input(), "-f", "csv"]).stdout, "n\n520\n", "{what}");
     }
-    let place = Place::dataset();
+    let place = whole.copied();
     let path = place.at(&part("kernels"));
     let mut content = fs::read(&path).unwrap();
     content[4..2000].fill(0xff);
@@ -338,13 +348,13 @@ fn every_verb_reports_a_damaged_dataset() {
     let mut add = |what: &str, place: &Place, named: &[&str]| {
         writeln!(text, "{what}:{}", place.codes(&VERBS, named, run)).unwrap();
     };
-    let place = Place::dataset();
+    let place = whole.copied();
     cut(&place.at(&part("gpu_segments")));
     add("truncated part of a derived table", &place, &[&part("gpu_segments"), "ranks 0-3"]);
-    let place = Place::dataset();
+    let place = whole.copied();
     fs::remove_dir_all(place.at("dataset/kernels")).unwrap();
     add("folder of a table missing", &place, &named);
-    let place = Place::dataset();
+    let place = whole.copied();
     fs::write(place.at("dataset/_processes.json.zst"), "").unwrap();
     add("damaged facts about processes", &place, &["_processes.json.zst differs from what the manifest lists"]);
     let place = Place::of_layout_1();
@@ -366,14 +376,14 @@ fn every_verb_reports_a_damaged_dataset() {
         let _ = fs::remove_dir_all(table.unwrap().path().join("rank=3"));
     }
     add("layout 1, all parts of a rank missing", &place, &["all parts of rank 3 are missing"]);
-    let place = Place::dataset();
+    let place = whole.copied();
     cut(&place.at("dataset/manifest.json"));
     add("truncated manifest", &place, &["dataset/manifest.json"]);
     for (what, damage) in [
         ("missing manifest", (|path| fs::remove_file(path).unwrap()) as fn(&Path)),
         ("empty manifest", |path| fs::write(path, "").unwrap()),
     ] {
-        let place = Place::dataset();
+        let place = whole.copied();
         damage(&place.at("dataset/manifest.json"));
         add(what, &place, &["in/dataset: a dataset w", "manifest.json"]);
         let lines = run(&["info", &place.input()]).stderr.lines().count();

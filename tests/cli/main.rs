@@ -11,6 +11,7 @@
 
 mod ask;
 mod cache;
+mod cases;
 mod charts;
 mod cluster;
 mod common;

@@ -3,8 +3,8 @@
 readonly DEEP_PAGE=tests/deep.md
 deep_venv="$(environment_of deep tests/requirements-deep.txt)"
 
-# Tests that draw their cases, with a new seed and more cases each.
-properties() { cargo_tests; }
+# Tests with a new seed where they draw cases, more of these, and all cases of long lists.
+properties() { WAVESIEVE_EVERY_CASE=1 cargo_tests; }
 
 spark() { python tests/oracle/open_anywhere.py --binary "$binary" --spark "$deep_venv/bin/python"; }
 
