@@ -83,7 +83,7 @@ add_needed_steps() {
 
 set_sizes() {
   # A commit is judged by the same drawn cases each time; `deep` looks for new ones.
-  seed=20260101 seeds=() mutation_count=100 window_count=6 capture_count=1
+  seed=20260101 seeds=() mutation_count=60 window_count=3 capture_count=1
   if [ "$mode" = deep ]; then
     seed="${WAVESIEVE_SEED:-$(date -u +%Y%m%d)}"
     seeds=(--seed "$seed") mutation_count=1000 window_count=60 capture_count=10

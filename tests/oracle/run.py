@@ -105,10 +105,10 @@ NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesi
 
 
 def turns(position, every_option):
-    """What decides which options an input is asked with: each third input has those whose turn it is, all have the defaults."""
+    """What decides which options an input is asked with: each sixth input has those whose turn it is, all have the defaults."""
 
     def is_tried(options):
-        return every_option or not options or (crc32(" ".join(options).encode()) + position) % 3 == 0
+        return every_option or not options or (crc32(" ".join(options).encode()) + position) % 6 == 0
 
     return is_tried
 
@@ -262,7 +262,7 @@ def main():
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry, an analysis database and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--quick", action="store_true", help="ask three fixtures, or the inputs and no others, with the default options alone")
-    parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each third one")
+    parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each sixth one")
     parser.add_argument("--work", type=Path, help="folder for inputs that are made")
     arguments = parser.parse_args()
     tally = Tally()

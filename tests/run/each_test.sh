@@ -26,7 +26,7 @@ names() { "$1" --list --format terse "${@:2}" | sed -n 's/: test$//p'; }
 
 run_one() {
   # run_one PROGRAM TEST: notes how it ended, and prints what a test that failed said
-  local output
+  local output begin=$EPOCHREALTIME
   cd "$CARGO_MANIFEST_DIR" || return
   if output="$(timeout "$LIMIT_SECONDS" "$1" --exact "$2" 2>&1 </dev/null)" && grep -q '^test result: ok\. 1 passed' <<<"$output"; then
     echo passed >>"$RESULTS"
@@ -34,10 +34,12 @@ run_one() {
     echo failed >>"$RESULTS"
     printf 'test %s ... FAILED\n%s\n' "$2" "$output"
   fi
+  awk -v begin="$begin" -v end="$EPOCHREALTIME" -v name="$2" 'BEGIN { printf "%.1f %s\n", end - begin, name }' >>"$RESULTS.seconds"
 }
 export -f run_one
 
 : >"$RESULTS"
+: >"$RESULTS.seconds"
 list="$(programs "$@")"
 ignored=0
 while read -r program; do
@@ -49,6 +51,8 @@ done <<<"$list"
 # The expression is for the shell that xargs starts.
 # shellcheck disable=SC2016
 [ ! -s "$work/tests" ] || xargs -P "$(nproc)" -L 1 bash -c 'run_one "$0" "$1"' <"$work/tests"
+printf 'seconds of the slowest tests:\n'
+sort -rn "$RESULTS.seconds" | sed -n '1,12s/^/  /p'
 passed="$(grep -c passed "$RESULTS" || true)"
 failed="$(grep -c failed "$RESULTS" || true)"
 echo "$passed passed, $failed failed, $ignored skipped"

@@ -175,9 +175,20 @@ close_lanes() {
   printf '\n== skipped: %d\n' "$skipped"
   list_skips
   list_steps
+  list_failures
   if [ -n "$broken" ]; then echo "error: failed:$broken" >&2; fi
   echo "$passed passed, $failed failed, $skipped skipped"
   [ -z "$broken" ] && ! grep -q '|not run|' "$work/results"
+}
+
+list_failures() {
+  # The ends of their logs again, since nobody scrolls through the rest.
+  local step state
+  while IFS='|' read -r step state _; do
+    [ "$state" = failed ] && [ -s "$work/$step.log" ] || continue
+    printf '\n== failed: %s\n' "$step"
+    { grep -E '^FAILED|^test .* FAILED$|Error: |^error' "$work/$step.log" || true; tail -n 8 "$work/$step.log"; } | cut -c 1-300 | tail -n 24
+  done <"$work/results"
 }
 
 sums() { awk -F'|' '{ p += $5; f += $6; s += $7 } END { print p + 0, f + 0, s + 0 }' "$work/results"; }
