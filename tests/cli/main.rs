@@ -87,6 +87,7 @@ mod range_metrics;
 mod ranges;
 mod ranks;
 mod readers;
+mod replays;
 mod report;
 mod resume;
 mod rocinsight;

@@ -17,6 +17,7 @@ cfg_if::cfg_if! {
         mod counter_values;
         pub(crate) mod interruption;
         mod kernel_symbols;
+        mod replays;
         mod roles;
         mod table;
         pub(crate) mod temporary;
@@ -25,6 +26,7 @@ cfg_if::cfg_if! {
         pub(crate) use copies::{direction_column, put_copy_gpus};
         pub(crate) use counter_values::{put_counter_instances, put_counters, with_values};
         pub(crate) use kernel_symbols::{NameForms, SymbolNames, placeholder};
+        pub(crate) use replays::{DispatchRun, DispatchRuns, Replays};
         pub(crate) use roles::is_left_out;
         pub(crate) use table::{TableBuilder, count_first, count_rows, or, or_else, remembering, zeros};
         pub(crate) use texts::{Texts, index_of};

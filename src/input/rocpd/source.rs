@@ -147,7 +147,8 @@ impl ProcessReader for RocpdSource {
             return false;
         }
         match table.name {
-            "kernels" => self.database.has_any("kernel_dispatch", dispatches::first_runs(&self.database)),
+            // Every dispatch has a first run.
+            "kernels" => self.database.has_any("kernel_dispatch", Condition::all()),
             "counter_dispatches" => self.database.has_any("kernel_dispatch", Condition::all()),
             "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
             "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
@@ -192,7 +193,10 @@ impl ProcessReader for RocpdSource {
             }
             ("pc_samples", Some((_, counted))) => vec![("sample", all().and_sql(counted))],
             ("samples", Some(_)) => Vec::new(),
-            ("kernels", _) => vec![("kernel_dispatch", dispatches::first_runs(&self.database))],
+            ("kernels", _) => {
+                let first = dispatches::first_runs(&self.database, &context.process.facts, context.threads)?;
+                vec![("kernel_dispatch", first)]
+            }
             ("counter_dispatches", _) => vec![("kernel_dispatch", all())],
             ("memory_copies", _) => vec![("memory_copy", all())],
             ("memory_allocations", _) => vec![("memory_allocate", all())],

@@ -28,7 +28,7 @@ const NUMBERS: &[Need] =
 const TEXTS: &[Need] = &[(Col::Domain, NAMES), (Col::Function, NAMES)];
 
 const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
-    Plan { kind: Kind::Calls, numbers: NUMBERS, texts: TEXTS, keep, mark: is_process_range }
+    Plan { kind: Kind::Calls, numbers: NUMBERS, texts: TEXTS, keep, mark: is_process_range, always: &[] }
 }
 
 /// Assembles the calls that have a length.

@@ -14,6 +14,7 @@ use super::kinds::Kind;
 use super::owners::{Owned, Owners};
 use super::rows::{Row, scan};
 use super::symbols::Symbols;
+use crate::input::common::Replays;
 use crate::input::common::csv::{CsvFile, Flaws, start};
 use crate::schema::anomaly::{Anomaly, Damage};
 
@@ -47,6 +48,8 @@ pub(crate) struct Capture {
     pub census: Census,
     /// Its kernels.
     pub symbols: Symbols,
+    /// Passes of the dispatches that were run again for more counters.
+    pub replays: Replays,
     /// Agent ids by code of label.
     pub agents: BTreeMap<i64, i64>,
 }

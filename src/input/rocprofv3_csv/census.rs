@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::columns::Col;
 use super::kinds::Kind;
 use super::rows::Row;
+use crate::input::common::{DispatchRun, DispatchRuns};
 use crate::schema::domain::domain_of_category;
 
 /// What identifies the process of a row.
@@ -54,6 +55,8 @@ pub(crate) struct Census {
     pub kernels: BTreeMap<i64, Kernel>,
     /// Kernels of rows without, by name.
     pub unnumbered: BTreeMap<String, Kernel>,
+    /// Runs of the dispatches with counters.
+    pub runs: DispatchRuns,
 }
 
 impl Census {
@@ -73,6 +76,9 @@ impl Census {
         self.add_agents(kind, row);
         if matches!(kind, Kind::Kernels | Kind::Counters) {
             self.add_kernel(row);
+        }
+        if kind == Kind::Counters {
+            self.runs.add(row.number(Col::Dispatch), run(row));
         }
     }
 
@@ -127,6 +133,7 @@ impl Census {
             *self.rows.entry(kind).or_insert(0) += rows;
         }
         self.marks += other.marks;
+        self.runs.absorb(other.runs);
         self.threads.extend(other.threads);
         self.queues.extend(other.queues);
         self.streams.extend(other.streams);
@@ -154,6 +161,11 @@ pub(crate) fn key(row: &Row<'_>) -> RowKey {
         Some(pid) => RowKey::Pid(pid),
         None => RowKey::Thread(row.number(Col::ThreadId)),
     }
+}
+
+/// The run of a dispatch that a row is about.
+fn run(row: &Row<'_>) -> DispatchRun {
+    DispatchRun { replay: row.number(Col::ReplayPass), start: row.number(Col::Start), end: row.number(Col::End) }
 }
 
 /// Whether a call has a length; one without is an instant.

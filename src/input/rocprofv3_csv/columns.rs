@@ -88,5 +88,5 @@ columns! {
     EventHandle Integer "HIP event." "event_handle" "hip_event_handle";
     Duration Unused "End minus start." "duration";
     WaveCount Unused "Wavefronts of a sample." "wave_count";
-    ReplayPass Unused "Repetition of a dispatch." "replay_pass";
+    ReplayPass Integer "Repetition of a dispatch." "replay_pass";
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::columns::Col;
-use super::dispatches::counted_id;
+use super::dispatches::{counted_id, needed_for_runs};
 use super::fields::{Fields, Need, Plan, every, nothing};
 use super::kinds::Kind;
 use super::reading::{Reading, ordinals};
@@ -12,7 +12,15 @@ use super::words::Words;
 use crate::columns::frames::{constant_cat, dictionary_column};
 use crate::input::common::{put_counter_instances, put_counters, with_values};
 
-const NUMBERS: &[Need] = &[(Col::Dispatch, &[]), (Col::Correlation, &[])];
+const NUMBERS: &[Need] = &[
+    (Col::Dispatch, &[]),
+    (Col::Correlation, &[]),
+    (Col::ReplayPass, OF_RUNS),
+    (Col::Start, OF_RUNS),
+    (Col::End, OF_RUNS),
+];
+/// Columns that only distinguish the runs of a dispatch.
+const OF_RUNS: &[&str] = &[""];
 const SAMPLE_NUMBERS: &[Need] = &[(Col::Time, &["time_ns"]), (Col::Agent, &["agent_id", "gpu", "device"])];
 const TEXTS: &[Need] = &[(Col::CounterName, &[])];
 
@@ -51,7 +59,8 @@ fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<Place>)> {
 
 /// One row per value of a dispatch, with the canonical columns of `counter_instances`.
 fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
-    let plan = Plan { kind: Kind::Counters, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing };
+    let always = needed_for_runs(reading);
+    let plan = Plan { kind: Kind::Counters, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always };
     let rows = Fields::read(reading, &plan)?;
     let (counter, places) = counters(&rows.words(Col::CounterName), "counter")?;
     let column = |at: usize, name: &str| {
@@ -59,13 +68,20 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
         Int64Chunked::from_iter_options(name.into(), values).into_series().into_column()
     };
     let (dispatches, calls) = (rows.get(Col::Dispatch), rows.get(Col::Correlation));
-    let ids = dispatches.iter().zip(calls.iter()).map(|(dispatch, call)| counted_id(dispatch, call));
-    let pass = Int64Chunked::full("pass".into(), reading.builder.context.process.pass, rows.height);
+    let ids: Vec<i64> =
+        dispatches.iter().zip(calls.iter()).map(|(dispatch, call)| counted_id(dispatch, call)).collect();
+    let (capture, first_pass) = (reading.capture, reading.builder.context.process.pass);
+    let replays = &capture.replays;
+    let passes = ids.iter().enumerate().map(|(row, id)| {
+        let replay = if replays.has(*id) { replays.pass(*id, rows.run(row)) } else { 0 };
+        first_pass.saturating_add(replay)
+    });
+    let pass = Int64Chunked::from_iter_values("pass".into(), passes);
     let frame = DataFrame::new(
         rows.height,
         vec![
             pass.into_series().into_column(),
-            Int64Chunked::from_iter_values("dispatch_id".into(), ids).into_series().into_column(),
+            Int64Chunked::from_iter_values("dispatch_id".into(), ids.iter().copied()).into_series().into_column(),
             counter,
             column(0, "xcc"),
             column(1, "shader_engine"),
@@ -90,7 +106,14 @@ pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the samples of streamed counters.
 pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
-    let plan = Plan { kind: Kind::StreamedCounters, numbers: SAMPLE_NUMBERS, texts: TEXTS, keep: every, mark: nothing };
+    let plan = Plan {
+        kind: Kind::StreamedCounters,
+        numbers: SAMPLE_NUMBERS,
+        texts: TEXTS,
+        keep: every,
+        mark: nothing,
+        always: &[],
+    };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);
     let (names, _) = counters(&rows.words(Col::CounterName), "name")?;

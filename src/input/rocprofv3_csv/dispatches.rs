@@ -25,6 +25,7 @@ const NUMBERS: &[Need] = &[
     (Col::Stream, &["stream_id"]),
     (Col::ThreadId, &["tid"]),
     (Col::Correlation, &[]),
+    (Col::ReplayPass, &[""]),
     (Col::Start, TIMES),
     (Col::End, TIMES),
     (Col::Lds, &["lds_bytes"]),
@@ -42,8 +43,12 @@ const NUMBERS: &[Need] = &[
 ];
 const TEXTS: &[Need] = &[(Col::KernelName, &["kernel_id", "kernel_name", "short_name", "category"])];
 
-const fn plan(kind: Kind) -> Plan {
-    Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing }
+/// What distinguishes the runs of a dispatch.
+const RUNS: &[Col] = &[Col::ReplayPass, Col::Start, Col::End];
+
+/// The columns that are needed to distinguish the runs of dispatches, where some ran more than once.
+pub(super) fn needed_for_runs(reading: &Reading<'_>) -> &'static [Col] {
+    if reading.capture.replays.is_empty() { &[] } else { RUNS }
 }
 
 /// The id by which counters name their dispatch: early versions give it no number of its own.
@@ -51,23 +56,58 @@ pub(crate) fn counted_id(dispatch: Option<i64>, correlation: Option<i64>) -> i64
     dispatch.or(correlation).unwrap_or(0)
 }
 
-/// Dispatches in the order of the files with their ids, those that only counters name at the end.
-fn dispatches(reading: &mut Reading<'_>) -> Result<(Fields, Int64Chunked)> {
+/// Dispatches in the order of the files with their ids and passes, those that only counters name at the end. Of a dispatch that
+/// was run again there is the first run, or one for each pass.
+struct Dispatches {
+    rows: Fields,
+    ids: Int64Chunked,
+    passes: Vec<i64>,
+}
+
+fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> {
+    let always = needed_for_runs(reading);
+    let plan = |kind| Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always };
     let mut all = Fields::read(reading, &plan(Kind::Kernels))?;
+    let capture = reading.capture;
+    let replays = &capture.replays;
+    let mut seen: BTreeSet<(i64, i64)> = BTreeSet::new();
+    let mut is_wanted = |id: i64, pass: i64| (of_passes || pass == replays.first(id)) && seen.insert((id, pass));
+    let pass_of = |id: i64, rows: &Fields, row: usize| {
+        if replays.has(id) { replays.pass(id, rows.run(row)) } else { 0 }
+    };
     let mut ids: Vec<Option<i64>> = all.slice(Col::Dispatch).unwrap_or_default().to_vec();
     ids.resize(all.height, None);
-    if reading.capture.census.rows(Kind::Counters) > 0 {
+    let mut passes = vec![0; all.height];
+    let has_counters = capture.census.rows(Kind::Counters) > 0;
+    if has_counters {
+        let mut marks = vec![true; all.height];
+        let rows = ids.iter().zip(&mut passes).zip(&mut marks).enumerate();
+        for (row, ((id, pass), mark)) in
+            rows.filter_map(|(row, ((id, pass), mark))| Some((row, (((*id)?, pass), mark))))
+        {
+            *pass = pass_of(id, &all, row);
+            // A trace may list all runs of a dispatch that ran again; of others every row is a dispatch.
+            *mark = is_wanted(id, *pass) || !replays.has(id);
+        }
+        if marks.contains(&false) {
+            all.retain(&marks);
+            let mut kept = marks.iter().copied();
+            ids.retain(|_| kept.next().unwrap_or(true));
+            let mut kept = marks.iter().copied();
+            passes.retain(|_| kept.next().unwrap_or(true));
+        }
         let mut counted = Fields::read(reading, &plan(Kind::Counters))?;
-        let mut seen: BTreeSet<i64> = ids.iter().flatten().copied().collect();
+        let mut marks = Vec::with_capacity(counted.height);
         let (dispatches, calls) = (counted.slice(Col::Dispatch), counted.slice(Col::Correlation));
         let of =
             |column: Option<&[Option<i64>]>, row: usize| column.and_then(|column| column.get(row).copied().flatten());
-        let mut marks = Vec::with_capacity(counted.height);
         for row in 0..counted.height {
             let id = counted_id(of(dispatches, row), of(calls, row));
-            let is_new = seen.insert(id);
+            let pass = pass_of(id, &counted, row);
+            let is_new = is_wanted(id, pass);
             if is_new {
                 ids.push(Some(id));
+                passes.push(pass);
             }
             marks.push(is_new);
         }
@@ -82,24 +122,25 @@ fn dispatches(reading: &mut Reading<'_>) -> Result<(Fields, Int64Chunked)> {
         }))
     });
     let numbered: Int64Chunked = numbered.collect_ca("".into());
-    Ok((all, numbered))
+    Ok(Dispatches { rows: all, ids: numbered, passes })
 }
 
-/// How many dispatches there are.
-pub(crate) fn count(reading: &mut Reading<'_>) -> Result<u64> {
+/// How many dispatches there are, or how many runs of them in all passes.
+pub(crate) fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
     let census = &reading.capture.census;
     if census.rows(Kind::Counters) == 0 {
         return Ok(census.rows(Kind::Kernels));
     }
-    Ok(dispatches(reading)?.0.height as u64)
+    Ok(dispatches(reading, of_passes)?.rows.height as u64)
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
 pub(crate) fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
-    let (rows, ids) = dispatches(reading)?;
+    let Dispatches { rows, ids, passes } = dispatches(reading, pass.is_some())?;
     reading.builder.set_height(rows.height);
     if let Some(pass) = pass {
-        reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
+        let passes = passes.iter().map(|replay| pass.saturating_add(*replay));
+        reading.put("pass", Int64Chunked::from_iter_values("pass".into(), passes));
     }
     reading.put("dispatch_id", ids.clone());
     put_names(reading, &rows)?;

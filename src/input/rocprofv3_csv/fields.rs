@@ -10,6 +10,7 @@ use super::kinds::Kind;
 use super::reading::Reading;
 use super::rows::Row;
 use super::words::Words;
+use crate::input::common::DispatchRun;
 
 /// A column and the canonical columns that are made from it; none if it is always needed.
 pub(crate) type Need = (Col, &'static [&'static str]);
@@ -24,6 +25,8 @@ pub(crate) struct Plan {
     pub texts: &'static [Need],
     /// Which rows to read.
     pub keep: fn(&Row<'_>) -> bool,
+    /// Columns of numbers to read whatever is wanted.
+    pub always: &'static [Col],
     /// Test of each row whose results become [`Fields::marks`].
     pub mark: fn(&Row<'_>) -> bool,
 }
@@ -46,7 +49,8 @@ impl Fields {
     pub(crate) fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
         let builder = &reading.builder;
         let wanted = |needs: &[Need]| -> Vec<Col> {
-            let needed = |(_, names): &&Need| names.is_empty() || builder.wants(names);
+            let needed =
+                |(column, names): &&Need| names.is_empty() || builder.wants(names) || plan.always.contains(column);
             needs.iter().filter(needed).map(|(column, _)| *column).collect()
         };
         let (numbers, texts) = (wanted(plan.numbers), wanted(plan.texts));
@@ -139,6 +143,17 @@ impl Fields {
     /// The numbers of a column; nulls if it was not wanted.
     pub(crate) fn slice(&self, column: Col) -> Option<&[Option<i64>]> {
         self.numbers.iter().find(|(known, _)| *known == column).map(|(_, values)| values.as_slice())
+    }
+
+    /// The number of a column in a row.
+    pub(crate) fn number(&self, column: Col, row: usize) -> Option<i64> {
+        self.slice(column)?.get(row).copied().flatten()
+    }
+
+    /// The run of a dispatch that a row is about.
+    pub(crate) fn run(&self, row: usize) -> DispatchRun {
+        let number = |column: Col| self.number(column, row);
+        DispatchRun { replay: number(Col::ReplayPass), start: number(Col::Start), end: number(Col::End) }
     }
 
     /// As [`Fields::slice`], as a column.

@@ -24,7 +24,7 @@ const TEXTS: &[Need] = &[
 
 /// Assembles the samples in the order of the files.
 pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
-    let plan = Plan { kind: Kind::PcSamples, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing };
+    let plan = Plan { kind: Kind::PcSamples, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always: &[] };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);
     reading.put("time_ns", or_else(&rows.get(Col::Time), &zeros(rows.height)));

@@ -33,13 +33,15 @@ pub(crate) fn find(group: &Group) -> Result<Opened> {
     let hash = content_hash(&survey.shared);
     let shared = Arc::new(survey.shared);
     let mut processes = Vec::new();
-    for (process, owned) in survey.owned.into_iter().enumerate() {
+    for (process, mut owned) in survey.owned.into_iter().enumerate() {
+        let replays = std::mem::take(&mut owned.census.runs).replays();
         let (agents, labels) = agents(&survey.listed, owned.guid.as_deref(), &owned.census);
-        let facts = ProcessFacts { agents, ..facts(group, &owned, hash, process) };
+        let facts = ProcessFacts { agents, replay_passes: replays.last(), ..facts(group, &owned, hash, process) };
         let capture = Capture {
             shared: Arc::clone(&shared),
             process,
             symbols: Symbols::new(&owned.census),
+            replays,
             census: owned.census,
             agents: labels,
         };
@@ -144,7 +146,10 @@ impl ProcessReader for CsvSource {
         let ids = |count: usize| Ok(RowCount::whole(count as u64));
         match table.name {
             "kernels" | "counter_dispatches" => {
-                let rows = dispatches::count(&mut Reading::new(capture, context, table, &[]))?;
+                let rows = dispatches::count(
+                    &mut Reading::new(capture, context, table, &[]),
+                    table.name == "counter_dispatches",
+                )?;
                 Ok(RowCount { rows, damage: capture.damage(&[Kind::Kernels, Kind::Counters]) })
             }
             "regions" => calls(census.rows(Kind::Calls).saturating_sub(census.marks)),

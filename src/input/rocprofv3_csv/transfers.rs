@@ -37,7 +37,7 @@ const TEXTS: &[Need] = &[(Col::Direction, &["direction"]), (Col::Operation, &["o
 
 /// Reads the rows and puts the columns that are copied as they are.
 fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
-    let plan = Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: is_scratch };
+    let plan = Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: is_scratch, always: &[] };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);
     for (name, column) in [

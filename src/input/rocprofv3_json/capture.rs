@@ -14,6 +14,7 @@ use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
 use super::structure::index::{ProcessIndex, Section};
 use super::structure::roles::Roles;
 use super::symbols::Symbols;
+use crate::input::common::Replays;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// A process of a file.
@@ -29,6 +30,8 @@ pub(crate) struct Capture {
     pub roles: Roles,
     /// Agent id by handle.
     pub agents: BTreeMap<i64, i64>,
+    /// Passes of the dispatches that were run again for more counters.
+    pub replays: Replays,
     /// Names of kinds and operations.
     pub kinds: OnceLock<(Kinds, SectionAnomalies)>,
     /// Kernel symbols.

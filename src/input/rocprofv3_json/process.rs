@@ -74,6 +74,7 @@ pub(crate) fn facts(
         source: source.to_owned(),
         format: super::FORMAT.to_owned(),
         has_counters: capture.process.rows(COUNTERS) > 0,
+        replay_passes: capture.replays.last(),
         agents,
         ..ProcessFacts::default()
     })

@@ -19,7 +19,7 @@ use super::structure::sweep::{Gather, scan};
 use super::tables::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::requests::Request;
-use crate::input::common::is_left_out;
+use crate::input::common::{Replays, is_left_out};
 use crate::input::json::Spool;
 use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
@@ -50,12 +50,14 @@ pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ah
             structural: damage.clone(),
             process,
             agents: std::collections::BTreeMap::new(),
+            replays: Replays::default(),
             kinds: OnceLock::new(),
             symbols: OnceLock::new(),
             census: OnceLock::new(),
         };
         let (agents, handles) = agents(&capture, &mut findings)?;
         capture.agents = handles;
+        capture.replays = counters::replays(&capture)?;
         let facts = facts(&capture, source, agents, &mut findings)?;
         notes.extend(capture.roles.unknown.iter().map(|(section, rows)| Anomaly {
             check_id: "unknown_section",

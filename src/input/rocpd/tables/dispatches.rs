@@ -1,5 +1,7 @@
 //! `kernels` and `counter_dispatches` from rocpd_kernel_dispatch.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
@@ -10,9 +12,10 @@ use crate::columns::values::{I64Values, integers};
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer};
 use crate::input::common::{count_first, count_rows, or, or_else};
 use crate::input::rocpd::assembly::Assembly;
-use crate::input::rocpd::database::Database;
+use crate::input::rocpd::database::{Database, KEY};
 use crate::input::rocpd::events::Events;
 use crate::schema::anomaly::Severity;
+use crate::schema::facts::ProcessFacts;
 
 /// Canonical columns and the source column each needs.
 const SOURCES: &[(&[&str], &str)] = &[
@@ -51,10 +54,24 @@ const COPIED: &[(&str, &str, bool)] = &[
     ("scratch_bytes", "private_segment_size", true),
 ];
 
-/// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first of each.
-pub(crate) fn first_runs(database: &Database) -> Condition {
-    let replayed = database.partition().table("kernel_dispatch").is_some_and(|table| table.has("replay_pass"));
-    if replayed { Condition::all().and(RowTest::AtMost("replay_pass", 0)) } else { Condition::all() }
+/// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first run of each that is there.
+pub(crate) fn first_runs(database: &Database, facts: &ProcessFacts, threads: usize) -> Result<Condition> {
+    if facts.replay_passes == 0 {
+        return Ok(Condition::all());
+    }
+    let wanted = [integer("dispatch_id"), integer("replay_pass")];
+    let columns = database.read("kernel_dispatch", &wanted, threads)?;
+    let ids = columns.integers("id");
+    let dispatches = or_else(&columns.integers("dispatch_id"), &ids);
+    let passes = columns.integers("replay_pass");
+    let rows = || dispatches.iter().zip(passes.iter().map(|pass| pass_of(0, pass)));
+    let mut first: BTreeMap<Option<i64>, i64> = BTreeMap::new();
+    for (dispatch, pass) in rows() {
+        first.entry(dispatch).and_modify(|first| *first = pass.min(*first)).or_insert(pass);
+    }
+    let is_again = |(dispatch, pass): (Option<i64>, i64)| first.get(&dispatch).is_some_and(|first| pass > *first);
+    let again = rows().zip(ids.iter()).filter_map(|(row, id)| id.filter(|_| is_again(row)));
+    Ok(Condition::all().and(RowTest::NoneOf(KEY, again.collect())))
 }
 
 /// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
@@ -63,7 +80,10 @@ pub(crate) fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()>
     if pass.is_some() {
         wanted.push(integer("replay_pass"));
     }
-    let own = if pass.is_none() { first_runs(assembly.database) } else { Condition::all() };
+    let own = match pass {
+        None => first_runs(assembly.database, &assembly.context.process.facts, assembly.context.threads)?,
+        Some(_) => Condition::all(),
+    };
     let condition = hint::condition(assembly, "kernel_dispatch", own);
     let columns = assembly.database.read_where("kernel_dispatch", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("kernel_dispatch", &columns);

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::lenient::{Args, CheckedArgs, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
+use crate::input::common::DispatchRun;
 
 /// `correlation_id` of a record; a bare number is the internal one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -110,6 +111,7 @@ pub(crate) struct Dispatch {
     pub stream_id: Int,
     pub graph_exec_id: Int,
     pub graph_node_id: Int,
+    pub replay_pass: Int,
 }
 
 /// A dispatch with counters, without the values.
@@ -117,6 +119,7 @@ pub(crate) struct Dispatch {
 #[serde(default)]
 pub(crate) struct CountedDispatch {
     pub thread_id: Int,
+    pub replay_pass: Int,
     #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
     pub stream_id: Int,
@@ -129,8 +132,44 @@ impl From<CountedDispatch> for Dispatch {
         Self {
             thread_id: filled(counted.thread_id, data.thread_id),
             stream_id: filled(counted.stream_id, data.stream_id),
+            replay_pass: filled(counted.replay_pass, data.replay_pass),
             ..data
         }
+    }
+}
+
+/// The run of a dispatch that a counter record is about.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CountedRun {
+    #[serde(deserialize_with = "or_default")]
+    dispatch_data: RunData,
+    replay_pass: Int,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct RunData {
+    start_timestamp: Int,
+    end_timestamp: Int,
+    #[serde(deserialize_with = "or_default")]
+    dispatch_info: RunInfo,
+    replay_pass: Int,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct RunInfo {
+    dispatch_id: Int,
+}
+
+impl CountedRun {
+    /// The dispatch and its run.
+    pub(crate) fn run(self) -> (Option<i64>, DispatchRun) {
+        let data = self.dispatch_data;
+        let replay = self.replay_pass.0.or(data.replay_pass.0);
+        let run = DispatchRun { replay, start: data.start_timestamp.0, end: data.end_timestamp.0 };
+        (data.dispatch_info.dispatch_id.0, run)
     }
 }
 
@@ -138,6 +177,7 @@ impl From<CountedDispatch> for Dispatch {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterRecord {
+    pub replay_pass: Int,
     #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
     #[serde(deserialize_with = "or_default")]

@@ -6,17 +6,49 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{constant_cat, dictionary_column};
-use crate::input::common::{put_counter_instances, put_counters, with_values};
+use crate::input::common::{DispatchRun, DispatchRuns, Replays, put_counter_instances, put_counters, with_values};
 use crate::input::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
-use crate::input::rocprofv3_json::parsing::records::{Counter, CounterRecord};
+use crate::input::rocprofv3_json::parsing::records::{CountedRun, Counter, CounterRecord};
 use crate::input::rocprofv3_json::parts::Sink;
 use crate::input::rocprofv3_json::reading::Reading;
 use crate::input::rocprofv3_json::structure::roles::{COUNTERS, STREAMED_COUNTERS};
 use crate::schema::anomaly::Severity;
 
+/// The runs of the dispatches with counters.
+#[derive(Default)]
+struct Runs(DispatchRuns);
+
+impl Sink for Runs {
+    type Output = DispatchRuns;
+    type Record<'de> = CountedRun;
+
+    fn push(&mut self, record: CountedRun) {
+        let (dispatch, run) = record.run();
+        self.0.add(dispatch, run);
+    }
+
+    fn finish(self) -> DispatchRuns {
+        self.0
+    }
+}
+
+/// The passes of dispatches that were run again for more counters. Whatever is odd about their records is reported when they
+/// are read.
+pub(crate) fn replays(capture: &Capture) -> Result<Replays> {
+    let mut all = DispatchRuns::default();
+    for section in capture.process.named(COUNTERS) {
+        for runs in capture.records(section, &mut SectionAnomalies::default(), Runs::default)? {
+            all.absorb(runs);
+        }
+    }
+    Ok(all.replays())
+}
+
 /// Values in recorded order.
 #[derive(Default)]
 struct Values {
+    /// The pass among the runs of its dispatch.
+    replays: Vec<i64>,
     dispatches: Vec<Option<i64>>,
     agents: Vec<Option<i64>>,
     counters: Vec<Option<i64>>,
@@ -27,6 +59,7 @@ struct Values {
 
 impl Values {
     fn append(&mut self, other: Self) {
+        self.replays.extend(other.replays);
         self.dispatches.extend(other.dispatches);
         self.agents.extend(other.agents);
         self.counters.extend(other.counters);
@@ -37,8 +70,9 @@ impl Values {
 
     fn read(capture: &Capture, name: &str, findings: &mut SectionAnomalies) -> Result<Self> {
         let mut all = Self::default();
+        let sink = || Collecting { values: Self::default(), replays: &capture.replays };
         for section in capture.process.named(name) {
-            for part in capture.records(section, findings, Self::default)? {
+            for part in capture.records(section, findings, sink)? {
                 all.append(part);
             }
         }
@@ -46,24 +80,40 @@ impl Values {
     }
 }
 
-impl Sink for Values {
-    type Output = Self;
+/// Values being collected.
+struct Collecting<'a> {
+    values: Values,
+    replays: &'a Replays,
+}
+
+impl Sink for Collecting<'_> {
+    type Output = Values;
     type Record<'de> = CounterRecord;
 
     fn push(&mut self, record: CounterRecord) {
-        let info = record.dispatch_data.dispatch_info;
+        let (data, values) = (record.dispatch_data, &mut self.values);
+        let info = data.dispatch_info;
+        let replay = match info.dispatch_id.0 {
+            Some(dispatch) if self.replays.has(dispatch) => {
+                let replay = record.replay_pass.0.or(data.replay_pass.0);
+                let run = DispatchRun { replay, start: data.start_timestamp.0, end: data.end_timestamp.0 };
+                self.replays.pass(dispatch, run)
+            }
+            _ => 0,
+        };
         for value in record.records {
-            self.dispatches.push(info.dispatch_id.0);
-            self.agents.push(info.agent_id.0);
-            self.counters.push(value.counter_id.0);
-            self.instances.push(value.instance_id.0);
-            self.times.push(value.timestamp.0);
-            self.values.push(value.value.0);
+            values.replays.push(replay);
+            values.dispatches.push(info.dispatch_id.0);
+            values.agents.push(info.agent_id.0);
+            values.counters.push(value.counter_id.0);
+            values.instances.push(value.instance_id.0);
+            values.times.push(value.timestamp.0);
+            values.values.push(value.value.0);
         }
     }
 
-    fn finish(self) -> Self {
-        self
+    fn finish(self) -> Values {
+        self.values
     }
 }
 
@@ -144,10 +194,12 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
         Int64Chunked::from_iter_options(name.into(), places).into_series().into_column()
     };
     let dispatches = values.dispatches.iter().map(|id| id.unwrap_or(0));
+    let first_pass = reading.builder.context.process.pass;
+    let passes = values.replays.iter().map(|replay| first_pass.saturating_add(*replay));
     let frame = DataFrame::new(
         height,
         vec![
-            Int64Chunked::full("pass".into(), reading.builder.context.process.pass, height).into_series().into_column(),
+            Int64Chunked::from_iter_values("pass".into(), passes).into_series().into_column(),
             Int64Chunked::from_iter_values("dispatch_id".into(), dispatches).into_series().into_column(),
             counter,
             place(0, "xcc"),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{dictionary_column, dictionary_column_at};
-use crate::input::common::{TableBuilder, count_rows, or, or_else};
+use crate::input::common::{DispatchRun, Replays, TableBuilder, count_rows, or, or_else};
 use crate::input::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
 use crate::input::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
 use crate::input::rocprofv3_json::parsing::records::{CountedDispatch, Dispatch, KeyedText};
@@ -17,6 +17,9 @@ use crate::input::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
 use crate::schema::anomaly::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+
+/// Of no canonical column: it only distinguishes the runs of a dispatch.
+const OF_RUNS: &[&str] = &["replay_pass"];
 
 const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
 
@@ -65,45 +68,118 @@ pub(crate) const LAYOUT: Layout<Dispatch> = Layout {
         Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| {
             r.dispatch_info.private_segment_size.0
         }),
+        Field::new("replay_pass", OF_RUNS, &["replay_pass"], |r| r.replay_pass.0),
         Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
         Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
     ],
     objects: &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"],
 };
 
-/// Dispatches in the order of the file, those that only a counter record names at the end.
-fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut SectionAnomalies) -> Result<Integers> {
-    let mut all = Integers::default();
-    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| builder.wants(columns));
-    for section in capture.process.named(DISPATCHES) {
-        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
-    }
-    let selected = selected.of_other_spelling();
-    if capture.process.rows(COUNTERS) > 0 {
-        let mut seen: BTreeSet<i64> = all.rows("dispatch_id").flatten().collect();
-        for section in capture.process.named(COUNTERS) {
-            let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
-            let new: BooleanChunked = counted
-                .get("dispatch_id")
-                .iter()
-                .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
-                .collect_ca("".into());
-            all.append(counted.filter(&new)?);
+/// Dispatches in the order of the file, those that only a counter record names at the end. Of a dispatch that was run again there is
+/// the first run, or one for each pass.
+struct Dispatches {
+    rows: Integers,
+    /// The pass of each among the runs of its dispatch; empty where every dispatch ran once.
+    replays: Vec<i64>,
+}
+
+impl Dispatches {
+    fn read(
+        capture: &Capture,
+        builder: &TableBuilder<'_>,
+        of_passes: bool,
+        findings: &mut SectionAnomalies,
+    ) -> Result<Self> {
+        let mut rows = Integers::default();
+        let has_replays = !capture.replays.is_empty();
+        let wants = |columns: &[&str]| builder.wants(columns) || (has_replays && [TIMES, OF_RUNS].contains(&columns));
+        let selected = Selected::new(&LAYOUT, Keep::Every, wants);
+        for section in capture.process.named(DISPATCHES) {
+            rows.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
         }
+        let selected = selected.of_other_spelling();
+        let counted = || capture.process.named(COUNTERS);
+        if has_replays {
+            let mut runs = FirstRuns { replays: &capture.replays, of_passes, seen: BTreeSet::new() };
+            let (mut rows, mut replays) = runs.kept(rows, false)?;
+            for section in counted() {
+                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let (counted, of_counted) = runs.kept(counted, true)?;
+                rows.append(counted);
+                replays.extend(of_counted);
+            }
+            return Ok(Self { rows, replays });
+        }
+        if capture.process.rows(COUNTERS) > 0 {
+            let mut seen: BTreeSet<i64> = rows.rows("dispatch_id").flatten().collect();
+            for section in counted() {
+                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let new: BooleanChunked = counted
+                    .get("dispatch_id")
+                    .iter()
+                    .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
+                    .collect_ca("".into());
+                rows.append(counted.filter(&new)?);
+            }
+        }
+        if of_passes {
+            rows = without_repeated(rows, findings)?;
+        }
+        Ok(Self { rows, replays: Vec::new() })
     }
-    Ok(all)
+}
+
+/// Chooses among the runs of dispatches.
+struct FirstRuns<'a> {
+    replays: &'a Replays,
+    /// Whether all runs are wanted, not only the first of each.
+    of_passes: bool,
+    seen: BTreeSet<(i64, i64)>,
+}
+
+impl FirstRuns<'_> {
+    /// The wanted rows with their passes, each run once. A trace without counters may list all runs of a dispatch that ran again; of
+    /// others every row is a dispatch.
+    fn kept(&mut self, rows: Integers, is_counted: bool) -> Result<(Integers, Vec<i64>)> {
+        let (ids, stated) = (rows.get("dispatch_id"), rows.get("replay_pass"));
+        let (starts, ends) = (rows.get("start"), rows.get("end"));
+        let runs = stated.iter().zip(starts.iter().zip(ends.iter()));
+        let mut passes = Vec::new();
+        let mut marks = Vec::with_capacity(rows.height);
+        for (id, (replay, (start, end))) in ids.iter().zip(runs) {
+            let pass = match id {
+                Some(id) if self.replays.has(id) => self.replays.pass(id, DispatchRun { replay, start, end }),
+                _ => 0,
+            };
+            let is_kept = id.is_none_or(|id| {
+                let is_run = self.of_passes || pass == self.replays.first(id);
+                let is_new = is_run && self.seen.insert((id, pass));
+                is_new || !(is_counted || self.of_passes || self.replays.has(id))
+            });
+            if is_kept {
+                passes.push(pass);
+            }
+            marks.push(is_kept);
+        }
+        let marks: BooleanChunked = marks.into_iter().map(Some).collect_ca("".into());
+        Ok((rows.filter(&marks)?, passes))
+    }
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
 pub(crate) fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let capture = reading.capture;
-    let mut rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
-    if pass.is_some() {
-        rows = without_repeated(rows, &mut reading.findings)?;
-    }
+    let Dispatches { mut rows, replays } =
+        Dispatches::read(capture, &reading.builder, pass.is_some(), &mut reading.findings)?;
     reading.builder.set_height(rows.height);
     if let Some(pass) = pass {
-        reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
+        let passes = match replays.as_slice() {
+            [] => Int64Chunked::full("pass".into(), pass, rows.height),
+            replays => {
+                Int64Chunked::from_iter_values("pass".into(), replays.iter().map(|one| pass.saturating_add(*one)))
+            }
+        };
+        reading.put("pass", passes);
     }
     put_identity(reading, &rows)?;
     put_region_name(reading, &rows)?;
@@ -160,11 +236,8 @@ pub(crate) fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
     if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
         return Ok(reading.capture.process.rows(DISPATCHES));
     }
-    let mut rows = dispatches(reading.capture, &reading.builder, &mut reading.findings)?;
-    if of_pass {
-        rows = without_repeated(rows, &mut reading.findings)?;
-    }
-    Ok(rows.height as u64)
+    let dispatches = Dispatches::read(reading.capture, &reading.builder, of_pass, &mut reading.findings)?;
+    Ok(dispatches.rows.height as u64)
 }
 
 fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64Chunked) -> Result<()> {
