@@ -157,4 +157,9 @@ impl ProcessFacts {
     pub(crate) fn may_be_serialized(&self) -> bool {
         self.has_counters || self.format == ANALYSIS_DATABASE
     }
+
+    /// Whether it is a counter pass if a trace without counters has the same rank.
+    pub(crate) fn carries_counters(&self) -> bool {
+        self.stored_role.map_or(self.has_counters, |role| role == Role::Counters || self.has_counters)
+    }
 }

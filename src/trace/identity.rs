@@ -5,6 +5,7 @@ use std::path::Path;
 
 use regex::Regex;
 
+use super::counter_passes::CounterPasses;
 use super::path_ranks::rank_in_names;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::process::{Clock, Gpu, Process};
@@ -25,7 +26,8 @@ pub(crate) struct Assignment {
 /// Ranks come from `rank_from` applied to the path (its first group, otherwise the whole match), otherwise from a dataset, otherwise
 /// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
 /// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
-/// paths. The result does not depend on the order of `facts`.
+/// paths. Counter passes that rocprofv3 wrote to a folder each have the ranks of the run that they repeat. The result does not
+/// depend on the order of `facts`.
 pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
@@ -34,27 +36,30 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
         (natural_key(&facts.path), facts.guid.clone(), facts.pid < 0, facts.pid, facts.content_hash.clone())
     });
 
+    let known: Vec<&ProcessFacts> = order.iter().map(|(_, facts)| facts).collect();
+    let related = Related { passes: CounterPasses::find(&known), sessions: vec![None; known.len()] };
     let claims: Vec<Option<i64>> =
-        order.iter().map(|(_, facts)| rank_from.and_then(|regex| rank_in_path(regex, &facts.path))).collect();
-    let claims = if rank_from.is_some() {
-        let unmatched = claims.iter().filter(|claim| claim.is_none()).count();
-        if unmatched > 0 {
-            warnings.push(format!(
-                "--rank-from matches no number in {unmatched} of {} paths; these get the next ranks after the highest",
-                claims.len()
-            ));
-        }
+        known.iter().map(|facts| rank_from.and_then(|regex| rank_in_path(regex, &facts.path))).collect();
+    let mut claims = if rank_from.is_some() {
         claims
     } else {
-        let recorded = recorded_claims(&order, &mut warnings);
-        claims_of_names(&order, recorded, &mut warnings, &mut notes)
+        let recorded = recorded_claims(&order, &related, &mut warnings);
+        claims_of_names(&order, &related, recorded, &mut warnings, &mut notes)
     };
-
-    let unranked = |counters: bool| {
-        let unclaimed = order.iter().zip(&claims).filter(|(_, claim)| claim.is_none());
-        let unclaimed = unclaimed.filter(|((_, facts), _)| !facts.is_thread_trace);
-        unclaimed.filter(|((_, facts), _)| carries_counters(facts) == counters).count()
-    };
+    let repeated = related.passes.repeated(&known, &mut claims);
+    let same_rank: Vec<Option<usize>> =
+        repeated.first.iter().zip(&related.sessions).map(|(first, session)| first.or(*session)).collect();
+    let of_runs = || order.iter().zip(&claims).zip(&same_rank).filter(|(_, first)| first.is_none());
+    let unclaimed = || of_runs().map(|(run, _)| run).filter(|(_, claim)| claim.is_none());
+    let unmatched = unclaimed().count();
+    if rank_from.is_some() && unmatched > 0 {
+        warnings.push(format!(
+            "--rank-from matches no number in {unmatched} of {} paths; these get the next ranks after the highest",
+            of_runs().count()
+        ));
+    }
+    let unclaimed = || unclaimed().map(|((_, facts), _)| facts).filter(|facts| !facts.is_thread_trace);
+    let unranked = |counters: bool| unclaimed().filter(|facts| facts.carries_counters() == counters).count();
     if let (1.., 1..) = (unranked(true), unranked(false)) {
         warnings.push(format!(
             "{} of the processes without a known rank have counters: each counts as a separate rank, kernels included; if \
@@ -62,48 +67,55 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
             unranked(true)
         ));
     }
-    let unclaimed = order.iter().zip(&claims).filter(|((_, facts), claim)| claim.is_none() && !facts.is_thread_trace);
-    let unclaimed: BTreeSet<&str> = unclaimed.map(|((_, facts), _)| facts.path.as_str()).collect();
+    let paths: BTreeSet<&str> = unclaimed().map(|facts| facts.path.as_str()).collect();
     // Warnings name the option already.
-    if unclaimed.len() > 1 && warnings.is_empty() {
+    if paths.len() > 1 && warnings.is_empty() {
         notes.push(format!(
             "{} traces record no rank: their ranks follow the order of the paths; set them with --rank-from REGEX",
-            unclaimed.len()
+            paths.len()
         ));
     }
-    let ranks = fill_ranks(&order, &claims);
-    let mut ranked: Vec<(usize, ProcessFacts, i64)> =
-        order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();
+    notes.extend(about_passes(repeated.first.iter().flatten().count()));
+    if repeated.uneven > 0 {
+        warnings.push(UNEVEN_PASSES.to_owned());
+    }
+    let ranks = fill_ranks(&order, &claims, &same_rank);
+    let mut ranked: Vec<Ranked> = order
+        .into_iter()
+        .zip(ranks)
+        .enumerate()
+        .map(|(at, ((position, facts), rank))| Ranked {
+            position,
+            facts,
+            rank,
+            pass: related.passes.number(at),
+            is_repeated: repeated.first.get(at).is_some_and(Option::is_some),
+        })
+        .collect();
     name_nodes(&mut ranked);
-    ranked.sort_by_cached_key(|(_, facts, rank)| {
+    ranked.sort_by_cached_key(|Ranked { facts, rank, .. }| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
         // Processes have the same numbers without the thread traces next to them.
         (*rank, facts.is_thread_trace, identity, facts.pid, natural_key(&facts.path))
     });
 
-    let is_plain = |facts: &ProcessFacts| !carries_counters(facts) && !facts.is_thread_trace;
-    let plain_ranks: BTreeSet<i64> =
-        ranked.iter().filter(|(_, facts, _)| is_plain(facts)).map(|(_, _, rank)| *rank).collect();
+    let ranks_of =
+        |is: fn(&Ranked) -> bool| -> BTreeSet<i64> { ranked.iter().filter(|of| is(of)).map(|of| of.rank).collect() };
+    let (plain_ranks, stored_ranks) = (ranks_of(Ranked::is_plain), ranks_of(Ranked::is_stored_trace));
     let mut nodes: BTreeMap<String, i64> = BTreeMap::new();
     let mut devices: BTreeMap<(i64, String), i64> = BTreeMap::new();
-    let mut passes: BTreeMap<i64, i64> = BTreeMap::new();
+    let first_passes = first_passes(&ranked);
     let mut processes = Vec::with_capacity(ranked.len());
-    for (number, (position, facts, rank)) in ranked.into_iter().enumerate() {
+    for (number, (of, pass)) in ranked.into_iter().zip(first_passes).enumerate() {
+        let Ranked { position, facts, rank, is_repeated, .. } = of;
         let next_node = nodes.len() as i64;
         let node = *nodes.entry(facts.machine_key.clone()).or_insert(next_node);
-        let counters = carries_counters(&facts);
-        let role = match counters && plain_ranks.contains(&rank) {
+        let is_stored_pass = facts.stored_role == Some(Role::Counters) && stored_ranks.contains(&rank);
+        let is_pass = facts.carries_counters() && (plain_ranks.contains(&rank) || is_stored_pass);
+        let role = match is_repeated || is_pass {
             _ if facts.is_thread_trace => Role::ThreadTrace,
             true => Role::Counters,
             false => Role::Trace,
-        };
-        let pass = if counters {
-            let next = passes.entry(rank).or_insert(0);
-            let pass = *next;
-            *next = next.saturating_add(1).saturating_add(facts.replay_passes.max(0));
-            pass
-        } else {
-            0
         };
         let gpus = number_gpus(&facts, node, &mut devices);
         let clock = Clock { number: node, ..Clock::default() };
@@ -112,8 +124,77 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
     Assignment { processes, warnings, notes }
 }
 
-fn carries_counters(facts: &ProcessFacts) -> bool {
-    facts.stored_role.map_or(facts.has_counters, |role| role == Role::Counters || facts.has_counters)
+/// The warning about passes that some processes are missing from.
+const UNEVEN_PASSES: &str = "counter passes of one run have other numbers of processes: they are matched in the order of their \
+     paths, which may be wrong; set the ranks with --rank-from REGEX";
+
+fn about_passes(repeated: usize) -> Option<String> {
+    (repeated > 0).then(|| {
+        format!(
+            "{repeated} {} by the names of folders: only counters are taken from {}; override with --rank-from REGEX",
+            if repeated == 1 { "process is a counter pass" } else { "processes are counter passes" },
+            if repeated == 1 { "it" } else { "them" },
+        )
+    })
+}
+
+/// Which processes have to do with one another.
+struct Related {
+    passes: CounterPasses,
+    /// For each process the one with an earlier session of the same process.
+    sessions: Vec<Option<usize>>,
+}
+
+impl Related {
+    /// Whether a process has its rank from no other one.
+    fn is_first(&self, at: usize) -> bool {
+        self.passes.is_first(at) && self.is_first_session(at)
+    }
+
+    fn is_first_session(&self, at: usize) -> bool {
+        self.sessions.get(at).is_none_or(Option::is_none)
+    }
+}
+
+/// A process with its rank.
+struct Ranked {
+    /// Position in the input.
+    position: usize,
+    facts: ProcessFacts,
+    rank: i64,
+    /// The number that its folder has among counter passes.
+    pass: Option<i64>,
+    /// Whether it repeats a process that is read whole.
+    is_repeated: bool,
+}
+
+impl Ranked {
+    /// Whether counters of the same rank are passes next to it.
+    fn is_plain(&self) -> bool {
+        !self.facts.carries_counters() && !self.facts.is_thread_trace && !self.is_repeated
+    }
+
+    /// Whether a dataset has all of it, so that passes of the same rank there have counters only.
+    fn is_stored_trace(&self) -> bool {
+        self.facts.stored_role == Some(Role::Trace)
+    }
+}
+
+/// The ordinal of the first pass of each process among those of its rank: passes with a number come in its order.
+fn first_passes(ranked: &[Ranked]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..ranked.len()).collect();
+    order.sort_by_key(|at| ranked.get(*at).map(|of| (of.rank, of.pass.unwrap_or(i64::MAX))));
+    let mut next: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut passes = vec![0; ranked.len()];
+    for at in order {
+        let (Some(of), Some(pass)) = (ranked.get(at), passes.get_mut(at)) else { continue };
+        if of.facts.carries_counters() {
+            let next = next.entry(of.rank).or_insert(0);
+            *pass = *next;
+            *next = next.saturating_add(1).saturating_add(of.facts.replay_passes.max(0));
+        }
+    }
+    passes
 }
 
 fn rank_in_path(regex: &Regex, path: &str) -> Option<i64> {
@@ -122,10 +203,10 @@ fn rank_in_path(regex: &Regex, path: &str) -> Option<i64> {
 }
 
 /// Ranks that datasets and recorded environments claim, with untrustworthy environments left out.
-fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) -> Vec<Option<i64>> {
+fn recorded_claims(order: &[(usize, ProcessFacts)], related: &Related, warnings: &mut Vec<String>) -> Vec<Option<i64>> {
     let of_environment = |facts: &ProcessFacts| if facts.stored_rank.is_some() { None } else { facts.environment_rank };
     let claims: Vec<Option<i64>> = order.iter().map(|(_, facts)| of_environment(facts)).collect();
-    let disputed = claimed_again(order, &claims).pop_first();
+    let disputed = claimed_again(order, related, &claims).pop_first();
     if let Some((rank, count)) = disputed {
         warnings.push(format!(
             "{count} processes claim rank {rank} by their recorded environment, so it is ignored and ranks \
@@ -140,6 +221,7 @@ fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) 
 /// and no rank is claimed twice.
 fn claims_of_names(
     order: &[(usize, ProcessFacts)],
+    related: &Related,
     claims: Vec<Option<i64>>,
     warnings: &mut Vec<String>,
     notes: &mut Vec<String>,
@@ -151,12 +233,18 @@ fn claims_of_names(
         .collect();
     let of_processes = || order.iter().zip(claims.iter().zip(&named)).filter(|((_, facts), _)| !facts.is_thread_trace);
     let count = of_processes().filter(|(_, (_, named))| named.is_some()).count();
-    if count == 0 || of_processes().any(|(_, (claim, named))| claim.is_none() && named.is_none()) {
+    // Passes have the ranks of the processes that they repeat.
+    let mut firsts = order.iter().zip(claims.iter().zip(&named)).enumerate().filter(|(at, _)| related.is_first(*at));
+    let is_unnamed =
+        |(_, ((_, facts), (claim, named))): (usize, (&(usize, ProcessFacts), (&Option<i64>, &Option<i64>)))| {
+            claim.is_none() && named.is_none() && !facts.is_thread_trace
+        };
+    if count == 0 || firsts.any(is_unnamed) {
         return claims;
     }
     let all: Vec<Option<i64>> = claims.iter().zip(&named).map(|(claim, named)| claim.or(*named)).collect();
-    if let Some((rank, claimed)) = claimed_again(order, &all).into_iter().find(|(rank, _)| named.contains(&Some(*rank)))
-    {
+    let mut disputed = claimed_again(order, related, &all).into_iter();
+    if let Some((rank, claimed)) = disputed.find(|(rank, _)| named.contains(&Some(*rank))) {
         warnings.push(format!(
             "{claimed} processes claim rank {rank} by the names of their files and folders, so the names are ignored and \
              ranks follow the order of the paths; set them with --rank-from REGEX"
@@ -168,25 +256,25 @@ fn claims_of_names(
     all
 }
 
-/// The ranks that several processes claim which are no counter passes, and how many do.
-fn claimed_again(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> BTreeMap<i64, usize> {
-    let mut plain: BTreeMap<i64, usize> = BTreeMap::new();
-    let is_plain = |facts: &ProcessFacts| !facts.has_counters && !facts.is_thread_trace;
-    for (_, claim) in order.iter().zip(claims).filter(|((_, facts), _)| is_plain(facts)) {
-        if let Some(rank) = claim {
-            *plain.entry(*rank).or_insert(0) += 1;
+/// The ranks that several processes claim which are no counter passes of one another, and how many do.
+fn claimed_again(order: &[(usize, ProcessFacts)], related: &Related, claims: &[Option<i64>]) -> BTreeMap<i64, usize> {
+    let mut claimed: BTreeMap<(Option<(usize, i64)>, i64), usize> = BTreeMap::new();
+    for (at, ((_, facts), claim)) in order.iter().zip(claims).enumerate() {
+        let pass = related.passes.pass(at);
+        let counts = facts.has_counters == pass.is_some() && !facts.is_thread_trace && related.is_first_session(at);
+        if let (Some(rank), true) = (claim, counts) {
+            *claimed.entry((pass, *rank)).or_insert(0) += 1;
         }
     }
-    plain.retain(|_, count| *count > 1);
-    plain
+    claimed.into_iter().filter(|(_, count)| *count > 1).map(|((_, rank), count)| (rank, count)).collect()
 }
 
 /// Gives every process a rank: its claim, otherwise the next number after the highest claim, in the given order.
-/// Processes of one capture series (a counter pass next to its trace) have no common claim here, so each gets its own.
+/// A process that repeats another, or continues it, gets the rank of that one.
 ///
 /// A thread trace does not identify its process. It gets the rank of the processes below the nearest directory above
 /// it, if they have only one. Otherwise all thread traces of a directory share a rank.
-fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
+fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>], repeated: &[Option<usize>]) -> Vec<i64> {
     let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
     let mut take_next = || {
         let rank = next;
@@ -195,8 +283,20 @@ fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i6
     };
     let mut ranks: Vec<Option<i64>> = claims.to_vec();
     let all = || order.iter().map(|(_, facts)| facts);
-    for (rank, _) in ranks.iter_mut().zip(all()).filter(|(_, facts)| !facts.is_thread_trace) {
+    let firsts = ranks.iter_mut().zip(repeated).zip(all());
+    for ((rank, _), _) in firsts.filter(|((_, first), facts)| first.is_none() && !facts.is_thread_trace) {
         rank.get_or_insert_with(&mut take_next);
+    }
+    for at in 0..ranks.len() {
+        // A session of a pass continues a process that repeats another; there are no circles of more steps.
+        let origin = |at: usize| repeated.get(at).copied().flatten();
+        let first = (0..ranks.len())
+            .try_fold(at, |at, _| origin(at).map_or(Err(at), Ok))
+            .unwrap_or_else(std::convert::identity);
+        let of_first = ranks.get(first).copied().flatten();
+        if let Some(rank) = ranks.get_mut(at) {
+            *rank = rank.or(of_first);
+        }
     }
     let known: Vec<(&Path, i64)> = all()
         .zip(&ranks)
@@ -222,13 +322,19 @@ fn rank_nearby(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
     ranks.first().copied().filter(|_| ranks.len() == 1)
 }
 
-/// Thread traces ran on the machine of the processes of their rank.
-fn name_nodes(ranked: &mut [(usize, ProcessFacts, i64)]) {
-    let named = ranked.iter().filter(|(_, facts, _)| !facts.is_thread_trace);
-    let nodes: BTreeMap<i64, String> = named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
-    for (_, facts, rank) in ranked.iter_mut().filter(|(_, facts, _)| facts.is_thread_trace) {
-        if let (true, Some(node)) = (facts.machine_key.is_empty(), nodes.get(rank)) {
-            facts.machine_key.clone_from(node);
+/// Thread traces, and counter passes of which no host is known, ran on the machine of the processes of their rank.
+fn name_nodes(ranked: &mut [Ranked]) {
+    let is_known = |of: &&Ranked| !of.facts.is_thread_trace && !of.is_repeated;
+    let nodes: BTreeMap<i64, String> =
+        ranked.iter().filter(is_known).rev().map(|of| (of.rank, of.facts.machine_key.clone())).collect();
+    for of in ranked.iter_mut() {
+        let facts = &of.facts;
+        let is_unknown = match of.is_repeated {
+            true => facts.machine_id.is_none() && facts.hostname.is_none(),
+            false => facts.is_thread_trace && facts.machine_key.is_empty(),
+        };
+        if let (true, Some(node)) = (is_unknown, nodes.get(&of.rank)) {
+            of.facts.machine_key.clone_from(node);
         }
     }
 }
@@ -304,6 +410,120 @@ mod tests {
         let assignment = assign(vec![facts("a", Some(5), true), replayed, facts("c", Some(5), true)], None);
         let passes: Vec<i64> = assignment.processes.iter().map(|(_, process)| process.pass).collect();
         assert_eq!(passes, [0, 1, 4]);
+    }
+
+    /// Ranks, roles (`t` for traces, `c` for counter passes) and numbers of passes, in the order of the paths given. Paths of
+    /// counters begin with `+`, and a rank in the environment follows `@`.
+    fn layout(paths: &[&str]) -> (Vec<String>, Assignment) {
+        let of = |path: &&str| {
+            let (path, rank) = path.split_once('@').map_or((*path, None), |(path, rank)| (path, rank.parse().ok()));
+            facts(path.trim_start_matches('+'), rank, path.starts_with('+'))
+        };
+        let assignment = assign(paths.iter().map(of).collect(), None);
+        let mut found: Vec<(usize, String)> = assignment
+            .processes
+            .iter()
+            .map(|(position, process)| {
+                let role = if process.role == Role::Counters { 'c' } else { 't' };
+                (*position, format!("{}{role}{}", process.rank, process.pass))
+            })
+            .collect();
+        found.sort();
+        (found.into_iter().map(|(_, of)| of).collect(), assignment)
+    }
+
+    #[test]
+    fn passes_in_folders_are_no_ranks() {
+        for (paths, expected) in [
+            // Passes alone: the first gives the kernels.
+            (&["+c/pass_1/n/51_results.db", "+c/pass_2/n/52_results.db"][..], &["0t0", "0c1"][..]),
+            (&["+pmc_1/n/51_results.db", "+pmc_2/n/52_results.db", "+pmc_10/n/49_results.db"], &["0t0", "0c1", "0c2"]),
+            (&["+c/pass_2/n/50.csv", "+c/pass_1/n/52.csv"], &["0c1", "0t0"]),
+            (&["+pass_1_results.db", "+pass_2_results.db"], &["0t0", "0c1"]),
+            // Next to a trace, wherever that is.
+            (&["t/n/49.db", "+pmc_1/n/51.db", "+pmc_2/n/52.db"], &["0t0", "0c0", "0c1"]),
+            (&["t/n/49.db", "+c/pass_1/n/51.db"], &["0t0", "0c0"]),
+            (&["c/n/49.db", "+c/pass_1/n/51.db", "+c/pass_2/n/52.db"], &["0t0", "0c0", "0c1"]),
+            // A job without counters is the trace.
+            (&["+pass_1/n/51.db", "pass_2/n/52.db", "+pass_3/n/53.db"], &["0c0", "0t0", "0c1"]),
+            // Several ranks, in the order of their paths.
+            (
+                &["+pass_1/n/51.db", "+pass_1/n/52.db", "+pass_2/n/61.db", "+pass_2/n/62.db"],
+                &["0t0", "1t0", "0c1", "1c1"],
+            ),
+            (
+                &["t/n/9.db", "t/n/10.db", "+pmc_1/n/51.db", "+pmc_1/n/52.db", "+pmc_2/n/8.db", "+pmc_2/n/11.db"],
+                &["0t0", "1t0", "0c0", "1c0", "0c1", "1c1"],
+            ),
+            // By the ranks that are recorded or named.
+            (
+                &["+pass_1/51.db@3", "+pass_1/52.db@2", "+pass_2/61.db@2", "+pass_2/62.db@3"],
+                &["3t0", "2t0", "2c1", "3c1"],
+            ),
+            (&["rank4/9.db", "rank5/8.db", "+rank4/pmc_1/51.db", "+rank5/pmc_1/41.db"], &["4t0", "5t0", "4c0", "5c0"]),
+            (&["t/rank4.db", "t/rank5.db", "+pmc_1/51.db", "+pmc_1/52.db"], &["4t0", "5t0", "4c0", "5c0"]),
+            (&["t/8.db@1", "t/9.db@0", "+pmc_1/51.csv", "+pmc_1/52.csv"], &["1t0", "0t0", "1c0", "0c0"]),
+            // A launcher without GPU work in each pass.
+            (&["pass_1/50.db", "+pass_1/51.db", "pass_2/60.db", "+pass_2/61.db"], &["0t0", "1t0", "0c0", "1c1"]),
+            // Runs next to one another.
+            (&["+a/pass_1/1.db", "+a/pass_2/2.db", "+b/pass_1/3.db", "+b/pass_2/4.db"], &["0t0", "0c1", "1t0", "1c1"]),
+            (&["a/t/1.db", "+a/pass_1/2.db", "b/t/3.db", "+b/pass_1/4.db"], &["0t0", "0c0", "1t0", "1c0"]),
+        ] {
+            let (found, assignment) = layout(paths);
+            assert_eq!(found, expected, "{paths:?}");
+            assert!(assignment.warnings.is_empty(), "{paths:?}: {:?}", assignment.warnings);
+        }
+    }
+
+    #[test]
+    fn other_numbers_of_folders_are_as_before() {
+        for (paths, expected) in [
+            (&["pass_1/1.db", "pass_2/2.db"][..], &["0t0", "1t0"][..]),
+            (&["+a/1.db", "+b/2.db"], &["0t0", "1t0"]),
+            (&["+compass_1/1.db", "+compass_2/2.db"], &["0t0", "1t0"]),
+            (&["+pass_1/1.db", "+pass_1/2.db"], &["0t0", "1t0"]),
+            (&["+pass_1x/1.db", "+pass_2x/2.db"], &["0t0", "1t0"]),
+            (&["+node_1/1.db@0", "+node_2/2.db@1"], &["0t0", "1t0"]),
+            // Passes that record other ranks are no repetitions.
+            (&["+pass_1/1.db@0", "+pass_2/2.db@1"], &["0t0", "1t0"]),
+        ] {
+            assert_eq!(layout(paths).0, expected, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn a_pass_that_lost_a_process_is_reported() {
+        let (found, assignment) = layout(&["+pass_1/51.db", "+pass_1/52.db", "+pass_2/61.db"]);
+        assert_eq!(found, ["0t0", "1t0", "0c1"]);
+        assert!(assignment.warnings[0].contains("other numbers of processes"), "{:?}", assignment.warnings);
+        // Recorded ranks leave no doubt.
+        let (found, assignment) = layout(&["+pass_1/51.db@0", "+pass_1/52.db@1", "+pass_2/61.db@1"]);
+        assert_eq!((found, assignment.warnings.len()), (["0t0", "1t0", "1c1"].map(str::to_owned).to_vec(), 0));
+        // A pass of which all processes inherited one rank.
+        let inherited = ["+pass_1/51.db@0", "+pass_1/52.db@0", "+pass_2/61.db@0", "+pass_2/62.db@0"];
+        assert_eq!(layout(&inherited).0, ["0t0", "1t0", "0c1", "1c1"]);
+    }
+
+    #[test]
+    fn passes_run_on_the_machines_of_their_ranks() {
+        let on = |path: &str, machine: &str, has_counters| ProcessFacts {
+            machine_key: machine.into(),
+            hostname: (!machine.starts_with("directory")).then(|| machine.to_owned()),
+            ..facts(path, None, has_counters)
+        };
+        let nodes = |all: Vec<ProcessFacts>| -> Vec<(usize, i64, i64)> {
+            let of = |(position, process): &(usize, Process)| (*position, process.rank, process.node);
+            assign(all, None).processes.iter().map(of).collect()
+        };
+        let hosts = [
+            on("t/1.db", "b", false),
+            on("t/2.db", "a", false),
+            on("pmc_1/3.db", "a", true),
+            on("pmc_1/4.db", "b", true),
+        ];
+        assert_eq!(nodes(hosts.to_vec()), [(0, 0, 0), (3, 0, 0), (1, 1, 1), (2, 1, 1)]);
+        let folders = [on("pmc_1/5.csv", "directory pmc_1", true), on("pmc_2/6.csv", "directory pmc_2", true)];
+        assert_eq!(nodes(folders.to_vec()), [(0, 0, 0), (1, 0, 0)]);
     }
 
     #[test]

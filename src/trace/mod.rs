@@ -10,6 +10,7 @@ cfg_if::cfg_if! {
         pub(crate) mod clocks;
         pub(crate) mod consumer;
         mod consumer_frames;
+        mod counter_passes;
         mod derivation;
         pub(crate) mod identity;
         mod info_tables;

@@ -20,6 +20,7 @@ mod compute_database;
 mod conversations;
 mod copies;
 mod copy_rates;
+mod counter_passes;
 mod counter_subsets;
 mod damaged_inputs;
 mod damaged_pages;
