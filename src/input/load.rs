@@ -177,7 +177,7 @@ impl Loaded {
             self.skipped.iter().filter(move |skipped| is_noted(skipped.class)).filter_map(Skipped::note)
         };
         notes.extend(noted(|class| class == Class::Summary));
-        drop_repeated(&mut found, &mut notes);
+        drop_repeated(&mut found, &mut notes, &options);
         drop_other_formats(&mut found, &mut notes);
         notes.extend(noted(|class| class != Class::Summary));
         let unreadable = self.skipped.iter().filter(|skipped| skipped.note().is_none());

@@ -1,28 +1,86 @@
 //! Captures that inputs have more than once: copies of a file, and the same process in several formats.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+use polars::prelude::{col, lit};
 
 use super::load::Located;
+use super::load_options::LoadOptions;
 use super::{compute_database, perfetto, rocprof_compute, rocprofv3_csv, rocprofv3_json};
+use crate::schema;
 use crate::schema::anomaly::{Anomaly, Severity};
-use crate::schema::facts::ProcessFacts;
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::process::{Clock, Process};
+use crate::trace::source::ReadContext;
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
 
-/// Keeps the first of captures given twice, as when a file was copied.
-pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
-    let mut seen: BTreeSet<Capture> = BTreeSet::new();
-    found.retain(|candidate| {
+/// Keeps the first of captures given twice, as when a file was copied. The profiler gives all its sessions with a process the same id:
+/// captures whose activity is apart in time are parts of that process, and all are kept.
+pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>, options: &LoadOptions) {
+    let mut seen: BTreeMap<Capture, Vec<usize>> = BTreeMap::new();
+    let mut is_kept = vec![true; found.len()];
+    for ((at, candidate), is_kept) in found.iter().enumerate().zip(&mut is_kept) {
         let facts = &candidate.found.facts;
-        let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
-        if repeated {
+        let Some(capture) = capture(facts) else { continue };
+        let known = seen.entry(capture).or_default();
+        let others = || known.iter().filter_map(|other| found.get(*other));
+        *is_kept = known.is_empty() || (facts.guid.is_some() && is_apart(candidate, others(), options));
+        if *is_kept {
+            known.push(at);
+        } else {
             let detail = "the same capture is passed more than once; it is read once";
             notes.push(note_about("repeated_capture", Severity::Warning, facts, detail));
         }
-        !repeated
-    });
+    }
+    let mut is_kept = is_kept.into_iter();
+    found.retain(|_| is_kept.next().unwrap_or(true));
 }
+
+/// Whether the activity of a process was recorded before or after that of all others.
+fn is_apart<'a>(candidate: &Located, mut others: impl Iterator<Item = &'a Located>, options: &LoadOptions) -> bool {
+    let Some((start, end)) = activity(candidate, options) else { return false };
+    others.all(|other| activity(other, options).is_some_and(|(first, last)| end < first || last < start))
+}
+
+/// First start and last end of what a process did; `None` if it did nothing, or its times cannot be read.
+fn activity(located: &Located, options: &LoadOptions) -> Option<(i64, i64)> {
+    let process = Process {
+        process: 0,
+        rank: 0,
+        node: 0,
+        role: Role::Trace,
+        pass: 0,
+        clock: Clock::default(),
+        gpus: BTreeMap::new(),
+        facts: located.found.facts.clone(),
+    };
+    let context = ReadContext {
+        process: &process,
+        categories: &options.categories,
+        threads: options.threads,
+        hint: None,
+        at_once: false,
+        rows: None,
+        keep: None,
+    };
+    let of_table = |name: &&str| -> Option<(i64, i64)> {
+        let table = schema::table(name)?;
+        let columns: Vec<_> = table.columns.iter().filter(|column| TIMES.contains(&column.name)).collect();
+        let frame = located.found.source.read(&context, table, &columns).ok()?.frame;
+        let times = [col(TIMES[0]).filter(col(TIMES[0]).gt(lit(0))).min(), col(TIMES[1]).max()];
+        let found = frame.select(times).collect().ok()?;
+        let time = |name: &str| found.column(name).ok()?.i64().ok()?.get(0);
+        Some((time(TIMES[0])?, time(TIMES[1])?))
+    };
+    let spans = TABLES.iter().filter_map(of_table);
+    spans.reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
+}
+
+/// Tables of what a process did, and the columns of their times.
+const TABLES: [&str; 4] = ["kernels", "memory_copies", "memory_allocations", "regions"];
+const TIMES: [&str; 2] = ["start_ns", "end_ns"];
 
 /// Process id, start and machine of a process.
 type Run = (i64, Option<i64>, String);

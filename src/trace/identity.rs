@@ -5,6 +5,7 @@ use std::path::Path;
 
 use regex::Regex;
 
+use super::attach_sessions::earlier_sessions;
 use super::counter_passes::CounterPasses;
 use super::path_ranks::rank_in_names;
 use crate::schema::facts::{ProcessFacts, Role};
@@ -37,7 +38,7 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
     });
 
     let known: Vec<&ProcessFacts> = order.iter().map(|(_, facts)| facts).collect();
-    let related = Related { passes: CounterPasses::find(&known), sessions: vec![None; known.len()] };
+    let related = Related { passes: CounterPasses::find(&known), sessions: earlier_sessions(&known) };
     let claims: Vec<Option<i64>> =
         known.iter().map(|facts| rank_from.and_then(|regex| rank_in_path(regex, &facts.path))).collect();
     let mut claims = if rank_from.is_some() {
@@ -76,6 +77,7 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
         ));
     }
     notes.extend(about_passes(repeated.first.iter().flatten().count()));
+    notes.extend(about_sessions(related.sessions.iter().flatten().count()));
     if repeated.uneven > 0 {
         warnings.push(UNEVEN_PASSES.to_owned());
     }
@@ -135,6 +137,14 @@ fn about_passes(repeated: usize) -> Option<String> {
             if repeated == 1 { "process is a counter pass" } else { "processes are counter passes" },
             if repeated == 1 { "it" } else { "them" },
         )
+    })
+}
+
+fn about_sessions(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        let sessions =
+            if count == 1 { "1 trace is a later session" } else { &format!("{count} traces are later sessions") };
+        format!("{sessions} with a process that the profiler was attached to before, and of the same rank")
     })
 }
 

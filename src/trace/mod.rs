@@ -7,6 +7,7 @@ pub(crate) mod selection;
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         pub(crate) mod alignment;
+        mod attach_sessions;
         pub(crate) mod clocks;
         pub(crate) mod consumer;
         mod consumer_frames;

@@ -10,6 +10,7 @@
 )]
 
 mod ask;
+mod attach_sessions;
 mod cache;
 mod cases;
 mod charts;
