@@ -17,7 +17,7 @@ WITH markers AS (
     SELECT
         {{ keys_of('r') }}COALESCE(r.message, CAST(r.name AS VARCHAR)) AS message,
         CASE
-            WHEN CAST(r.name AS VARCHAR) LIKE 'roctxProcessRange%' OR CAST(r.name AS VARCHAR) LIKE 'roctxRangeStart%' THEN 'process'
+            WHEN CAST(r.name AS VARCHAR) IN ('roctxProcessRange', 'roctxProcessRangeA', 'roctxRangeStart', 'roctxRangeStartA') THEN 'process'
             ELSE 'thread'
         END AS kind,
         r.duration_ns

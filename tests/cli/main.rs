@@ -64,6 +64,7 @@ mod library;
 mod long_tables;
 mod manifest;
 mod manners;
+mod marker_names;
 mod matrix_products;
 mod mcp;
 mod messages;

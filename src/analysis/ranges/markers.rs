@@ -11,14 +11,36 @@ const NO_RANGE: [&str; 6] =
 /// Categories of such calls, where the name is the text of the record.
 const NO_RANGE_CATEGORIES: [&str; 2] = ["MARKER_CONTROL", "MARKER_NAME"];
 
+/// What rocprofv3 calls a range that is pushed and popped.
+pub(crate) const THREAD_RANGE: &str = "roctxThreadRangeA";
+/// What it calls one that is started and stopped.
+pub(crate) const PROCESS_RANGE: &str = "roctxProcessRangeA";
+
+/// Names of other operations.
+const OTHERS: [&str; 2] = ["roctxThreadRange", "roctxRangePush"];
+
+/// Whether a name is that of an operation which starts with `prefix`. Texts of markers can start so too, such as `roctxMark-test`.
+fn is_of(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| {
+        !rest.starts_with(|first: char| first.is_ascii_lowercase())
+            && rest.bytes().all(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// Whether a name is that of an operation of ROCTx, not a text.
+pub(crate) fn is_operation(name: &str) -> bool {
+    OF_PROCESS.iter().chain(&NO_RANGE).chain(&OTHERS).any(|prefix| is_of(name, prefix))
+}
+
 /// Whether an operation of that name opens a range of the whole process.
 pub(crate) fn is_process_range(name: &str) -> bool {
-    OF_PROCESS.iter().any(|prefix| name.starts_with(prefix))
+    OF_PROCESS.iter().any(|prefix| is_of(name, prefix))
 }
 
 /// Whether a record of that name and of the domain `marker` is a range.
 pub(crate) fn is_range(name: &str) -> bool {
-    !NO_RANGE.iter().any(|prefix| name.starts_with(prefix))
+    !NO_RANGE.iter().any(|prefix| is_of(name, prefix))
 }
 
 /// Whether records of that category are ranges.
@@ -42,9 +64,20 @@ mod tests {
             ("roctxRangeStop", false, true),
             ("roctxProfilerPause", false, true),
             ("roctxNameOsThread", false, true),
+            ("roctxNameOsThreadA", false, true),
             ("UserMarker", false, false),
+            ("roctxMark-test", false, false),
+            ("roctxMarker 5", false, false),
+            ("roctxRangePop of the loop", false, false),
+            ("roctxProcessRange_3", false, false),
         ] {
             assert_eq!((is_process_range(name), is_range(name)), (of_process, !no_range), "{name}");
+        }
+        for name in ["roctxThreadRangeA", "roctxRangePushEx", "roctxMarkA", "roctxProfilerResume"] {
+            assert!(is_operation(name), "{name}");
+        }
+        for name in ["roctxMark-test", "roctxThreadRange 7", "phase", "roctxRangepush"] {
+            assert!(!is_operation(name), "{name}");
         }
         assert!(!is_range_category("MARKER_CONTROL_API") && is_range_category("MARKER_CORE_RANGE_API"));
     }

@@ -11,6 +11,7 @@ use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
 use super::owners::OwnerCache;
+use super::tables::marker_names::MarkerNames;
 use crate::columns::reading::RowRange;
 use crate::columns::values::integers;
 use crate::input::common::sqlite::{Columns, integer, text, type_mismatches};
@@ -26,6 +27,7 @@ pub(crate) struct Lookups {
     no_instants: OnceLock<()>,
     /// Ranges of regions that all have a length, by their first rows.
     lasting: Mutex<BTreeMap<i64, i64>>,
+    marker_names: OnceLock<MarkerNames>,
     /// Who owns arguments.
     pub owners: OwnerCache,
     /// The events, shared with other partitions.
@@ -89,6 +91,7 @@ impl Lookups {
             threads: OnceLock::new(),
             no_instants: OnceLock::new(),
             lasting: Mutex::default(),
+            marker_names: OnceLock::new(),
             owners: OwnerCache::default(),
             events,
         }
@@ -129,6 +132,15 @@ impl Lookups {
             return self.strings(database, threads);
         }
         read_texts(&self.categories, database, CATEGORIES, "name", 1)
+    }
+
+    /// The ranges that are named by their text.
+    pub(crate) fn marker_names(&self, database: &Database, threads: usize) -> Result<&MarkerNames> {
+        if let Some(names) = self.marker_names.get() {
+            return Ok(names);
+        }
+        let names = MarkerNames::read(self, database, threads)?;
+        Ok(self.marker_names.get_or_init(|| names))
     }
 
     /// What is odd about the texts that were read so far.

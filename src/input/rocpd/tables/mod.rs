@@ -8,6 +8,7 @@ pub(crate) mod event_columns;
 pub(crate) mod hint;
 pub(crate) mod info;
 pub(crate) mod launches;
+pub(crate) mod marker_names;
 pub(crate) mod marks;
 pub(crate) mod pc_samples;
 pub(crate) mod regions;

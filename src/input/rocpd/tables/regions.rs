@@ -5,6 +5,7 @@ use polars::prelude::*;
 
 use super::event_columns::{EVENT_COLUMNS, put_event_columns, with_unknown};
 use super::hint;
+use crate::analysis::ranges::markers::{PROCESS_RANGE, THREAD_RANGE};
 use crate::columns::frames::dictionary_column_at;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 use crate::input::common::{Texts, count_first};
@@ -59,8 +60,19 @@ fn put_region_name(
     if !assembly.wants(&["name"]) {
         return Ok(());
     }
-    let (dictionary, unknown) = with_unknown(strings);
-    let codes: Vec<IdxSize> = names.iter().map(|id| strings.position(id).unwrap_or(unknown) as IdxSize).collect();
+    let (mut dictionary, unknown) = with_unknown(strings);
+    let mut codes: Vec<IdxSize> = names.iter().map(|id| strings.position(id).unwrap_or(unknown) as IdxSize).collect();
+    let by_text = assembly.lookups.marker_names(assembly.database, assembly.context.threads)?;
+    if !by_text.is_empty() {
+        let operations = [THREAD_RANGE, PROCESS_RANGE];
+        let first = dictionary.len();
+        dictionary.extend(operations.map(|name| Some(name.to_owned())));
+        for (code, id) in codes.iter_mut().zip(ids.iter()) {
+            let operation = id.and_then(|id| by_text.operation(id));
+            let place = operation.and_then(|operation| operations.iter().position(|known| *known == operation));
+            *code = place.map_or(*code, |place| (first + place) as IdxSize);
+        }
+    }
     let (count, first) = count_first(codes.iter().map(|code| *code == unknown as IdxSize), ids);
     let column = dictionary_column_at("name", &dictionary, &IdxCa::from_vec("".into(), codes))?;
     assembly.put("name", column);
