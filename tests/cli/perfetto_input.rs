@@ -77,6 +77,31 @@ fn comes_back(input: &str, options: &[&str]) {
     }
 }
 
+/// A merged trace next to its parts: the packets of both, one after the other, as rocprofiler-systems merges them.
+#[test]
+fn a_merged_trace_next_to_its_parts_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts: Vec<Vec<u8>> = ["0", "1"]
+        .iter()
+        .map(|rank| {
+            let path = folder.path().join(format!("perfetto-trace-{rank}.proto"));
+            let shown = path.to_str().unwrap();
+            succeed(&["convert", "-q", "fixtures/two_nodes", "--rank", rank, "--to", "pftrace", "-o", shown]);
+            fs::read(&path).unwrap()
+        })
+        .collect();
+    let input = folder.path().to_str().unwrap();
+    let counts = || ["kernels", "processes"].map(|table| number(&format!("SELECT COUNT(*) AS n FROM {table}"), input));
+    let expected = counts();
+    assert_eq!(expected[1], 2);
+    for name in ["merged.proto", "zmerged.proto"] {
+        fs::write(folder.path().join(name), parts.concat()).unwrap();
+        assert_eq!(counts(), expected, "{name}");
+    }
+    let said = run(&["table", "kernel_summary", input]).stderr;
+    assert!(said.contains("more than once"), "{said}");
+}
+
 #[test]
 fn our_own_export_comes_back() {
     comes_back("fixtures/two_nodes", &[]);

@@ -13,7 +13,7 @@ use crate::text::fnv::fnv1a;
 const RANK: &str = "rank ";
 const PID: &str = "pid ";
 
-/// The facts about a process of a file; `number` is its place in the file.
+/// The facts about a process of a file; `number` is its place in the file, which distinguishes processes without rows.
 pub(crate) fn facts(process: &Process, number: usize, writer: Writer, shown: &str, source: &str) -> ProcessFacts {
     let track = &process.track;
     let own = writer == Writer::Wavesieve;
@@ -28,7 +28,7 @@ pub(crate) fn facts(process: &Process, number: usize, writer: Writer, shown: &st
     };
     let command = if track.command.is_empty() { program } else { track.command.join(" ") };
     ProcessFacts {
-        content_hash: content_hash(process, number),
+        content_hash: if process.has_rows() { content_hash(process) } else { format!("empty {number}") },
         machine_key: host.clone().unwrap_or_default(),
         hostname: host,
         pid: label_pid.filter(|_| own).or(track.pid).unwrap_or(-1),
@@ -55,14 +55,19 @@ pub(crate) fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     is_near && facts.pid >= 0 && facts.pid == other.pid
 }
 
-/// A hash of the place of a process in its file, and of the times and numbers of its rows.
-fn content_hash(process: &Process, number: usize) -> String {
-    let mut bytes = number.to_le_bytes().to_vec();
-    for rows in &process.rows {
+/// A hash of the times and numbers of the rows of a process, whatever else is in its file and in which order: a merged trace has the
+/// processes of its parts.
+fn content_hash(process: &Process) -> String {
+    let mut bytes: Vec<u8> = process.track.name.bytes().collect();
+    for word in &process.track.command {
+        bytes.extend(word.bytes());
+    }
+    for rows in process.rows.iter().chain([&process.values]) {
         bytes.extend(rows.height().to_le_bytes());
         let both = rows.column(Field::Start).zip(rows.column(Field::End));
-        let sum = both.fold(0_i64, |sum, (start, end)| {
-            sum.wrapping_mul(31).wrapping_add(start.unwrap_or(0)).wrapping_mul(31).wrapping_add(end.unwrap_or(0))
+        let sum = both.fold(0_u64, |sum, (start, end)| {
+            let times = [start.unwrap_or(0).to_le_bytes(), end.unwrap_or(0).to_le_bytes()].concat();
+            sum.wrapping_add(fnv1a(&times))
         });
         bytes.extend(sum.to_le_bytes());
     }

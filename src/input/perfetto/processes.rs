@@ -40,7 +40,8 @@ impl Process {
         self.rows.get(role as usize)
     }
 
-    fn has_rows(&self) -> bool {
+    /// Whether anything was recorded of it.
+    pub(crate) fn has_rows(&self) -> bool {
         self.rows.iter().any(|rows| rows.height() > 0) || self.values.height() > 0
     }
 }
