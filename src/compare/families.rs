@@ -71,6 +71,21 @@ mod tests {
         );
         same("miopenSp3AsmConv_v30_3_1_gfx942_fp16_dot2_stride1", "miopenSp3AsmConv_v30_2_6_gfx90a_fp16_dot2_stride1");
         same("gemm_kernel.kd", "gemm_kernel");
+        same(
+            "__omp_offloading_30_57b8f__QMlaplacian_modPlaplacian_l21",
+            "__omp_offloading_10302_8e818f__QMlaplacian_modPlaplacian_l21",
+        );
+        same("__omp_offloading_fd00_1f3a_main_l12.kd", "__omp_offloading_30_2b_main_l12");
+        same(
+            "void Kokkos::Experimental::Impl::hip_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<run()::{lambda(int)#1}, \
+             Kokkos::RangePolicy<Kokkos::Experimental::HIP>, Kokkos::Experimental::HIP>, 1024u, 1u>(int)",
+            "void Kokkos::Impl::hip_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<run()::{lambda(int)#2}, \
+             Kokkos::RangePolicy<Kokkos::HIP>, Kokkos::HIP>, 1024u, 1u>(int)",
+        );
+        same(
+            "typeinfo name for main::{lambda(sycl::_V1::handler&)#1}",
+            "typeinfo name for main::{lambda(sycl::_V2::handler&)#3}",
+        );
         same("void f<g()::{lambda(int)#1}>(int)", "void f<g()::{lambda(int)#2}>(int)");
     }
 
@@ -84,5 +99,8 @@ mod tests {
         other("void f<float>(int)", "void f<double>(int)");
         other("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)");
         other("vectorized_elementwise_kernel<4, add>", "vectorized_elementwise_kernel<8, add>");
+        other("__omp_offloading_30_57b8f_main_l21", "__omp_offloading_30_57b8f_main_l42");
+        other("__omp_offloading_30_57b8f_main_l21", "__omp_offloading_30_57b8f_step_l21");
+        other("void Kokkos::Impl::f<Kokkos::HIP>(int)", "void Kokkos::Impl::f<Kokkos::Serial>(int)");
     }
 }
