@@ -289,6 +289,51 @@ fn an_analysis_is_not_read_next_to_its_workload() {
     assert_eq!(formats, [json!({"format": "rocprofiler-compute"})]);
 }
 
+/// Schema 1.3.0 has the same tables, and one of PC samples with a row for each instruction of a kernel.
+#[test]
+fn schema_1_3_is_read() {
+    let samples = "PRAGMA foreign_keys = OFF;
+        DROP TABLE compute_instruction_sample; DROP TABLE compute_instruction_sample_type; DROP TABLE compute_pc_sample_stall_reason;
+        DROP TABLE compute_pc_sample_stall_reason_type; DROP TABLE compute_pc_sample_state; DROP TABLE compute_instruction_line;
+        DROP TABLE compute_code_object_store;
+        CREATE TABLE compute_pcsampling (pc_sampling_uuid INTEGER NOT NULL, kernel_uuid INTEGER NOT NULL, source VARCHAR, instruction VARCHAR,
+            count INTEGER, \"offset\" INTEGER, count_issue INTEGER, count_stall INTEGER, stall_reason JSON, PRIMARY KEY (pc_sampling_uuid));
+        INSERT INTO compute_pcsampling SELECT 1, kernel_uuid, 'app.cpp:12', 's_waitcnt vmcnt(0)', 10, 64, 3, 7, '{\"WAITCNT\": 5, \"OTHER\": 2}'
+            FROM compute_kernel ORDER BY kernel_uuid LIMIT 1;
+        UPDATE compute_metadata SET schema_version = '1.3.0'";
+    let (old, new) = (database(&[ROWS, samples]), analysis());
+    for statement in [
+        "SELECT process, dispatch_id, kernel_name, start_ns, end_ns FROM kernels ORDER BY process, dispatch_id",
+        "SELECT process, metric_id, value_name, value FROM recorded_metrics WHERE table_name IS DISTINCT FROM 'PC sampling' \
+         ORDER BY process, metric_id, kernel_id, value_name, value",
+    ] {
+        assert_eq!(sql(statement, &old.path), sql(statement, &new.path), "{statement}");
+    }
+    let found = sql(
+        "SELECT metric, sub_table_name, value_name, value FROM recorded_metrics WHERE table_name = 'PC sampling' ORDER BY value_name",
+        &old.path,
+    );
+    let values: Vec<String> = found.iter().map(|row| format!("{} {}", row["value_name"], row["value"])).collect();
+    assert_eq!(
+        values,
+        [
+            "\"issued\" 3.0",
+            "\"samples\" 10.0",
+            "\"stall_reason OTHER\" 2.0",
+            "\"stall_reason WAITCNT\" 5.0",
+            "\"stalled\" 7.0"
+        ]
+    );
+    assert!(
+        found.iter().all(|row| row["metric"] == "s_waitcnt vmcnt(0)" && row["sub_table_name"] == "app.cpp:12"),
+        "{found:?}"
+    );
+    let check = run(&["check", &old.path]).stdout;
+    for unexpected in ["missing_table", "unknown_table", "unknown_column", "unknown_version"] {
+        assert!(!check.contains(unexpected), "{check}");
+    }
+}
+
 #[test]
 fn other_schemas_are_named() {
     for (version, code) in [("1.2.0", 3), ("3.0.0", 3), ("20.1", 3), ("2.1.0", 0)] {
@@ -296,7 +341,7 @@ fn other_schemas_are_named() {
         let outcome = run(&["info", &built.path]);
         assert_eq!(outcome.code, code, "{version}: {}", outcome.stderr);
         if code == 3 {
-            let wanted = format!("schema {version}, but only schema 2 is read");
+            let wanted = format!("schema {version}, but only schema 2 and 1.3 are read");
             assert!(
                 outcome.stderr.contains(&wanted) && outcome.stderr.contains("workload folder"),
                 "{}",

@@ -10,7 +10,7 @@ use crate::input::common::sqlite::{TableShape, declarations, shape};
 /// What the names of all tables begin with.
 pub(crate) const PREFIX: &str = "compute_";
 
-/// Tables of schema 2.0.0 without [`PREFIX`], with their keys and other columns.
+/// Tables of schemas 2.0.0 and 1.3 without [`PREFIX`], with their keys and other columns.
 const TABLES: &[(&str, &str, &[&str])] = &[
     (
         "workload",
@@ -71,11 +71,29 @@ const TABLES: &[(&str, &str, &[&str])] = &[
         "instruction_sample_uuid",
         &["pc_sample_state_uuid", "instruction_sample_type_uuid", "count"],
     ),
+    (
+        OLD_SAMPLES,
+        "pc_sampling_uuid",
+        &["kernel_uuid", "source", "instruction", "count", "offset", "count_issue", "count_stall", "stall_reason"],
+    ),
     ("metadata", "id", &["compute_version", "git_version", "schema_version"]),
 ];
 
+/// The table of PC samples of schema 1.3, and those that schema 2 has for them.
+const OLD_SAMPLES: &str = "pcsampling";
+const SAMPLES: [&str; 7] = [
+    "code_object_store",
+    "instruction_line",
+    "pc_sample_state",
+    "pc_sample_stall_reason_type",
+    "pc_sample_stall_reason",
+    "instruction_sample_type",
+    "instruction_sample",
+];
+
 /// Tables to whose keys nothing refers, so that any key will do.
-const COUNTED: [&str; 7] = [
+const COUNTED: [&str; 8] = [
+    OLD_SAMPLES,
     "dispatch",
     "kernel_roofline_data",
     "workload_roofline_data",
@@ -130,7 +148,9 @@ impl Container {
                 None => container.unknown_tables.push(name),
             }
         }
-        let missing = TABLES.iter().filter(|(base, ..)| !container.tables.contains_key(base));
+        let is_old = container.tables.contains_key(OLD_SAMPLES);
+        let is_expected = |base: &str| if is_old { !SAMPLES.contains(&base) } else { base != OLD_SAMPLES };
+        let missing = TABLES.iter().filter(|(base, ..)| is_expected(base) && !container.tables.contains_key(base));
         container.missing_tables = missing.map(|(base, ..)| format!("{PREFIX}{base}")).collect();
         Ok(container)
     }

@@ -9,7 +9,7 @@ use super::owner::OwnedBy;
 use super::reading::Reading;
 use super::recorded::{Metric, Recorded};
 use crate::input::common::IdIndex;
-use crate::input::common::sqlite::{integer, text};
+use crate::input::common::sqlite::{Wanted, integer, text};
 use crate::schema::anomaly::Severity;
 
 const TABLE: &str = "PC sampling";
@@ -37,6 +37,7 @@ type Lines = BTreeMap<i64, Option<Line>>;
 /// # Errors
 /// When nothing of a table can be read.
 pub(crate) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
+    read_by_kernel(reading, recorded)?;
     let lines = read_lines(reading, recorded)?;
     let (states, mut lost) = read_states(reading, recorded, &lines)?;
     for details in DETAILS {
@@ -46,6 +47,44 @@ pub(crate) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result
     if reading.owner.is_main {
         let detail = "counts of PC samples refer to an instruction that is missing; they are left out";
         reading.note("missing_instruction", Severity::Warning, lost, None, detail);
+    }
+    Ok(())
+}
+
+/// Adds the counts of schema 1.3, which has one row for each instruction of a kernel.
+fn read_by_kernel(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
+    let counts = [("count", COUNTS[0].1), ("count_issue", COUNTS[1].1), ("count_stall", COUNTS[2].1)];
+    let wanted: Vec<Wanted> = ["source", "instruction", "stall_reason"]
+        .map(text)
+        .into_iter()
+        .chain(counts.map(|(column, _)| integer(column)))
+        .chain([integer("offset")])
+        .collect();
+    let rows = reading.read_own("pcsampling", OwnedBy::Kernel, &wanted)?;
+    let (kernels, offsets) = (rows.integers("kernel_uuid"), rows.integers("offset"));
+    let texts = ["source", "instruction", "stall_reason"].map(|name| rows.texts(name));
+    let columns = counts.map(|(column, name)| (rows.integers(column), name));
+    for row in 0..rows.height {
+        let [source, instruction, reasons] = texts.each_ref().map(|column| column.get(row).map(str::to_owned));
+        let offset = offsets.get(row).map_or_else(|| "unknown".to_owned(), |offset| format!("{offset:#x}"));
+        let metric = recorded.add_metric(Metric {
+            id: Some(format!("pc.unknown.{offset}")),
+            name: instruction,
+            table: Some(TABLE.to_owned()),
+            sub_table: source,
+            description: None,
+            unit: Some("samples".to_owned()),
+        });
+        let mut add = |name: &str, count: f64| recorded.add(kernels.get(row), Some(metric), Some(name), Some(count));
+        for (counts, name) in &columns {
+            if let Some(count) = counts.get(row) {
+                add(name, count as f64);
+            }
+        }
+        let reasons = reasons.and_then(|text| serde_json::from_str::<BTreeMap<String, f64>>(&text).ok());
+        for (reason, count) in reasons.into_iter().flatten() {
+            add(&format!("{} {reason}", DETAILS[0].3), count);
+        }
     }
     Ok(())
 }

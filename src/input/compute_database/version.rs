@@ -6,8 +6,10 @@ use crate::input::common::sqlite::printed;
 
 /// The schema whose tables this reader knows.
 const KNOWN_MAJOR: u32 = 2;
+/// The first of the schemas before it with the same tables, but for PC samples: rocprofiler-compute 3.5 to 3.8.
+const OLDEST: (u32, u32) = (1, 3);
 /// Schemas of which every table and column is known.
-const KNOWN_PREFIX: &str = "2.0.";
+const KNOWN_PREFIXES: [&str; 2] = ["2.0.", "1.3."];
 /// How this program names itself where rocprofiler-compute writes its version.
 const OWN_NAME: &str = "wavesieve ";
 
@@ -34,10 +36,13 @@ impl Version {
     /// Why the file is not read, if it states another schema. What is no number states none.
     pub(crate) fn refusal(&self) -> Option<String> {
         let schema = self.schema.as_deref()?;
-        let major: u32 = schema.split('.').next()?.parse().ok()?;
-        (major != KNOWN_MAJOR).then(|| {
+        let mut parts = schema.split('.').map(|part| part.parse::<u32>().ok());
+        let major = parts.next()??;
+        let minor = parts.next().flatten().unwrap_or(0);
+        let is_older = major == OLDEST.0 && minor >= OLDEST.1;
+        (major != KNOWN_MAJOR && !is_older).then(|| {
             format!(
-                "a rocprofiler-compute analysis database of schema {schema}, but only schema 2 is read; name the workload \
+                "a rocprofiler-compute analysis database of schema {schema}, but only schema 2 and 1.3 are read; name the workload \
                  folder that it was made from, or analyze that again with a rocprof-compute that writes schema 2"
             )
         })
@@ -46,7 +51,7 @@ impl Version {
     /// What to report if not all of the schema is known.
     pub(crate) fn warning(&self) -> Option<String> {
         match self.schema.as_deref() {
-            Some(schema) if schema.starts_with(KNOWN_PREFIX) || schema == "2" => None,
+            Some(schema) if KNOWN_PREFIXES.iter().any(|known| schema.starts_with(known)) || schema == "2" => None,
             Some(schema) => {
                 Some(format!("the file states schema {schema}; it was read as 2.0.0, further columns were ignored"))
             }
@@ -74,7 +79,10 @@ mod tests {
             ("2.0.0", false, false),
             ("2.0.7", false, false),
             ("2.1.0", false, true),
+            ("1.3.0", false, false),
+            ("1.4.0", false, true),
             ("1.2.0", true, true),
+            ("1", true, true),
             ("20", true, true),
             ("text", false, true),
         ] {
