@@ -5,8 +5,8 @@ use polars::prelude::*;
 
 use crate::columns::frames::{constant_cat, dictionary_column, rows_named, text_column_from_dictionary};
 use crate::columns::values::integers;
-use crate::derive::ranging::range_forest::{Range, RangeForest, needs, own_times};
-use crate::derive::{Build, DerivedTable, Frames, Rows, RowsWhen, WhyEmpty, column, needed};
+use crate::derive::ranging::range_forest::{self, Range, RangeForest, own_times};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
 
@@ -19,6 +19,17 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ),
     ..DerivedTable::new(&tables::ranging::OPERATORS, needs, Build::Alone(build))
 };
+
+/// What ranges need, and the ids by which work names its operator.
+fn needs() -> Needs {
+    let mut needs = range_forest::needs();
+    for (table, columns) in &mut needs {
+        if matches!(*table, "regions" | "kernels") {
+            columns.push("external_id");
+        }
+    }
+    needs
+}
 
 /// How functions of Python that are modules are named.
 const MODULE: &str = "nn.Module: ";
@@ -38,7 +49,7 @@ fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
 /// What nests of the chosen regions: each with what was launched in it, with and without those that lie in it.
 fn table(frames: &Frames, kind: &str, choose: &dyn Fn(&DataFrame) -> Result<BooleanChunked>) -> Result<DataFrame> {
     let chosen = choose(needed(frames, "regions")?)?;
-    let mut forest = RangeForest::of_regions(frames, &chosen)?;
+    let mut forest = RangeForest::of_operators(frames, &chosen)?;
     let own: Vec<_> = forest.ranges.iter().map(|range| range.work).collect();
     let self_ns = own_times(&forest.ranges)?;
     forest.add_up();

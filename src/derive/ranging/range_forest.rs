@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use fnv::FnvHashMap;
 use itertools::izip;
 use polars::prelude::*;
 
@@ -101,6 +102,19 @@ impl RangeForest {
     /// # Errors
     /// Those of [`RangeForest::from_frames`].
     pub(crate) fn of_regions(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
+        Self::build(tables, chosen, false)
+    }
+
+    /// Builds the forest of operators, whose external ids the work that they launched has too: these decide where no call is known, and
+    /// where clocks that differ put the call next to its operator.
+    ///
+    /// # Errors
+    /// Those of [`RangeForest::from_frames`].
+    pub(crate) fn of_operators(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
+        Self::build(tables, chosen, true)
+    }
+
+    fn build(tables: &Frames, chosen: &BooleanChunked, by_external_id: bool) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let work = LaunchedWork::from_frames(tables)?;
         let mut messages = Messages::default();
@@ -132,7 +146,11 @@ impl RangeForest {
         }
         let paths = name_paths(&mut ranges, &messages);
         let range_of = |launched: &Launched| range_of_call.get(launched.call()? as usize).copied();
-        let range_of: Vec<u32> = work.launched.iter().map(|launched| range_of(launched).unwrap_or(NO_RANGE)).collect();
+        let mut range_of: Vec<u32> =
+            work.launched.iter().map(|launched| range_of(launched).unwrap_or(NO_RANGE)).collect();
+        if by_external_id {
+            NamedOperators::from_frames(tables, &ranges)?.correct(&work, &ranges, &mut range_of);
+        }
         for (launched, range) in work.launched.iter().zip(&range_of) {
             if let Some(range) = ranges.get_mut(*range as usize) {
                 range.work.add(launched);
@@ -176,6 +194,58 @@ impl RangeForest {
             };
             if let Some(parent) = self.ranges.get_mut(parent as usize) {
                 parent.work.join(&work);
+            }
+        }
+    }
+}
+
+/// Distance up to which a call may lie next to the operator whose id it has: what clocks of the profiler's parts differ by.
+const MAX_CLOCK_ERROR_NS: i64 = 100_000;
+
+/// Operators by the external ids of what they launch.
+struct NamedOperators {
+    /// Position of the operator with an id, or [`NO_RANGE`] for several.
+    by_id: FnvHashMap<i64, u32>,
+    of_kernels: I64Values,
+    of_regions: I64Values,
+}
+
+impl NamedOperators {
+    fn from_frames(tables: &Frames, ranges: &[Range]) -> Result<Self> {
+        let regions = needed(tables, "regions")?;
+        let ids = |table: &DataFrame| Ok::<_, anyhow::Error>(I64Values::new(table.column("external_id")?.i64()?));
+        let (of_regions, of_kernels) = (ids(regions)?, ids(needed(tables, "kernels")?)?);
+        let keys = I64Values::new(regions.column("region_id")?.i64()?);
+        let named: FnvHashMap<i64, u32> = ranges.iter().map(|range| range.region_id).zip(0..).collect();
+        let mut by_id: FnvHashMap<i64, u32> = FnvHashMap::default();
+        for (id, key) in of_regions.iter().zip(keys.iter()) {
+            let (Some(id), Some(position)) = (id.filter(|id| *id > 0), key.and_then(|key| named.get(&key))) else {
+                continue;
+            };
+            by_id.entry(id).and_modify(|known| *known = NO_RANGE).or_insert(*position);
+        }
+        Ok(Self { by_id, of_kernels, of_regions })
+    }
+
+    /// Moves work to the operators that its ids name.
+    fn correct(&self, work: &LaunchedWork, ranges: &[Range], range_of: &mut [u32]) {
+        if self.by_id.is_empty() {
+            return;
+        }
+        for (launched, place) in work.launched.iter().zip(range_of) {
+            let call = launched.call().and_then(|number| work.calls.at(number));
+            let own = if launched.is_copy { None } else { self.of_kernels.get(launched.row()) };
+            let of_call = || call.and_then(|call| self.of_regions.get(call.row as usize));
+            let Some(position) = own.or_else(of_call).and_then(|id| self.by_id.get(&id)) else { continue };
+            let Some(range) = ranges.get(*position as usize) else { continue };
+            let is_next_to = |start_ns: i64| {
+                let Extent { start_ns: first_ns, end_ns: last_ns } = range.extent;
+                let is_inside = (first_ns..last_ns).contains(&start_ns);
+                let distance_ns = first_ns.saturating_sub(start_ns).max(start_ns.saturating_sub(last_ns));
+                !is_inside && distance_ns <= MAX_CLOCK_ERROR_NS
+            };
+            if call.is_none_or(|call| call.tid == range.tid && is_next_to(call.start_ns)) {
+                *place = *position;
             }
         }
     }
