@@ -126,6 +126,10 @@ pub(crate) struct Message {
     pub element_type: Option<usize>,
     /// Number of the collective on its communicator, which all ranks count alike, where it is recorded.
     pub sequence: Option<i64>,
+    /// Whether it goes from one rank to another.
+    pub is_pair: bool,
+    /// The rank that sends what is received, or receives what is sent, where it is recorded.
+    pub peer: Option<i64>,
 }
 
 fn facts() -> &'static Facts {
@@ -190,6 +194,9 @@ fn bytes_of(count: i64, element_type: Option<usize>) -> Option<i64> {
 pub(crate) const COLLECTIVE: &str = "Collective name";
 pub(crate) const GROUP: [&str; 2] = ["Process Group Name", "Process Group Ranks"];
 pub(crate) const GROUP_SIZE: &str = "Group size";
+/// The ranks that a message comes from and goes to.
+const PEERS: [&str; 2] = ["Src Rank", "Dst Rank"];
+const SEND_RECEIVE: &str = "send_receive";
 const ELEMENT_TYPE: &str = "dtype";
 const SEQUENCE: &str = "Seq";
 
@@ -198,7 +205,14 @@ pub(crate) fn describes_collective(argument: &str) -> bool {
     let elements = || operations().iter().filter_map(|operation| operation.elements.as_deref());
     [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE, SEQUENCE].contains(&argument)
         || GROUP.contains(&argument)
+        || PEERS.contains(&argument)
         || elements().any(|name| name == argument)
+}
+
+/// The ranks of a group, as PyTorch lists them.
+pub(crate) fn ranks_in(text: &str) -> Option<Vec<i64>> {
+    let listed = text.trim().strip_prefix('[')?.strip_suffix(']')?;
+    listed.split(',').map(number).collect()
 }
 
 impl Message {
@@ -223,7 +237,10 @@ impl Message {
         };
         let receives = name.eq_ignore_ascii_case("recv");
         let sequence = argument(SEQUENCE).and_then(number);
-        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence })
+        let is_pair = operation.name == SEND_RECEIVE;
+        let [source, destination] = PEERS;
+        let peer = argument(if receives { source } else { destination }).and_then(number).filter(|rank| *rank >= 0);
+        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence, is_pair, peer })
     }
 
     /// What a call with these arguments gives; `None` for calls that move nothing.
@@ -245,7 +262,8 @@ impl Message {
             _ => Err(Sizes::NoArguments),
         };
         let receives = is_one_of(call, &operation.receives);
-        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence: None })
+        let (sequence, is_pair, peer) = (None, operation.name == SEND_RECEIVE, None);
+        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence, is_pair, peer })
     }
 }
 

@@ -92,7 +92,7 @@ fn extract(
     };
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let mut frame = kernels.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
-    let messages = messages(&frame, tables.get("regions"), others)?;
+    let messages = messages(process.rank, &frame, tables.get("regions"), others)?;
     frame = frame.select(present(&frame, &OF_KERNEL))?;
     if wanted.contains(EXPOSED) {
         let exposed = exposed_ns(&frame, kernels, &communicates)?;
@@ -110,7 +110,7 @@ fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
 
 /// Columns about messages, and which communicator it is: [`Key`].
 fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
-    let (mut texts, mut ranks, mut ordinals) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut texts, mut ranks, mut ordinals, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
     let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
     let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
@@ -127,6 +127,7 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
                 *next - 1
             }),
         });
+        pairs.push(recorded.map(|recorded| i64::from(recorded.is_pair)));
         texts.push(id);
         ranks.push(size);
         ordinals.push(ordinal);
@@ -138,6 +139,7 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
         texts.into_series().into_column(),
         integers(RANKS, ranks.into_iter()).into_series().into_column(),
         integers(ORDINAL, ordinals.into_iter()).into_series().into_column(),
+        integers(PAIR, pairs.into_iter()).into_series().into_column(),
         integers(OPERATION, recorded().map(|found| found.ok().map(|message| message.operation as i64)))
             .into_series()
             .into_column(),
@@ -162,6 +164,7 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
 const ID: &str = "communicator_id";
 const RANKS: &str = "recorded_ranks";
 const ORDINAL: &str = "communicator_ordinal";
+const PAIR: &str = "is_pair";
 const OPERATION: &str = "operation";
 const SEQUENCE: &str = "sequence";
 const ELEMENT_TYPE: &str = "element_type";
@@ -188,7 +191,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
         let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
         let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
-        let sequences = integers(SEQUENCE)?;
+        let (sequences, pairs) = (integers(SEQUENCE)?, integers(PAIR)?);
         let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         begins.push(starts.get(0).unwrap_or_default());
@@ -201,9 +204,16 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
             let Some(of_name) = lanes.get_mut(name) else { continue };
             let lane = of_name.entry((part, gpus.get(row))).or_insert_with(|| Lane::new(part, process.node));
             let key = |ordinal| -> Key { (ids.get(row).map(str::to_owned), sizes.get(row), ordinal) };
+            let is_pair = pairs.get(row) == Some(1);
             lane.calls.push(LaneCall {
                 row: row as u32,
-                call: Call { start_ns, end_ns, sequence: sequences.get(row) },
+                // In a group of more than two, each rank numbers what it sends and receives by itself.
+                call: Call {
+                    start_ns,
+                    end_ns,
+                    sequence: sequences.get(row).filter(|_| !is_pair || sizes.get(row) == Some(2)),
+                },
+                is_pair,
                 stream: streams.get(row),
                 queue: queues.get(row),
                 recorded: ordinals.get(row).map(key),
@@ -294,7 +304,7 @@ fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
         .collect();
     let times = reference.times();
     for (_, lane) in communicator.lanes.iter().enumerate().filter(|(other, _)| *other != at) {
-        let (basis, partners) = partners(&times, &lane.times(), lane.node == reference.node);
+        let (basis, partners) = partners_of(lane, &times, lane.node == reference.node);
         for (call, partner) in lane.calls.iter().zip(partners) {
             if let Some(collective) = partner.and_then(|partner| collectives.get_mut(partner as usize)) {
                 collective.rows.push((lane.part, call.row, Some(basis)));
@@ -311,6 +321,18 @@ fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
         }
     }
     collectives
+}
+
+/// The partners of the calls of a lane. What two ranks send each other has the same numbers on both, or numbers that say nothing.
+fn partners_of(lane: &Lane, reference: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
+    let own = lane.times();
+    let (basis, found) = partners(reference, &own, same_clock);
+    let is_pair = lane.calls.iter().any(|call| call.is_pair);
+    if !is_pair || basis != Basis::Sequence || found.iter().all(Option::is_some) {
+        return (basis, found);
+    }
+    let unnumbered = |calls: &[Call]| calls.iter().map(|call| Call { sequence: None, ..*call }).collect::<Vec<_>>();
+    partners(&unnumbered(reference), &unnumbered(&own), same_clock)
 }
 
 fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame> {

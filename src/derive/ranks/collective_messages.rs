@@ -8,7 +8,7 @@ use polars::prelude::*;
 use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
 use crate::analysis::collectives::messages::{
     COMMUNICATOR, Creation, GROUP, GROUP_SIZE, Message, Sizes, creation_of, describes_collective,
-    has_message_arguments, number, operation_of, shared_out,
+    has_message_arguments, number, operation_of, ranks_in, shared_out,
 };
 use crate::analysis::intervals::gallop::gallop_near;
 use crate::columns::frames::rows_named;
@@ -39,6 +39,8 @@ pub(crate) struct RecordedCommunicator {
     pub ranks: Option<i64>,
     /// The id that its ranks were given, where it is recorded.
     pub id: Option<String>,
+    /// Whether it has only what one rank sends to another.
+    pub is_pair: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -61,6 +63,7 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
 /// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
 /// only where the names of calls show that there is something to be found.
 pub(crate) fn messages(
+    own_rank: i64,
     kernels: &DataFrame,
     regions: Option<&DataFrame>,
     tables: &dyn OnDemandTables,
@@ -75,7 +78,7 @@ pub(crate) fn messages(
     };
     let names = regions.map_or_else(|| read(&["name"]), |regions| Ok(regions.clone()))?;
     if !rows_named(names.column("name")?, |name| operation_of(name).is_some())?.any() {
-        return Ok(described(kernels, tables)?.unwrap_or(nothing));
+        return Ok(described(own_rank, kernels, tables)?.unwrap_or(nothing));
     }
     drop(names);
     let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
@@ -112,7 +115,7 @@ pub(crate) fn messages(
 }
 
 /// What the arguments of kernels themselves say, as PyTorch records them; `None` where they say nothing.
-fn described(kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<Messages>> {
+fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<Messages>> {
     let hint = ScanHint { regions: Some(Vec::new()), ..ScanHint::default() };
     let arguments = Arguments::of("kernel", tables, &hint, describes_collective)?;
     if arguments.0.is_empty() {
@@ -121,20 +124,41 @@ fn described(kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut communicators: Vec<RecordedCommunicator> = Vec::new();
     let mut of_kernel = |dispatch: i64| {
+        let mut message = Message::from_kernel(None, |name| arguments.get(dispatch, name))?;
         let group: Option<Vec<&str>> = GROUP.iter().map(|name| arguments.get(dispatch, name)).collect();
-        let communicator = group.map(|group| {
-            *numbers.entry(group.join(" ")).or_insert_with_key(|id| {
+        let pair = if message.is_pair { pair_of(&message, own_rank, group.as_deref()) } else { None };
+        let group = group.map(|group| group.join(" "));
+        let id = match pair.as_ref().or(group.as_ref()) {
+            Some(_) => Some([group, pair.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")),
+            None => None,
+        };
+        message.communicator = id.map(|id| {
+            *numbers.entry(id).or_insert_with_key(|id| {
                 let ranks = arguments.get(dispatch, GROUP_SIZE).and_then(number).filter(|ranks| *ranks > 0);
-                communicators.push(RecordedCommunicator { ranks, id: Some(id.clone()) });
+                communicators.push(RecordedCommunicator { ranks, id: Some(id.clone()), is_pair: pair.is_some() });
                 (communicators.len() - 1) as u32
             })
         });
-        Message::from_kernel(communicator, |name| arguments.get(dispatch, name))
+        Some(message)
     };
     let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
     let of_kernels: Vec<_> =
         dispatches.iter().map(|dispatch| dispatch.and_then(&mut of_kernel).ok_or(Sizes::NoCall)).collect();
     Ok(Some(Messages { of_kernels, communicators }))
+}
+
+/// The ranks that a message goes between, as a text that both have. A rank whose peer is unknown has a text of its own, unless the group
+/// has only one other: its messages are then matched with none.
+fn pair_of(message: &Message, own_rank: i64, group: Option<&[&str]>) -> Option<String> {
+    let ranks = group.and_then(|group| ranks_in(group.last()?));
+    let other = || match ranks.as_deref() {
+        Some([one, two]) if *one == own_rank => Some(*two),
+        Some([one, two]) if *two == own_rank => Some(*one),
+        _ => None,
+    };
+    let Some(peer) = message.peer.or_else(other) else { return Some(format!("between {own_rank} and unknown ranks")) };
+    let (from, to) = if message.receives { (peer, own_rank) } else { (own_rank, peer) };
+    Some(format!("from {from} to {to}"))
 }
 
 /// Start and thread of a call.
@@ -301,7 +325,7 @@ fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&s
         sizes.push(made.ranks);
         let place = made.handle.and_then(|handle| numbers.get(handle));
         if let Some(slot) = place.and_then(|number| found.get_mut(*number as usize)) {
-            *slot = RecordedCommunicator { ranks: made.ranks, id: made.id.map(str::to_owned) };
+            *slot = RecordedCommunicator { ranks: made.ranks, id: made.id.map(str::to_owned), is_pair: false };
         }
     }
     let common = match sizes.split_first() {

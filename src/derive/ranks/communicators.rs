@@ -19,6 +19,8 @@ pub(crate) struct LaneCall {
     pub queue: Option<i64>,
     /// Communicator, where it is recorded.
     pub recorded: Option<Key>,
+    /// Whether it only sends to one rank or receives from one.
+    pub is_pair: bool,
 }
 
 /// The calls of one kernel on one GPU, in the order of their starts.
@@ -40,6 +42,15 @@ impl Lane {
     /// When the calls ran.
     pub(crate) fn times(&self) -> Vec<Call> {
         self.calls.iter().map(|call| call.call).collect()
+    }
+
+    /// The calls between two ranks, and the others, each as a lane if there are any.
+    fn pairs_apart(&self) -> (Vec<Self>, Vec<Self>) {
+        let (mut pairs, mut others) = (Vec::new(), Vec::new());
+        for (is_pair, lane) in self.split(|call| call.is_pair) {
+            if is_pair { pairs.push(lane) } else { others.push(lane) }
+        }
+        (pairs, others)
     }
 
     /// The same calls distinguished by a key of each, in the order of the keys' first calls.
@@ -76,6 +87,13 @@ pub(crate) fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec
     let mut communicators = Vec::new();
     let mut recorded: Vec<((Key, usize), Communicator)> = Vec::new();
     for (name, lanes) in names.enumerate() {
+        // Kernels of one name move what ranks send each other and what all exchange.
+        let (pairs, lanes): (Vec<Vec<Lane>>, Vec<Vec<Lane>>) = lanes.iter().map(Lane::pairs_apart).unzip();
+        let (pairs, lanes) = (pairs.concat(), lanes.concat());
+        recorded.extend(as_recorded(name, &pairs));
+        if lanes.is_empty() {
+            continue;
+        }
         if lanes.iter().flat_map(|lane| &lane.calls).all(|call| call.recorded.is_some()) {
             recorded.extend(as_recorded(name, &lanes));
         } else {
