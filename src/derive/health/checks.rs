@@ -17,6 +17,8 @@ use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::Role;
 use crate::schema::process::Process;
 
+/// Format of traces of the PyTorch profiler.
+const PYTORCH: &str = "kineto";
 /// What could not be read.
 pub(crate) const DAMAGED_INPUT: &str = "damaged_input";
 
@@ -232,7 +234,7 @@ impl<'a> Checks<'a> {
                     .to_owned(),
             });
         }
-        for (table, detail) in advice(&self.rows, &self.domains, self.others) {
+        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.format == PYTORCH) {
             self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }

@@ -16,6 +16,8 @@ struct Kind {
     what: String,
     how: String,
     #[serde(default)]
+    pytorch: Option<String>,
+    #[serde(default)]
     elsewhere: bool,
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn advice(
     rows: &BTreeMap<&'static str, usize>,
     domains: &BTreeSet<String>,
     others: Others,
+    is_pytorch: bool,
 ) -> Vec<(&'static str, String)> {
     let has_rows = |kind: &Kind| rows.get(kind.table.as_str()).is_some_and(|rows| *rows > 0);
     let is_recorded = |kind: &Kind| {
@@ -62,7 +65,8 @@ pub(crate) fn advice(
     };
     let mut of_tables: Vec<(&'static str, Vec<String>)> = Vec::new();
     for kind in kinds().iter().filter(|kind| !is_recorded(kind)) {
-        let missing = format!("{} ({})", kind.what, kind.how);
+        let how = kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
+        let missing = format!("{} ({how})", kind.what);
         match of_tables.iter_mut().find(|(table, _)| *table == kind.table) {
             Some((_, all)) => all.push(missing),
             None => of_tables.push((&kind.table, vec![missing])),
@@ -97,7 +101,9 @@ mod tests {
     fn what_is_there_is_not_named() {
         let rows = BTreeMap::from([("kernels", 5), ("memory_copies", 0), ("regions", 3)]);
         let domains = BTreeSet::from(["hip".to_owned()]);
-        let advice = |others| advice(&rows, &domains, others);
+        let of_pytorch = advice(&rows, &domains, Others::default(), true);
+        assert_eq!(of_pytorch[0].1, "not recorded: memory copies (torch.profiler with ProfilerActivity.CUDA)");
+        let advice = |others| advice(&rows, &domains, others, false);
         let all = advice(Others::default());
         let tables: Vec<&str> = all.iter().map(|(table, _)| *table).collect();
         assert_eq!(

@@ -90,8 +90,8 @@ pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFac
     Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
 }
 
-/// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
-/// more than once.
+/// Counts dispatches that start before an earlier one of the same agent and queue, or stream where queues are not recorded, has ended,
+/// and dispatch ids that occur more than once.
 pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",
@@ -102,7 +102,9 @@ pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
         Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
     let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
     let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
-    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
+    let queues = kernels.column("queue_id")?;
+    let is_recorded = queues.null_count() < queues.len();
+    let queues = I64Values::new(if is_recorded { queues } else { kernels.column("stream_id")? }.i64()?);
     let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
     let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
     let valid = BoolValues::new(kernels.column("valid")?.bool()?);
@@ -174,6 +176,7 @@ mod tests {
             mut dispatches in prop::collection::vec((0_i64..3, 1_i64..60, 0_i64..9), 0..40),
             is_sorted: bool,
             repeated in 0_usize..3,
+            has_queues: bool,
         ) {
             if is_sorted {
                 dispatches.sort_by_key(|dispatch| dispatch.1);
@@ -184,7 +187,8 @@ mod tests {
             let mut frame = df!(
                 "dispatch_id" => ids,
                 "agent_id" => each(&|_| 7),
-                "queue_id" => each(&|dispatch| dispatch.0),
+                "queue_id" => each(&|dispatch| dispatch.0).into_iter().map(|queue| has_queues.then_some(queue)).collect::<Vec<_>>(),
+                "stream_id" => each(&|dispatch| dispatch.0),
                 "start_ns" => each(&|dispatch| dispatch.1),
                 "end_ns" => each(&|dispatch| dispatch.1 + dispatch.2),
             )
