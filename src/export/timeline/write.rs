@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::process::{Findings, ProcessWriter};
 use super::sink::{Counts, Sink};
 use super::texts::Texts;
+use crate::schema;
 use crate::schema::facts::Role;
 use crate::trace::{Trace, TraceProcess};
 
@@ -127,6 +128,12 @@ pub(crate) fn write<S: Sink>(trace: &Trace, options: &Options, findings: &Findin
     write_members(trace, members(trace), options, findings, sink)
 }
 
+/// What a track of kernels stands for: a stream where a process records no queues, so that work of several streams is not in one track.
+fn tracks_by(trace: &Trace, member: &TraceProcess, by: By) -> By {
+    let rows = |name: &str| schema::table(name).map_or(0, |table| trace.recorded_rows(member, table));
+    if by == By::Queue && rows("queues") == 0 && rows("streams") > 0 { By::Stream } else { by }
+}
+
 /// Writes some of the processes.
 ///
 /// # Errors
@@ -143,6 +150,7 @@ pub(crate) fn write_members<'a, S: Sink>(
     for member in members {
         let earlier = pids.entry(member.process.facts.pid).or_insert(-1);
         *earlier += 1;
+        let options = &Options { by: tracks_by(trace, member, options.by), ..*options };
         let mut writer = ProcessWriter {
             sink,
             trace,
