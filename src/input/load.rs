@@ -16,9 +16,9 @@ use super::perfetto::OtherProgram;
 use super::recognition::discover::{Candidate, discover};
 use super::recognition::format::{Opened, ProcessInput, Shared};
 use super::recognition::formats::FORMATS;
-use super::recognition::skipped::{Class, Skipped};
+use super::recognition::skipped::{Class, Skipped, note_of_other_json};
 use super::recognition::unread_content::{SkipReason, UnreadContent};
-use super::repeated::{drop_other_formats, drop_repeated, note_about};
+use super::repeated::{drop_merged, drop_other_formats, drop_repeated, note_about};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
@@ -178,9 +178,11 @@ impl Loaded {
         };
         notes.extend(noted(|class| class == Class::Summary));
         drop_repeated(&mut found, &mut notes, &options);
+        drop_merged(&mut found, &mut notes);
         drop_other_formats(&mut found, &mut notes);
         notes.extend(noted(|class| class != Class::Summary));
-        let unreadable = self.skipped.iter().filter(|skipped| skipped.note().is_none());
+        notes.extend(note_of_other_json(&self.skipped));
+        let unreadable = self.skipped.iter().filter(|skipped| skipped.is_damage());
         damage.extend(unreadable.map(|skipped| Damage {
             path: skipped.path.clone(),
             part: String::new(),
@@ -192,6 +194,7 @@ impl Loaded {
 
 /// Why there is no trace.
 fn nothing_found(inputs: &[String], mut skipped: Vec<Skipped>) -> InputError {
+    skipped.retain(|skipped| skipped.class != Class::OtherJson);
     if skipped.iter().all(|skipped| skipped.class == Class::DeadLink) {
         let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
         skipped.splice(0..0, directories.map(|path| Skipped::new(path, NO_TRACES, Class::Named)));

@@ -10,7 +10,7 @@ pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
 use super::att::is_header;
-use super::recognition::head::{Head, SQLITE_MAGIC, by_head};
+use super::recognition::head::{Beginning, Head, SQLITE_MAGIC, by_head};
 use super::recognition::unread_content::{SkipReason, UnreadContent};
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadKind, head_of};
@@ -18,7 +18,7 @@ use super::rocprofv3_json::ROOT_KEY;
 
 /// First bytes are recognized as a format only if they have its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {
-    let found = by_head(bytes, true);
+    let found = by_head(Beginning::whole(bytes));
     let is_lost = bytes.is_empty() || SQLITE_MAGIC.starts_with(bytes) || bytes.starts_with(b"version https://git-lfs");
     let is_bare = String::from_utf8_lossy(bytes).split_whitespace().map(str::len).sum::<usize>() == 2;
     match found {
@@ -28,11 +28,11 @@ pub fn head(bytes: &[u8]) {
     match &found {
         Head::RocprofJson => {
             assert!(String::from_utf8_lossy(bytes).contains(ROOT_KEY));
-            assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::RocprofJson);
+            assert_eq!(by_head(Beginning::whole(&[b" \n", bytes].concat())), Head::RocprofJson);
         }
         Head::Kineto => assert!(String::from_utf8_lossy(bytes).contains('"')),
         Head::Perfetto => assert!(bytes.contains(&b'\n')),
-        Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::PcSamples),
+        Head::PcSamples => assert_eq!(by_head(Beginning::whole(&[b" \n", bytes].concat())), Head::PcSamples),
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadKind::Records),
         Head::AttStatistics => assert!(is_header(bytes)),
         Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadKind::Counters),

@@ -98,6 +98,26 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
     known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
 }
 
+/// Leaves out of merged files what was given by itself too.
+pub(crate) fn drop_merged(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let key = |facts: &ProcessFacts| facts.work_key.clone().map(|key| (facts.format.clone(), facts.pid, key));
+    let own = |located: &Located| Some(&located.found.facts).filter(|facts| !facts.is_merged).and_then(key);
+    let known: BTreeMap<_, String> =
+        found.iter().filter_map(|located| Some((own(located)?, located.found.facts.path.clone()))).collect();
+    found.retain(|candidate| {
+        let facts = &candidate.found.facts;
+        let other = if facts.is_merged { key(facts).and_then(|key| known.get(&key)) } else { None };
+        if let Some(other) = other {
+            let detail = format!(
+                "the trace of process {} in a merged file is also passed by itself, as {other}, which is read instead",
+                facts.pid
+            );
+            notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
+        }
+        other.is_none()
+    });
+}
+
 /// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
 /// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
 /// Perfetto traces and analysis databases next to what they were made from. An analysis of a workload is left out next to the counters

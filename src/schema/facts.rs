@@ -145,6 +145,12 @@ pub struct ProcessFacts {
     pub is_thread_trace: bool,
     /// How often kernels were run again to collect more counters.
     pub replay_passes: i64,
+    /// Whether it is one of several whose traces were merged into a file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_merged: bool,
+    /// What the trace has in common with itself in a merged file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_key: Option<String>,
     /// The agents the process could see.
     pub agents: Vec<AgentFacts>,
 }

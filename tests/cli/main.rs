@@ -52,6 +52,7 @@ mod html_pages;
 mod idling;
 mod inference;
 mod kineto;
+mod kineto_forms;
 mod lab_autotune;
 mod lab_capture;
 mod lab_code;

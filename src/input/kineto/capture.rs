@@ -1,21 +1,25 @@
 //! A trace file: where its events lie, and what is known of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use fnv::FnvHashMap;
 
 use super::gathered::{BLOCK, Field, GRID, Gathered, Keep, Wanted};
 use super::kinds::{HIP, KINDS, Role};
+use super::overruns::Overruns;
 use super::scan::{Census, Chunk, Events};
+use super::ties::Ties;
 use crate::columns::values::I64Values;
 use crate::input::json::TextFile;
 use crate::schema::anomaly::Damage;
 
 /// A trace file.
 pub(crate) struct Capture {
-    pub file: TextFile,
+    pub file: Arc<TextFile>,
+    /// What a program that merged traces wrote before the numbers of the processes of this one; empty if nothing.
+    pub label: String,
     /// Path as given or found, for messages.
     pub path: String,
     /// What is added to all times.
@@ -30,6 +34,8 @@ pub(crate) struct Capture {
     /// Number of the first event of each role in each chunk.
     numbers: BTreeMap<Role, Vec<i64>>,
     launches: OnceLock<Launches>,
+    overruns: OnceLock<Overruns>,
+    ties: OnceLock<Ties>,
 }
 
 /// How many events there are.
@@ -54,7 +60,7 @@ pub(crate) struct Launches {
 
 impl Capture {
     /// The events of a file, with times from `base_ns` on.
-    pub(crate) fn new(file: TextFile, path: &str, base_ns: i64, events: Events) -> Self {
+    pub(crate) fn new(file: Arc<TextFile>, path: &str, base_ns: i64, (label, events): (String, Events)) -> Self {
         let mut numbers: BTreeMap<Role, Vec<i64>> = BTreeMap::new();
         let mut next: BTreeMap<Role, i64> = BTreeMap::new();
         let mut counts = Counts::default();
@@ -76,6 +82,7 @@ impl Capture {
         }
         Self {
             file,
+            label,
             path: path.to_owned(),
             base_ns,
             census: events.census,
@@ -84,6 +91,8 @@ impl Capture {
             chunks: events.chunks,
             numbers,
             launches: OnceLock::new(),
+            overruns: OnceLock::new(),
+            ties: OnceLock::new(),
         }
     }
 
@@ -108,6 +117,30 @@ impl Capture {
         Ok(self.launches.get_or_init(|| launches))
     }
 
+    /// Work that seems to run over later work of its stream, found when it is first needed.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn overruns(&self) -> Result<&Overruns> {
+        if let Some(overruns) = self.overruns.get() {
+            return Ok(overruns);
+        }
+        let overruns = Overruns::find(self)?;
+        Ok(self.overruns.get_or_init(|| overruns))
+    }
+
+    /// What ids other than those of correlation tie together, found when it is first needed.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn ties(&self) -> Result<&Ties> {
+        if let Some(ties) = self.ties.get() {
+            return Ok(ties);
+        }
+        let ties = Ties::find(self)?;
+        Ok(self.ties.get_or_init(|| ties))
+    }
+
     /// Correlation ids that calls of several processes have, so that nobody knows whose work it is that bears them.
     ///
     /// # Errors
@@ -122,7 +155,7 @@ impl Launches {
         let mut fields = vec![Field::Correlation, Field::Pid, Field::Tid, Field::SharedMemory, Field::Bytes];
         fields.extend(GRID.into_iter().chain(BLOCK));
         let keep = Keep::OfDomain(HIP);
-        let calls = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names: false })?;
+        let calls = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names: true })?;
         let mut launches = Self { calls, ..Self::default() };
         let column = |field| I64Values::new(&launches.calls.get(field)).into_rows().collect::<Vec<Option<i64>>>();
         let (ids, pids, grids) = (column(Field::Correlation), column(Field::Pid), column(Field::GridX));
@@ -139,6 +172,13 @@ impl Launches {
             }
         }
         Ok(launches)
+    }
+
+    /// Those of some correlation ids whose calls start several kernels on several streams.
+    pub(crate) fn of_graphs(&self, ids: &BTreeSet<i64>) -> BTreeSet<i64> {
+        let names = &self.calls.names;
+        let name = |id: &i64| names.texts.get(*names.codes.get(*self.rows.get(id)?)? as usize)?.as_deref();
+        ids.iter().copied().filter(|id| name(id).is_none_or(|name| name.contains("Graph"))).collect()
     }
 
     /// A field of the calls that have these correlation ids.

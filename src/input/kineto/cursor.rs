@@ -16,6 +16,9 @@ pub(crate) enum Stop {
     Malformed(&'static str),
 }
 
+/// A line ends within a text.
+pub(super) const UNCLOSED: Stop = Stop::Malformed("a string is not closed");
+
 /// A text between quotes, as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quoted<'a> {
@@ -31,8 +34,56 @@ impl<'a> Quoted<'a> {
             return plain;
         }
         // Some writers leave backslashes of paths as they are, which no parser takes.
-        serde_json::from_str::<String>(&format!("\"{plain}\"")).map_or(plain, Cow::Owned)
+        unescaped(&plain).map_or(plain, Cow::Owned)
     }
+
+    /// Whether half of a pair of code units stands alone in it, so that the letter is lost.
+    pub(crate) fn has_lone_surrogate(self) -> bool {
+        self.has_escapes && !self.raw.is_empty() && self.text().contains(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// A text with its escapes resolved, where half of a surrogate pair stands for a letter that is lost; `None` if one of them is not an
+/// escape.
+fn unescaped(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let mut letters = behind.chars();
+        let escape = letters.next()?;
+        rest = letters.as_str();
+        plain.push(match escape {
+            '"' | '\\' | '/' => escape,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let (unit, behind) = code_unit(rest)?;
+                rest = behind;
+                match (unit, rest.strip_prefix("\\u").and_then(code_unit)) {
+                    (0xd800..=0xdbff, Some((low @ 0xdc00..=0xdfff, behind))) => {
+                        rest = behind;
+                        char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00))
+                    }
+                    _ => char::from_u32(unit),
+                }
+                .unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            _ => return None,
+        });
+    }
+    plain.push_str(rest);
+    Some(plain)
+}
+
+/// Four hexadecimal digits at the start of a text, and what is behind.
+fn code_unit(text: &str) -> Option<(u32, &str)> {
+    let (digits, behind) = text.split_at_checked(4)?;
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_number.then(|| Some((u32::from_str_radix(digits, 16).ok()?, behind)))?
 }
 
 /// A place in a text.
@@ -40,12 +91,24 @@ impl<'a> Quoted<'a> {
 pub(crate) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
+    /// Whether texts may hold line ends.
+    allows_lines: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// The place `at` bytes from the start of a text.
     pub(crate) fn new(text: &'a [u8], at: usize) -> Self {
-        Self { text, at }
+        Self { text, at, allows_lines: false }
+    }
+
+    /// As [`new`](Self::new), for texts that may hold line ends: some writers do not escape them.
+    pub(crate) fn lenient(text: &'a [u8], at: usize) -> Self {
+        Self { text, at, allows_lines: true }
+    }
+
+    /// The same place, where texts may hold line ends.
+    pub(crate) fn with_lines(self) -> Self {
+        Self { allows_lines: true, ..self }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -105,8 +168,9 @@ impl<'a> Cursor<'a> {
                     has_escapes = true;
                     self.at += 2;
                 }
+                Some(b'\n') if self.allows_lines => self.at += 1,
                 // A string never holds a bare line end: a quote was lost.
-                _ => return Err(Stop::Malformed("a string is not closed")),
+                _ => return Err(UNCLOSED),
             }
         }
         let raw = self.text.get(start..self.at).unwrap_or_default();
@@ -151,10 +215,12 @@ impl<'a> Cursor<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Passes over a number or a word, which ends before what can follow a value.
+    /// Passes over a number or a word, which ends before what can follow a value. Some writers put any word there, as `N/A`.
     fn pass_word(&mut self) -> Result<(), Stop> {
         let rest = self.rest();
-        let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
+        let is_of_word = |byte: &u8| {
+            byte.is_ascii_graphic() && !matches!(byte, b',' | b':' | b'"' | b'{' | b'}' | b'[' | b']' | b'\\')
+        };
         let length = rest.iter().position(|byte| !is_of_word(byte)).ok_or(Stop::Ends)?;
         let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}' | b']');
         if length == 0 || !rest.get(length).is_some_and(is_end) {
@@ -162,6 +228,18 @@ impl<'a> Cursor<'a> {
         }
         self.at += length;
         Ok(())
+    }
+
+    /// Passes over what is left of a value that cannot be read, up to the comma or bracket behind it.
+    fn pass_rest(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.peek()? {
+                b',' | b'}' | b']' => return Ok(()),
+                b'"' => drop(self.quoted()?),
+                b'{' | b'[' => self.pass_brackets()?,
+                _ => self.pass(1),
+            }
+        }
     }
 
     fn pass_brackets(&mut self) -> Result<(), Stop> {
@@ -198,22 +276,41 @@ fn end_of_text(rest: &[u8]) -> Option<usize> {
     })
 }
 
-/// The members of an object as they were written, up to where it cannot be read.
+/// The members of an object as they were written. A value that cannot be read does not take those behind it along.
 pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (Quoted<'_>, &[u8])> {
-    let mut cursor = Cursor::new(object, 0);
+    let mut cursor = Cursor::lenient(object, 0);
     let mut opener = b'{';
     std::iter::from_fn(move || {
         if !cursor.take(opener).ok()? {
-            return None;
+            if opener == b'{' {
+                return None;
+            }
+            cursor.pass_rest().ok()?;
+            if !cursor.take(b',').ok()? {
+                return None;
+            }
         }
         opener = b',';
-        Some((cursor.key().ok()?, cursor.value().ok()?))
+        let key = cursor.key().ok()?;
+        let at = cursor;
+        let value = cursor.value().or_else(|_| {
+            cursor = at;
+            cursor.pass_rest().map(|()| object.get(at.at..cursor.at).unwrap_or_default().trim_ascii())
+        });
+        Some((key, value.ok()?))
     })
+}
+
+/// Whether a value is a word that JSON does not have, as `NaN` or `N/A`.
+pub(crate) fn is_bare_word(value: &[u8]) -> bool {
+    let unsigned = value.strip_prefix(b"-").unwrap_or(value);
+    let is_value = unsigned.first().is_some_and(|first| first.is_ascii_digit() || matches!(first, b'"' | b'{' | b'['));
+    !is_value && !matches!(value, b"true" | b"false" | b"null")
 }
 
 /// The elements of a list as they were written, up to where it cannot be read.
 pub(crate) fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut cursor = Cursor::new(list, 0);
+    let mut cursor = Cursor::lenient(list, 0);
     let mut opener = b'[';
     std::iter::from_fn(move || {
         if !cursor.take(opener).ok()? {
@@ -275,8 +372,41 @@ mod tests {
 
     #[test]
     fn escapes_are_resolved_where_they_are_valid() {
-        for (raw, text) in [(&br"a\u00e9\n"[..], "aé\n"), (br"C:\dir", r"C:\dir"), (b"\xff", "\u{fffd}")] {
+        for (raw, text) in [
+            (&br"a\u00e9\n"[..], "aé\n"),
+            (br"C:\dir", r"C:\dir"),
+            (br"C:\Users\new", r"C:\Users\new"),
+            (b"\xff", "\u{fffd}"),
+            (br#"\ud83d\ude00 \ud800 \"x\/"#, "\u{1f600} \u{fffd} \"x/"),
+            (br"\ude00\ud83d\n", "\u{fffd}\u{fffd}\n"),
+            (br"\u12", r"\u12"),
+            (br"\u+123", r"\u+123"),
+            (b"tab\there\\t", "tab\there\t"),
+        ] {
             assert_eq!(Quoted { raw, has_escapes: true }.text(), text);
         }
+    }
+
+    #[test]
+    fn a_value_that_is_none_takes_no_other_along() {
+        let text = br#"{"a": N/A, "b": inf, "c": (x, "d": not known, "e": @"x" y, "f": 1}"#;
+        let found: Vec<(String, String)> = members(text)
+            .map(|(key, value)| (key.text().into_owned(), String::from_utf8_lossy(value).into_owned()))
+            .collect();
+        let expected = [("a", "N/A"), ("b", "inf"), ("c", "(x"), ("d", "not"), ("e", r#"@"x" y"#), ("f", "1")];
+        assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        for (value, is_bare) in
+            [("N/A", true), ("-Infinity", true), ("NaN", true), ("-1.5", false), ("null", false), ("{}", false)]
+        {
+            assert_eq!(is_bare_word(value.as_bytes()), is_bare, "{value}");
+        }
+    }
+
+    #[test]
+    fn texts_may_hold_line_ends_where_that_is_allowed() {
+        let text = b"\"a\nb\", 1";
+        assert_eq!(Cursor::new(text, 0).value(), Err(UNCLOSED));
+        assert_eq!(Cursor::lenient(text, 0).value(), Ok(&b"\"a\nb\""[..]));
+        assert_eq!(Cursor::lenient(b"{\"a\": \"b\n}\"}", 0).value(), Ok(&b"{\"a\": \"b\n}\"}"[..]));
     }
 }

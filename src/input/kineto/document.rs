@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::cursor::{Cursor, Stop};
+use super::cursor::{Cursor, Stop, UNCLOSED};
 use super::scan::Events;
 use crate::input::json::TextFile;
 
@@ -30,6 +30,8 @@ pub(crate) struct Document {
     pub damage: Vec<String>,
     /// Bytes behind the end.
     pub behind: u64,
+    /// Members with line ends in their texts.
+    pub with_lines: u64,
 }
 
 /// Where reading goes on.
@@ -73,9 +75,8 @@ impl Document {
                 }
                 Err((stop, at)) => {
                     document.damage.push(message(stop, at));
-                    let events = if has_events { None } else { events_behind(file, at)? };
-                    let Some(events) = events else { break };
-                    Ok(Next::Events(events))
+                    let Some(next) = behind_damage(file, at, has_events)? else { break };
+                    Ok(next)
                 }
             };
         }
@@ -100,8 +101,16 @@ impl Document {
             if key.raw == EVENTS && cursor.take(b'[')? {
                 return Ok(Next::Events(at.saturating_add(cursor.at() as u64)));
             }
-            let value = cursor.value()?;
-            let next = behind_value(cursor, at)?;
+            let start = *cursor;
+            let (value, next) = match member_value(cursor, at) {
+                Err(UNCLOSED) => {
+                    *cursor = start.with_lines();
+                    let found = member_value(cursor, at).map_err(|_| UNCLOSED)?;
+                    self.with_lines += 1;
+                    found
+                }
+                found => found?,
+            };
             let key = key.text();
             if MEMBERS.contains(&key.as_ref()) {
                 match serde_json::from_slice(value) {
@@ -139,6 +148,12 @@ fn message(stop: Stop, at: u64) -> String {
     }
 }
 
+/// A value, and where the document goes on behind it.
+fn member_value<'a>(cursor: &mut Cursor<'a>, base: u64) -> Result<(&'a [u8], Next), Stop> {
+    let value = cursor.value()?;
+    Ok((value, behind_value(cursor, base)?))
+}
+
 /// Where the document goes on behind a value that ends where the cursor is, whose text starts at `base`.
 fn behind_value(cursor: &mut Cursor<'_>, base: u64) -> Result<Next, Stop> {
     let goes_on = cursor.take(b',')?;
@@ -168,16 +183,31 @@ fn lent(
     }
 }
 
-/// Where the list of events starts behind a damaged place.
-fn events_behind(file: &TextFile, at: u64) -> Result<Option<u64>> {
-    let key = format!("\"{}\"", String::from_utf8_lossy(EVENTS));
+/// Where the list of events, unless it was read, or a member that counts starts behind a damaged place. What times count from may
+/// stand there, without which all of them are wrong.
+fn behind_damage(file: &TextFile, at: u64, has_events: bool) -> Result<Option<Next>> {
     file.with_text(at, at.saturating_add(SEARCH_BYTES), |text, lent| {
         let text = text.get(..lent).unwrap_or_default();
-        memchr::memmem::find_iter(text, key.as_bytes()).find_map(|found| {
-            let mut cursor = Cursor::new(text, found);
-            cursor.key().ok()?;
-            cursor.take(b'[').ok()?.then(|| at.saturating_add(cursor.at() as u64))
-        })
+        let first = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or_default();
+        let events = std::str::from_utf8(EVENTS).ok().filter(|_| !has_events);
+        let candidates = MEMBERS.into_iter().chain(events).filter_map(|name| {
+            let key = format!("\"{name}\"");
+            // What starts at the damaged place is what is damaged.
+            let mut places = memchr::memmem::find_iter(text, key.as_bytes()).filter(|found| *found > first);
+            places.find_map(|found| {
+                let mut cursor = Cursor::new(text, found);
+                cursor.key().ok()?;
+                if name.as_bytes() == EVENTS {
+                    return cursor
+                        .take(b'[')
+                        .ok()?
+                        .then(|| (found, Next::Events(at.saturating_add(cursor.at() as u64))));
+                }
+                cursor.value().ok()?;
+                Some((found, Next::Member(at.saturating_add(found as u64))))
+            })
+        });
+        candidates.min_by_key(|(found, _)| *found).map(|(_, next)| next)
     })
 }
 

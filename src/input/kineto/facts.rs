@@ -1,12 +1,14 @@
 //! What a trace says of its process: rank, GPUs, time, names.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde_json::Value;
 
 use super::capture::Capture;
 use super::cursor::{members, text_of};
 use super::document::Document;
-use super::event::integer;
+use super::event::number_of;
 use super::gathered::{Field, Keep, Wanted};
 use super::kinds::Role;
 use crate::input::common::detail;
@@ -38,8 +40,8 @@ impl Capture {
                 if let Some(name) = name {
                     names.push(Named {
                         what: event.name.text().into_owned(),
-                        pid: integer(event.pid),
-                        tid: integer(event.tid),
+                        pid: number_of(event.pid),
+                        tid: number_of(event.tid),
                         name: name.text().trim().to_owned(),
                     });
                 }
@@ -53,7 +55,7 @@ impl Capture {
     /// # Errors
     /// When the file cannot be read.
     pub(crate) fn pid(&self) -> Result<Option<i64>> {
-        if let Some(caller) = self.census.callers.first() {
+        if let Some(caller) = self.census.callers.iter().find(|caller| **caller >= 0) {
             return Ok(Some(*caller));
         }
         let is_host = |named: &Named| named.what == "process_labels" && named.name == "CPU";
@@ -61,11 +63,16 @@ impl Capture {
     }
 }
 
-/// The facts about the process of a file.
+/// The facts about the process of a file, or about one of those whose traces were merged, which has the `merged_rank`.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(crate) fn facts(capture: &Capture, document: &Document, source: &str) -> Result<ProcessFacts> {
+pub(crate) fn facts(
+    capture: &Capture,
+    document: &Document,
+    source: &str,
+    merged_rank: Option<i64>,
+) -> Result<ProcessFacts> {
     let member = |name: &str| document.members.get(name);
     let rank = member("distributedInfo").and_then(|info| detail(info, "rank")).filter(|rank| *rank >= 0);
     let version = member("schemaVersion").map(Value::to_string);
@@ -84,10 +91,18 @@ pub(crate) fn facts(capture: &Capture, document: &Document, source: &str) -> Res
         source: source.to_owned(),
         format: super::FORMAT.to_owned(),
         schema_version: version,
-        environment_rank: rank,
+        environment_rank: merged_rank.or(rank),
+        is_merged: !capture.label.is_empty(),
+        work_key: work_key(capture),
         agents: agents(capture, member("deviceProperties")),
         ..ProcessFacts::default()
     })
+}
+
+/// What a trace and the same trace in a merged file have in common: programs that merge traces keep work and its durations.
+fn work_key(capture: &Capture) -> Option<String> {
+    let work = capture.census.work;
+    (work.activities > 0).then(|| format!("{}/{}", work.activities, work.duration_ns))
 }
 
 /// A hash of the number of events and of the bytes at both ends.
@@ -98,6 +113,7 @@ fn content_hash(capture: &Capture) -> Result<String> {
     capture.file.read(length.saturating_sub(HASHED_BYTES), length, &mut bytes)?;
     bytes.extend(length.to_le_bytes());
     bytes.extend(capture.counts.kernels.to_le_bytes());
+    bytes.extend(capture.label.as_bytes());
     Ok(format!("{:016x}", fnv1a(&bytes)))
 }
 
@@ -105,7 +121,11 @@ fn content_hash(capture: &Capture) -> Result<String> {
 /// with the CPUs of the machine before them, while the list counts only GPUs, so that the properties of another GPU may be
 /// those of a device: they count where all GPUs are alike.
 fn agents(capture: &Capture, listed: Option<&Value>) -> Vec<AgentFacts> {
-    let listed: Vec<AgentFacts> = listed.and_then(Value::as_array).into_iter().flatten().filter_map(agent).collect();
+    let mut listed: Vec<AgentFacts> =
+        listed.and_then(Value::as_array).into_iter().flatten().filter_map(agent).collect();
+    // A merged file has the list of each rank.
+    let mut seen = BTreeSet::new();
+    listed.retain(|agent| seen.insert(agent.agent_id));
     let worked = &capture.census.devices;
     let is_listed = |device: &i64| listed.iter().any(|agent| agent.agent_id == *device);
     if worked.iter().all(is_listed) && !listed.is_empty() {

@@ -8,9 +8,9 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use super::capture::Capture;
-use super::cursor::{elements, members};
+use super::cursor::{elements, is_bare_word, members};
 use super::decimal::nanoseconds;
-use super::event::{Event, integer};
+use super::event::{Event, identity, integer, number_of};
 use super::kinds::{KINDS, Kind, Role};
 use super::scan::{Chunk, Found};
 
@@ -65,6 +65,35 @@ impl Dictionary {
     }
 }
 
+/// What no parser of JSON takes, or few take alike, of which nothing is lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Oddities {
+    /// Arguments that are words such as `NaN` or `N/A`.
+    pub bare_words: u64,
+    /// Events whose times are texts.
+    pub text_times: u64,
+    /// Events that have a time or duration twice.
+    pub repeated_times: u64,
+    /// Names with half of a surrogate pair.
+    pub lone_surrogates: u64,
+}
+
+impl Oddities {
+    fn add_event(&mut self, event: &Event<'_>, with_name: bool) {
+        let is_text = |value: &[u8]| value.first() == Some(&b'"');
+        self.text_times += u64::from(is_text(event.start) || is_text(event.duration));
+        self.repeated_times += u64::from(event.has_repeated);
+        self.lone_surrogates += u64::from(with_name && event.name.has_lone_surrogate());
+    }
+
+    fn join(&mut self, other: Self) {
+        self.bare_words += other.bare_words;
+        self.text_times += other.text_times;
+        self.repeated_times += other.repeated_times;
+        self.lone_surrogates += other.lone_surrogates;
+    }
+}
+
 /// Columns of the events of a role.
 #[derive(Default)]
 pub(crate) struct Gathered {
@@ -73,6 +102,7 @@ pub(crate) struct Gathered {
     pub names: Dictionary,
     /// What is told apart by category, as a place in [`KINDS`].
     pub kinds: Vec<u8>,
+    pub oddities: Oddities,
     columns: BTreeMap<Field, Int64Chunked>,
 }
 
@@ -119,6 +149,7 @@ struct Part {
     columns: Vec<Vec<Option<i64>>>,
     texts: Vec<String>,
     codes: Vec<u32>,
+    oddities: Oddities,
 }
 
 impl Capture {
@@ -134,6 +165,7 @@ impl Capture {
         let mut known: FnvHashMap<String, u32> = FnvHashMap::default();
         for part in parts {
             gathered.height += part.kinds.len();
+            gathered.oddities.join(part.oddities);
             gathered.kinds.extend(part.kinds);
             for (field, values) in wanted.fields.iter().zip(part.columns) {
                 let values: Int64Chunked = values.into_iter().collect_ca("".into());
@@ -162,7 +194,8 @@ impl Capture {
         let with_arguments = wanted.fields.iter().any(|field| field.is_argument());
         let mut known: FnvHashMap<String, u32> = FnvHashMap::default();
         self.visit(chunk, first, wanted.role, wanted.keep, |number, kind, event| {
-            let values = Values::of(event, number, self.base_ns, with_arguments);
+            part.oddities.add_event(event, wanted.names);
+            let values = Values::of(event, number, self.base_ns, with_arguments, &mut part.oddities);
             for (field, column) in wanted.fields.iter().zip(&mut part.columns) {
                 column.push(values.get(*field));
             }
@@ -215,26 +248,27 @@ const FIELDS: usize = Field::Bytes as usize + 1;
 struct Values([Option<i64>; FIELDS]);
 
 impl Values {
-    fn of(event: &Event<'_>, number: i64, base_ns: i64, with_arguments: bool) -> Self {
+    fn of(event: &Event<'_>, number: i64, base_ns: i64, with_arguments: bool, oddities: &mut Oddities) -> Self {
         let mut values = Self([None; FIELDS]);
         let start = nanoseconds(event.start).map(|start| start.saturating_add(base_ns));
         let duration = nanoseconds(event.duration).unwrap_or(0);
         values.put(Field::Number, Some(number));
         values.put(Field::Start, start);
         values.put(Field::End, start.map(|start| start.saturating_add(duration)));
-        values.put(Field::Pid, integer(event.pid));
-        values.put(Field::Tid, integer(event.tid));
+        values.put(Field::Pid, identity(event.pid));
+        values.put(Field::Tid, number_of(event.tid));
         if with_arguments {
             // Old versions name device and stream only where viewers look for process and thread.
-            values.put(Field::Device, integer(event.pid));
-            values.put(Field::Stream, integer(event.tid));
-            values.put_arguments(event.args);
+            values.put(Field::Device, number_of(event.pid));
+            values.put(Field::Stream, number_of(event.tid));
+            values.put_arguments(event.args, oddities);
         }
         values
     }
 
-    fn put_arguments(&mut self, args: &[u8]) {
+    fn put_arguments(&mut self, args: &[u8], oddities: &mut Oddities) {
         for (key, value) in members(args) {
+            oddities.bare_words += u64::from(is_bare_word(value));
             let field = match key.raw {
                 b"device" => Field::Device,
                 b"fromDevice" | b"From Device" => Field::FromDevice,

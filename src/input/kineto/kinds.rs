@@ -1,7 +1,7 @@
 //! What events are, by the category that they were recorded with.
 
 /// What an event becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Role {
     /// A kernel, or a fill of memory by the GPU.
     Kernel,

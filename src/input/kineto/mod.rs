@@ -12,7 +12,7 @@ pub(crate) mod properties;
 mod recognition;
 mod scan;
 
-pub(crate) use recognition::{is_kineto, other_program};
+pub(crate) use recognition::{MAX_BYTES, Verdict, other_program, recognize};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -20,8 +20,10 @@ cfg_if::cfg_if! {
         mod facts;
         mod format;
         mod gathered;
+        mod overruns;
         mod source;
         mod tables;
+        mod ties;
 
         pub(crate) use format::Kineto;
     }

@@ -1,12 +1,51 @@
-//! Which Chrome traces are of the PyTorch profiler, and whose others are, by the first bytes of a file.
+//! Which JSON documents are traces of the PyTorch profiler, and whose other Chrome traces are.
+//!
+//! Members may come in any order, and thousands of names may stand before the first event that shows who wrote the file, so that the
+//! first bytes often do not suffice: a document is read on, member by member and event by event, until one of them decides.
 
-/// Members that the PyTorch profiler writes before its events.
-const MEMBERS: [&str; 4] =
-    ["\"deviceProperties\"", "\"distributedInfo\"", "\"baseTimeNanoseconds\"", "\"record_shapes\""];
+use super::cursor::{Cursor, Quoted, Stop, members};
+use super::event::Event;
 
-/// Categories of events that only the PyTorch profiler writes together with phases.
-const CATEGORIES: [&str; 7] =
-    ["cpu_op", "python_function", "user_annotation", "cuda_runtime", "gpu_memcpy", "gpu_user_annotation", "ac2g"];
+/// Bytes of a document that are read at most before it counts as that of another program.
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
+
+/// The member with the events.
+const EVENTS: &[u8] = b"traceEvents";
+/// The member with the version, which few other programs write next to events.
+const VERSION: &[u8] = b"schemaVersion";
+/// Members that only the PyTorch profiler writes next to its events or version.
+const MEMBERS: [&[u8]; 7] = [
+    b"deviceProperties",
+    b"distributedInfo",
+    b"baseTimeNanoseconds",
+    b"record_shapes",
+    b"profile_memory",
+    b"with_modules",
+    b"hip_runtime_version",
+];
+
+/// Categories of events that only the PyTorch profiler writes.
+const CATEGORIES: [&str; 11] = [
+    "cpu_op",
+    "python_function",
+    "user_annotation",
+    "cuda_runtime",
+    "cuda_driver",
+    "hip_runtime",
+    "gpu_memcpy",
+    "gpu_memset",
+    "gpu_user_annotation",
+    "cpu_instant_event",
+    "ac2g",
+];
+/// Categories that other programs write too: their events count with one of the [`ARGUMENTS`].
+const SHARED_CATEGORIES: [&str; 6] = ["kernel", "operator", "runtime", "memcpy", "memset", "python function"];
+/// Arguments by which the PyTorch profiler ties its events together.
+const ARGUMENTS: [&[u8]; 5] = [b"External id", b"external id", b"correlation", b"Trace name", b"Python id"];
+/// Arguments that together place work on a GPU.
+const PLACE: [&[u8]; 2] = [b"device", b"stream"];
+/// How the event for the whole recording is named.
+const RECORDING: &[u8] = b"PyTorch Profiler";
 
 /// Marks in Chrome traces of other programs, and what wrote them.
 const OTHERS: &[(&str, &str)] = &[
@@ -21,25 +60,148 @@ const OTHERS: &[(&str, &str)] = &[
     ("\"omnitrace", "Omnitrace"),
     ("rocprofiler-systems", "rocprof-sys"),
     ("\"triton", "Triton"),
+    ("\"CPU functions\"", "the autograd profiler of PyTorch before 1.8"),
+    ("model_loading_uri", "ONNX Runtime"),
+    ("SequentialExecutor::Execute", "ONNX Runtime"),
+    ("\"Ascend Hardware\"", "Ascend (msprof)"),
+    ("\"CANN\"", "Ascend (msprof)"),
 ];
 
-/// Whether a text starts as a trace of the PyTorch profiler does.
-pub(crate) fn is_kineto(text: &str) -> bool {
-    let is_object = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
-    let has_version = || text.contains("\"schemaVersion\"");
-    let has_events = || text.contains("\"traceEvents\"");
-    let of_category = |name: &&str| {
+/// A judgement by the first bytes of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Kineto,
+    /// All that is there was read, and nothing shows the profiler.
+    Other,
+    /// The text ends before anything decides.
+    Undecided,
+}
+
+/// Judges a document by its first bytes, of which `more` gives as many as are asked for. `is_whole` is true if the `head` is all of it.
+pub(crate) fn recognize(head: &[u8], is_whole: bool, more: &dyn Fn(u64) -> Vec<u8>) -> Verdict {
+    let mut verdict = judge(head, is_whole);
+    let mut wanted = (head.len() as u64).saturating_mul(16);
+    let mut is_whole = is_whole;
+    while verdict == Verdict::Undecided && !is_whole && wanted / 16 < MAX_BYTES {
+        wanted = wanted.min(MAX_BYTES);
+        let text = more(wanted);
+        is_whole = (text.len() as u64) < wanted;
+        verdict = judge(&text, is_whole);
+        wanted = wanted.saturating_mul(16);
+    }
+    verdict
+}
+
+/// Judges a text that may go on.
+fn judge(text: &[u8], is_whole: bool) -> Verdict {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    let mut seen = Seen::default();
+    match seen.read(text) {
+        Ok(()) => seen.verdict(),
+        Err(_) if seen.is_kineto => Verdict::Kineto,
+        Err(Stop::Ends) if !is_whole => Verdict::Undecided,
+        // Behind a damaged place, members and events are still told by their texts.
+        Err(_) if has_traits(text) => Verdict::Kineto,
+        Err(Stop::Ends) => seen.verdict(),
+        Err(Stop::Malformed(_)) if is_whole => Verdict::Other,
+        Err(Stop::Malformed(_)) => Verdict::Undecided,
+    }
+}
+
+/// Members and events that were seen so far.
+#[derive(Default)]
+struct Seen {
+    has_version: bool,
+    has_events: bool,
+    has_member: bool,
+    is_kineto: bool,
+}
+
+impl Seen {
+    fn verdict(&self) -> Verdict {
+        let (version, events, member) = (self.has_version, self.has_events, self.has_member);
+        let is_kineto = self.is_kineto || (version && (events || member)) || (events && member);
+        if is_kineto { Verdict::Kineto } else { Verdict::Other }
+    }
+
+    /// Reads members until one decides.
+    fn read(&mut self, text: &[u8]) -> Result<(), Stop> {
+        let mut cursor = Cursor::lenient(text, 0);
+        cursor.expect(b'{', "the document is not an object")?;
+        if cursor.take(b'}')? {
+            return Ok(());
+        }
+        loop {
+            let key = cursor.key()?.raw;
+            if key == EVENTS && cursor.take(b'[')? {
+                self.has_events = true;
+                self.read_events(&mut cursor)?;
+            } else {
+                // The value may be the last one that is there.
+                self.has_version |= key == VERSION;
+                self.has_member |= MEMBERS.contains(&key);
+                self.is_kineto = self.has_version && self.has_member;
+                if !self.is_kineto {
+                    cursor.value()?;
+                }
+            }
+            if self.is_kineto {
+                return Ok(());
+            }
+            if !cursor.take(b',')? {
+                return cursor.expect(b'}', "a comma is missing");
+            }
+        }
+    }
+
+    /// Reads events until one decides, or the list ends.
+    fn read_events(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Stop> {
+        while !self.is_kineto {
+            while cursor.take(b',')? {}
+            if cursor.take(b']')? {
+                return Ok(());
+            }
+            self.is_kineto = is_of_profiler(&Event::read(cursor)?);
+        }
+        Ok(())
+    }
+}
+
+/// Whether only the PyTorch profiler writes such an event.
+fn is_of_profiler(event: &Event<'_>) -> bool {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| event.category.eq_ignore_ascii_case(name.as_bytes()));
+    if event.category.is_empty() {
+        return false;
+    }
+    if event.category.eq_ignore_ascii_case(b"trace") {
+        return event.name.raw.starts_with(RECORDING);
+    }
+    is_one_of(&CATEGORIES) || (is_one_of(&SHARED_CATEGORIES) && has_arguments(event))
+}
+
+fn has_arguments(event: &Event<'_>) -> bool {
+    let has = |wanted: &[u8]| members(event.args).any(|(key, _): (Quoted<'_>, _)| key.raw == wanted);
+    ARGUMENTS.iter().any(|wanted| has(wanted)) || PLACE.iter().all(|wanted| has(wanted))
+}
+
+/// Whether a text that cannot be parsed has members or categories of the profiler.
+fn has_traits(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    if !text.trim_start().starts_with('{') {
+        return false;
+    }
+    let quoted = |name: &[u8]| text.contains(&format!("\"{}\"", String::from_utf8_lossy(name)));
+    let has_category = |name: &&str| {
         text.match_indices(*name).any(|(at, _)| {
             let before = text.get(..at).unwrap_or_default().strip_suffix('"').unwrap_or_default().trim_end();
             before.strip_suffix(':').is_some_and(|before| before.trim_end().ends_with("\"cat\""))
         })
     };
-    is_object
-        && ((has_version() && MEMBERS.iter().any(|member| text.contains(member)))
-            || (has_events() && CATEGORIES.iter().any(of_category)))
+    (quoted(VERSION) && (quoted(EVENTS) || MEMBERS.iter().any(|member| quoted(member))))
+        || (quoted(EVENTS) && CATEGORIES.iter().any(has_category))
 }
 
-/// What wrote a text that starts as another Chrome trace does.
+/// The program that wrote a text that starts as another Chrome trace does.
 pub(crate) fn other_program(text: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, program)| *program)
 }
@@ -48,24 +210,63 @@ pub(crate) fn other_program(text: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    /// Judges a text of which at first only some bytes are known.
+    fn judged(text: &str, first: usize) -> Verdict {
+        let text = text.as_bytes();
+        let more = |length: u64| text[..text.len().min(length as usize)].to_vec();
+        let head = &text[..text.len().min(first)];
+        recognize(head, head.len() < first, &more)
+    }
+
     #[test]
     fn traces_of_pytorch_are_told_from_others() {
         for text in [
             r#"{"schemaVersion": 1, "deviceProperties": ["#,
             "\n{\n  \"schemaVersion\": 1, \"record_shapes\": 1,",
-            r#"{"traceEvents": [{"ph": "X", "cat" : "cpu_op", "name": "aten::add""#,
-            r#"{"traceEvents":[{"ph":"X","cat":"python_function""#,
+            r#"{"traceEvents": [{"ph": "X", "cat" : "cpu_op", "name": "aten::add"}"#,
+            r#"{"traceEvents":[{"ph":"X","cat":"python_function"}"#,
+            "\u{feff}{\"schemaVersion\": 1, \"traceEvents\": []}",
+            r#"{"traceEvents": [], "schemaVersion": 1}"#,
+            r#"{"traceEvents": [{"ph": "M"}], "baseTimeNanoseconds": 5}"#,
+            r#"{"traceEvents": [{"ph": "X", "cat": "Kernel", "args": {"device": 0, "stream": 7}}]}"#,
+            r#"{"traceEvents": [{"ph": "X", "cat": "kernel", "args": {"bytes": N/A, "correlation": 7}}]}"#,
+            r#"{"traceEvents": [{"ph": "X", "cat": "Operator", "args": {"Trace name": "PyTorch Profiler"}}]}"#,
+            r#"{"traceEvents": [{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)"}]}"#,
+            r#"{"traceEvents": [{"ph": "X", "cat": "gpu_memset"}, {"ph": "X"#,
+            r#"{"traceName": "C:\Users\x", "traceEvents": [{"ph": "X", "cat": "cuda_driver"}]}"#,
+            r#"{"a": [1}, "traceEvents": [{"ph": "X", "cat": "cpu_op"}]}"#,
         ] {
-            assert!(is_kineto(text), "{text}");
+            for first in [4, 16, 100, 4096] {
+                assert_eq!(judged(text, first), Verdict::Kineto, "{first} {text}");
+            }
         }
         for (text, program) in [
             (r#"{"traceEvents": [{"ph": "M", "args": {"name": "/host:CPU"}}]}"#, Some("JAX or TensorFlow (XLA)")),
             (r#"{"traceEvents": [{"ph": "X", "cat": "function", "name": "cpu_op"}]}"#, None),
-            (r#"{"schemaVersion": 1, "traceEvents": []}"#, None),
+            (r#"{"traceEvents": [{"ph": "X", "cat": "kernel", "args": {"call_stack": []}}]}"#, None),
+            (r#"{"traceEvents": [{"ph": "B", "cat": "operator", "name": "dot"}]}"#, None),
+            (r#"{"traceEvents": [{"name": "Trace", "cat": "trace"}]}"#, None),
+            (r#"{"schemaVersion": 1, "panels": []}"#, None),
+            (r#"{"events": {"traceEvents": [{"cat": "cpu_op"}]}}"#, None),
             (r#"[{"ph": "X", "cat": "cpu_op"}]"#, None),
         ] {
-            assert!(!is_kineto(text), "{text}");
+            assert_eq!(judged(text, 4096), Verdict::Other, "{text}");
+            assert_eq!(judged(text, 8), Verdict::Other, "{text}");
             assert_eq!(other_program(text), program, "{text}");
         }
+    }
+
+    #[test]
+    fn documents_are_read_on_within_a_limit() {
+        let names = r#"{"ph": "M", "name": "thread_name", "args": {"name": "thread"}}, "#.repeat(20_000);
+        let text = format!(r#"{{"traceEvents": [{names}{{"ph": "X", "cat": "cpu_op"}}]}}"#);
+        assert_eq!(judged(&text, 4096), Verdict::Kineto);
+        let blanks = |length: u64| {
+            assert!(length <= MAX_BYTES);
+            let mut text = b"{\"a\": \"".to_vec();
+            text.resize(length as usize, b'x');
+            text
+        };
+        assert_eq!(recognize(&blanks(4096), false, &blanks), Verdict::Undecided);
     }
 }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::cursor::{Cursor, Stop, members};
-use super::event::{Event, integer};
+use super::cursor::{Cursor, Stop, UNCLOSED, members};
+use super::decimal::nanoseconds;
+use super::event::{Event, identity, integer, label, number_of};
 use super::kinds::{HIP, KINDS, Role, kind_of};
 use crate::input::json::TextFile;
 
@@ -64,6 +65,13 @@ impl Chunk {
     }
 }
 
+/// Work of GPUs summed up, by which the trace of a rank is found in a file that it was merged into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkSum {
+    pub activities: u64,
+    pub duration_ns: i64,
+}
+
 /// What was found in the list on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Census {
@@ -71,6 +79,11 @@ pub(crate) struct Census {
     pub devices: BTreeSet<i64>,
     /// Processes that called the runtime.
     pub callers: BTreeSet<i64>,
+    /// What a program that merged traces of several ranks wrote before the numbers of their processes; empty for the others.
+    pub labels: BTreeSet<String>,
+    pub work: WorkSum,
+    /// Events with line ends in their texts.
+    pub with_lines: u64,
     /// Events that are not read, by their category.
     pub unread: BTreeMap<String, u64>,
     /// Places at which an event is damaged, and what is wrong with the first.
@@ -82,6 +95,10 @@ impl Census {
     fn add(&mut self, other: Self) {
         self.devices.extend(other.devices);
         self.callers.extend(other.callers);
+        self.labels.extend(other.labels);
+        self.work.activities += other.work.activities;
+        self.work.duration_ns = self.work.duration_ns.wrapping_add(other.work.duration_ns);
+        self.with_lines += other.with_lines;
         for (category, count) in other.unread {
             *self.unread.entry(category).or_default() += count;
         }
@@ -119,6 +136,56 @@ struct Part {
 }
 
 impl Events {
+    /// The events of each label, as if each had a file of its own; names and spans that only stand next to those of others are left out.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn by_label(self, file: &TextFile) -> Result<Vec<(String, Self)>> {
+        if self.census.labels.iter().all(String::is_empty) {
+            return Ok(vec![(String::new(), self)]);
+        }
+        let mut parts: BTreeMap<String, Self> = BTreeMap::new();
+        for chunk in &self.chunks {
+            let mut of_chunk: BTreeMap<String, (Chunk, Census)> = BTreeMap::new();
+            file.with_text(chunk.start, chunk.end, |text, lent| {
+                let text = text.get(..lent).unwrap_or_default();
+                for (found, offset) in chunk.events().zip(&chunk.offsets) {
+                    let Ok(event) = Event::read_known(text, found.offset) else { continue };
+                    let label = label(event.pid).unwrap_or_default();
+                    if !of_chunk.contains_key(label) {
+                        let (start, end) = (chunk.start, chunk.end);
+                        let part = (Chunk { start, end, ..Chunk::default() }, Census::default());
+                        of_chunk.insert(label.to_owned(), part);
+                    }
+                    let Some((part, census)) = of_chunk.get_mut(label) else { continue };
+                    note(&event, census, &mut BTreeMap::new(), |kind| {
+                        part.offsets.push(*offset);
+                        part.kinds.push(kind);
+                    });
+                }
+            })?;
+            for (label, (chunk, census)) in of_chunk {
+                let part = parts.entry(label).or_default();
+                part.chunks.push(chunk);
+                part.census.add(census);
+            }
+        }
+        let does_something = |part: &Self| {
+            let kinds =
+                part.chunks.iter().flat_map(Chunk::events).filter_map(|found| KINDS.get(usize::from(found.kind)));
+            kinds.into_iter().any(|kind| !matches!(kind.role, Role::Name | Role::Span))
+        };
+        if parts.values().any(does_something) {
+            parts.retain(|_, part| does_something(part));
+        }
+        // Events that belong to nobody are reported with the first.
+        if let Some(first) = parts.values_mut().next() {
+            first.census.unread = self.census.unread;
+            first.census.with_lines = self.census.with_lines;
+        }
+        Ok(parts.into_iter().collect())
+    }
+
     /// Reads the list whose first event starts at `at` or behind blanks there.
     ///
     /// # Errors
@@ -197,7 +264,7 @@ fn walk(text: &[u8], start: usize, limit: usize, base: u64) -> Part {
             match is_last {
                 true => Ok(Err(End::Closed)),
                 false if at >= limit => Ok(Err(End::More)),
-                false => Event::read(&mut cursor).map(Ok),
+                false => read_event(&mut cursor, &mut census).map(Ok),
             }
         });
         match read {
@@ -227,6 +294,22 @@ fn walk(text: &[u8], start: usize, limit: usize, base: u64) -> Part {
     Part { chunk, census, end }
 }
 
+/// Reads an event, whose texts may hold line ends where nothing else is wrong with it.
+fn read_event<'a>(cursor: &mut Cursor<'a>, census: &mut Census) -> Result<Event<'a>, Stop> {
+    let mut lenient = cursor.with_lines();
+    let read = Event::read(cursor);
+    if read != Err(UNCLOSED) {
+        return read;
+    }
+    let event = Event::read(&mut lenient).map_err(|_| UNCLOSED)?;
+    if !matches!(lenient.peek(), Ok(b',' | b']')) {
+        return Err(UNCLOSED);
+    }
+    *cursor = lenient;
+    census.with_lines += 1;
+    Ok(event)
+}
+
 /// Passes over the comma before an event, or over the end of the list; whether it was that. Commas too many lose nothing, wherever
 /// a chunk ends between them.
 fn before_event(cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
@@ -242,12 +325,19 @@ fn note<'a>(event: &Event<'a>, census: &mut Census, unread: &mut BTreeMap<&'a [u
         return;
     };
     let Some(kind) = KINDS.get(usize::from(place)) else { return };
+    let label = label(event.pid).unwrap_or_default();
+    if !census.labels.contains(label) {
+        census.labels.insert(label.to_owned());
+    }
     match kind.role {
         Role::Kernel | Role::Copy => {
             let device = members(event.args).find(|(key, _)| key.raw == b"device");
-            census.devices.extend(device.map_or_else(|| integer(event.pid), |(_, value)| integer(value)));
+            census.devices.extend(device.map_or_else(|| number_of(event.pid), |(_, value)| integer(value)));
+            census.work.activities += 1;
+            let duration_ns = nanoseconds(event.duration).unwrap_or(0);
+            census.work.duration_ns = census.work.duration_ns.wrapping_add(duration_ns);
         }
-        Role::Region if kind.domain == HIP => census.callers.extend(integer(event.pid)),
+        Role::Region if kind.domain == HIP => census.callers.extend(identity(event.pid)),
         _ => {}
     }
     let has_no_length = kind.role == Role::Region && event.has_no_length();

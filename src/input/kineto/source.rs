@@ -1,5 +1,6 @@
 //! The process of a trace file as a source of canonical tables.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::input::json::{Spool, TextFile};
 use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Column, Table};
+use crate::text::natural_order::natural_key;
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct KinetoSource(Capture);
@@ -26,7 +28,7 @@ struct KinetoSource(Capture);
 /// # Errors
 /// When the file cannot be read, or is damaged before the first event.
 pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result<Opened> {
-    let file = TextFile::open(path, spool)?;
+    let file = Arc::new(TextFile::open(path, spool)?);
     let mut document = Document::read(&file)?;
     let causes = file.damage.clone().into_iter().chain(std::mem::take(&mut document.damage));
     let damage: Vec<Damage> =
@@ -37,11 +39,41 @@ pub(crate) fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) ->
     }
     let base = document.members.get("baseTimeNanoseconds");
     let base_ns = base.and_then(|base| base.as_i64().or_else(|| base.as_str()?.parse().ok())).unwrap_or(0);
-    let mut capture = Capture::new(file, shown, base_ns, events);
-    capture.damage.clone_from(&damage);
-    let facts = facts(&capture, &document, source)?;
-    let notes = notes(&capture, &document, shown);
-    Ok(Opened { processes: vec![ProcessInput { facts, source: Arc::new(KinetoSource(capture)) }], notes, damage })
+    let (mut processes, mut noted) = (Vec::new(), Vec::new());
+    let parts = events.by_label(&file)?;
+    let ranks = ranks_of(parts.iter().map(|(label, _)| label.as_str()).collect());
+    for (part, rank) in parts.into_iter().zip(ranks) {
+        let mut capture = Capture::new(Arc::clone(&file), shown, base_ns, part);
+        capture.damage.clone_from(&damage);
+        let facts = facts(&capture, &document, source, rank)?;
+        if processes.is_empty() {
+            noted = notes(&capture, &document, shown);
+        }
+        processes.push(ProcessInput { facts, source: Arc::new(KinetoSource(capture)) });
+    }
+    Ok(Opened { processes, notes: noted, damage })
+}
+
+/// The ranks that labels name, each by the only number in it; if they do not name them, the places of the labels in their order.
+fn ranks_of(labels: Vec<&str>) -> Vec<Option<i64>> {
+    if labels.iter().all(|label| label.is_empty()) {
+        return vec![None; labels.len()];
+    }
+    let named: Vec<Option<i64>> = labels
+        .iter()
+        .map(|label| {
+            let mut numbers = label.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| !digits.is_empty());
+            let number = numbers.next()?.parse().ok();
+            number.filter(|_| numbers.next().is_none())
+        })
+        .collect();
+    let distinct: BTreeSet<Option<i64>> = named.iter().copied().collect();
+    if distinct.len() == labels.len() && !distinct.contains(&None) {
+        return named;
+    }
+    let mut sorted = labels.clone();
+    sorted.sort_by_key(|label| natural_key(label));
+    labels.iter().map(|label| sorted.iter().position(|other| other == label)?.try_into().ok()).collect()
 }
 
 /// What is odd about a file, and which events are not read.
@@ -59,6 +91,11 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
     if document.behind > 0 {
         let detail = "bytes follow the end of the JSON document; ignored".to_owned();
         note("junk_behind", Severity::Warning, document.behind, detail);
+    }
+    let with_lines = capture.census.with_lines + document.with_lines;
+    if with_lines > 0 {
+        let detail = "texts contain line ends that are not escaped; read as they are".to_owned();
+        note("raw_line_ends", Severity::Info, with_lines, detail);
     }
     let version = document.members.get("schemaVersion").and_then(Value::as_i64);
     if version.is_some_and(|version| version != 1) {

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
+use super::head::{Beginning, Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
@@ -40,16 +40,17 @@ impl Content {
         if !path.is_file() {
             return unread(SkipReason::Foreign, "not a regular file; name a file or a directory");
         }
-        let mut head = Vec::new();
-        if let Err(error) = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)) {
-            return unread(SkipReason::Damaged, format!("cannot be read: {error}"));
-        }
+        let head = match first_bytes(path, HEAD_BYTES) {
+            Ok(head) => head,
+            Err(error) => return unread(SkipReason::Damaged, format!("cannot be read: {error}")),
+        };
         if head.starts_with(SQLITE_MAGIC) {
             database(path, DatabaseFile::open(path), reader)
         } else if head.starts_with(GZIP_MAGIC) {
             compressed(path, &decompressed_head(path, HEAD_BYTES), reader)
         } else {
-            Self::Head(by_head(&head, is_whole(&head)))
+            let more = |length| first_bytes(path, length).unwrap_or_default();
+            Self::Head(by_head(Beginning { bytes: &head, is_whole: is_whole(&head), more: &more }))
         }
     }
 
@@ -92,6 +93,12 @@ fn unread(why: SkipReason, reason: impl Into<String>) -> Content {
     Content::Head(Head::UnreadContent(UnreadContent::new(why, reason)))
 }
 
+fn first_bytes(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Whether the first bytes are all that there is.
 fn is_whole(head: &[u8]) -> bool {
     (head.len() as u64) < HEAD_BYTES
@@ -114,7 +121,9 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
         let damaged = || has_packets(head).then_some(Head::Perfetto);
-        let known = csv(head).or_else(|| json(&text, is_whole(head))).or_else(damaged);
+        let more = |length| decompressed_head(path, length);
+        let beginning = Beginning { bytes: head, is_whole: is_whole(head), more: &more };
+        let known = csv(head).or_else(|| json(&text, beginning)).or_else(damaged);
         known.map_or_else(|| unread(SkipReason::Foreign, reason), Content::Head)
     }
 }

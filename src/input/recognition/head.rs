@@ -2,7 +2,7 @@
 
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::att;
-use crate::input::kineto::{is_kineto, other_program};
+use crate::input::kineto;
 use crate::input::perfetto::{has_packets, is_perfetto};
 use crate::input::rocprof_compute;
 use crate::input::rocprofv3_csv::{HeadKind, head_of};
@@ -84,11 +84,30 @@ impl Head {
     }
 }
 
+/// The first bytes of a file, and a way to more of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning<'a> {
+    pub bytes: &'a [u8],
+    /// Whether these are all bytes of the file.
+    pub is_whole: bool,
+    /// Gives as many of its first bytes as are asked for, or all that there are.
+    pub more: &'a dyn Fn(u64) -> Vec<u8>,
+}
+
+impl<'a> Beginning<'a> {
+    /// All bytes of a file.
+    #[cfg(any(test, feature = "properties"))]
+    pub(crate) fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, is_whole: true, more: &|_| Vec::new() }
+    }
+}
+
 /// Keys that only rocprofv3 writes near the start of its JSON.
 const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 
-/// Content of a file that is neither a database nor compressed; `is_whole` is true if these are all of its bytes.
-pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
+/// Content of a file that is neither a database nor compressed.
+pub(crate) fn by_head(beginning: Beginning<'_>) -> Head {
+    let head = beginning.bytes;
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
     let other = |what: &str| Head::unread(SkipReason::Other, what);
@@ -116,7 +135,7 @@ pub(crate) fn by_head(head: &[u8], is_whole: bool) -> Head {
             SkipReason::Foreign,
             format!("a file compressed with {what}, which is unsupported; decompress it, or use `gzip`"),
         )
-    } else if let Some(json) = json(&text, is_whole) {
+    } else if let Some(json) = json(&text, beginning) {
         json
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
@@ -149,8 +168,9 @@ fn compute(head: &[u8]) -> Option<Head> {
 }
 
 /// What JSON is that does not start as that of rocprofv3 does.
-pub(crate) fn json(text: &str, is_whole: bool) -> Option<Head> {
-    let trimmed = text.trim_start();
+pub(crate) fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
+    let Beginning { bytes, is_whole, more } = beginning;
+    let trimmed = text.trim_start_matches('\u{feff}').trim_start();
     if METADATA_KEYS.iter().all(|key| text.contains(key)) {
         let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
         return Some(Head::unread(SkipReason::Damaged, reason));
@@ -162,21 +182,31 @@ pub(crate) fn json(text: &str, is_whole: bool) -> Option<Head> {
         let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
         return Some(Head::unread(SkipReason::Lost, reason));
     }
-    if is_kineto(text) {
+    let verdict = kineto::recognize(bytes, is_whole, more);
+    if verdict == kineto::Verdict::Kineto {
         return Some(Head::Kineto);
     }
+    // Traces are missed where they are left out, other documents are not.
+    let is_chrome = text.contains("\"traceEvents\"") || (trimmed.starts_with('[') && text.contains("\"ph\""));
     if let Some(error) = syntax_error(trimmed, is_whole) {
         let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
-        return Some(Head::unread(SkipReason::Foreign, reason));
+        return Some(Head::unread(if is_chrome { SkipReason::Other } else { SkipReason::Foreign }, reason));
     }
-    let reason = if text.contains("\"traceEvents\"") {
-        let program = other_program(text).map_or_else(String::new, |program| format!(" of {program}"));
-        format!(
+    if is_chrome {
+        let program = kineto::other_program(text).map_or_else(String::new, |program| format!(" of {program}"));
+        let reason = format!(
             "a Chrome trace{program}, not one of the PyTorch profiler; name the rocprofv3 output or the PyTorch trace of the run"
-        )
-    } else {
-        format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
-    };
+        );
+        return Some(Head::unread(SkipReason::Other, reason));
+    }
+    if verdict == kineto::Verdict::Undecided {
+        let reason = format!(
+            "JSON whose first {} MiB contain no event of the PyTorch profiler; move `traceEvents` to its start",
+            kineto::MAX_BYTES >> 20
+        );
+        return Some(Head::unread(SkipReason::Other, reason));
+    }
+    let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
     Some(Head::unread(SkipReason::OtherJson, reason))
 }
 
@@ -184,7 +214,10 @@ pub(crate) fn json(text: &str, is_whole: bool) -> Option<Head> {
 fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     // Python writes these, and most programs read them.
     let text = text.replace("NaN", "0").replace("Infinity", "0");
-    let values = serde_json::Deserializer::from_str(&text).into_iter::<serde::de::IgnoredAny>();
+    // A number that the text ends in need not end there.
+    let is_of_number = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
+    let text = if is_whole { &text } else { text.trim_end_matches(is_of_number) };
+    let values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
     values.filter_map(Result::err).next().filter(|error| is_whole || !error.is_eof())
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Class {
     Suspicious,
     /// A link to a document that is gone: a note.
     DeadLink,
+    /// JSON that has nothing to do with traces: one note counts all of it.
+    OtherJson,
 }
 
 /// The check that names links to documents that are gone.
@@ -57,11 +59,13 @@ impl Skipped {
             SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if is_archive(candidate) => {
                 (Class::Suspicious, "an archive; unpack it if it contains traces".to_owned())
             }
-            // Other programs write JSON too, and many files of it.
-            SkipReason::OtherJson => return None,
+            SkipReason::OtherJson => (Class::OtherJson, reason),
             SkipReason::Foreign if promised == Some(ExpectedKind::Csv) => {
                 let reason = "named like a trace, but its header is unknown; copy it again or rename it";
                 (Class::Lost, reason.to_owned())
+            }
+            SkipReason::Lost | SkipReason::Foreign if promised.is_none() && is_named_like_json(&candidate.name()) => {
+                (Class::OtherJson, reason)
             }
             SkipReason::Lost | SkipReason::Foreign => match promised? {
                 ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Perfetto | ExpectedKind::Csv => {
@@ -76,13 +80,18 @@ impl Skipped {
         Some(Self::new(candidate.shown(), reason, class))
     }
 
-    /// The note that names it, unless it counts as damage.
+    /// Whether traces are missing without it.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self.class, Class::Damaged | Class::Named | Class::Lost)
+    }
+
+    /// The note that names it, if it has one of its own.
     pub(crate) fn note(&self) -> Option<Anomaly> {
         let (check_id, severity) = match self.class {
             Class::Summary => ("derived_summary", Severity::Info),
             Class::Suspicious => ("skipped_file", Severity::Warning),
             Class::DeadLink => (DEAD_LINK, Severity::Info),
-            Class::Damaged | Class::Named | Class::Lost => return None,
+            Class::Damaged | Class::Named | Class::Lost | Class::OtherJson => return None,
         };
         Some(Anomaly {
             check_id,
@@ -93,6 +102,24 @@ impl Skipped {
             detail: self.reason.clone(),
         })
     }
+}
+
+fn is_named_like_json(name: &str) -> bool {
+    name.ends_with(".json") || name.ends_with(".json.gz")
+}
+
+/// A note that counts the files of JSON that have nothing to do with traces: other programs write many of them.
+pub(crate) fn note_of_other_json(skipped: &[Skipped]) -> Option<Anomaly> {
+    let mut others = skipped.iter().filter(|skipped| skipped.class == Class::OtherJson);
+    let first = others.next()?;
+    Some(Anomaly {
+        check_id: "other_json",
+        severity: Severity::Info,
+        table_name: "processes".to_owned(),
+        count: 1 + i64::try_from(others.count()).unwrap_or(i64::MAX - 1),
+        first_key: Some(first.path.clone()),
+        detail: format!("JSON files that are not traces were left out; the first is {}", first.reason),
+    })
 }
 
 #[cfg(test)]
@@ -109,7 +136,8 @@ mod tests {
         for (name, why, named, found) in [
             ("rank1.db", SkipReason::Lost, Class::Named, Some(Class::Lost)),
             ("rank1.db", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
-            ("rank1_results.json", SkipReason::OtherJson, Class::Named, None),
+            ("rank1_results.json", SkipReason::OtherJson, Class::Named, Some(Class::OtherJson)),
+            ("config.json", SkipReason::Foreign, Class::Named, Some(Class::OtherJson)),
             ("4100_kernel_trace.csv", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
             ("stats_kernel.csv", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
             ("ranks.tar.gz", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),

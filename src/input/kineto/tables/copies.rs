@@ -45,7 +45,7 @@ const COLUMNS: &[(&[&str], &[Field])] = &[
     (&["bytes"], &[Field::Bytes, Field::Correlation]),
     (&["stream_id"], &[Field::Stream]),
     (&["tid"], &[Field::Correlation]),
-    (&["correlation_id"], &[Field::Number, Field::Correlation]),
+    (&["correlation_id"], &[Field::Number, Field::Correlation, Field::External]),
     (TIMES.0, &[Field::Number, Field::Start, Field::End]),
 ];
 
@@ -59,7 +59,7 @@ pub(crate) fn read_copies(builder: &mut TableBuilder<'_>, capture: &Capture) -> 
         put_places(builder, &rows, &directions(capture)?)?;
     }
     builder.put("stream_id", rows.get(Field::Stream).into_series());
-    put_correlation(builder, capture, &rows)?;
+    put_correlation(builder, capture, &rows, Role::Copy)?;
     let ids = rows.get(Field::Correlation);
     if builder.wants(&["bytes"]) {
         // HIP has the size of some copies only for the call.
@@ -72,8 +72,7 @@ pub(crate) fn read_copies(builder: &mut TableBuilder<'_>, capture: &Capture) -> 
         let threads: Int64Chunked = capture.launches()?.of(Field::Tid, ids.iter()).collect_ca("".into());
         builder.put("tid", threads.into_series());
     }
-    put_gpu_times(builder, &rows);
-    Ok(())
+    put_gpu_times(builder, capture, &rows, Role::Copy)
 }
 
 /// The directions of all copies.

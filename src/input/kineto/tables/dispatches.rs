@@ -15,13 +15,15 @@ const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
 const SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"];
 const SIZE_FIELDS: &[Field] =
     &[Field::Correlation, Field::GridX, Field::GridY, Field::GridZ, Field::BlockX, Field::BlockY, Field::BlockZ];
+const LAUNCH_FIELDS: &[Field] =
+    &[Field::Number, Field::Correlation, Field::External, Field::Device, Field::Stream, Field::Start];
 const COLUMNS: &[(&[&str], &[Field])] = &[
     (&["dispatch_id"], &[Field::Number]),
     (&["agent_id", "gpu", "device"], &[Field::Number, Field::Device]),
     (&["queue_id"], &[Field::Queue]),
     (&["stream_id"], &[Field::Stream]),
     (&["tid"], &[Field::Correlation]),
-    (&["correlation_id"], &[Field::Number, Field::Correlation]),
+    (&["correlation_id"], LAUNCH_FIELDS),
     (&["external_id"], &[Field::External]),
     (TIMES.0, &[Field::Number, Field::Start, Field::End]),
     (SIZES, SIZE_FIELDS),
@@ -44,15 +46,14 @@ pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, capture: &Capture) ->
     builder.put("queue_id", rows.get(Field::Queue).into_series());
     builder.put("stream_id", rows.get(Field::Stream).into_series());
     builder.put("external_id", rows.get(Field::External).into_series());
-    put_correlation(builder, capture, &rows)?;
+    put_correlation(builder, capture, &rows, Role::Kernel)?;
     if builder.wants(&["tid"]) {
         let ids = rows.get(Field::Correlation);
         let threads: Int64Chunked = capture.launches()?.of(Field::Tid, ids.iter()).collect_ca("".into());
         builder.put("tid", threads.into_series());
     }
     put_sizes(builder, capture, &rows)?;
-    put_gpu_times(builder, &rows);
-    Ok(())
+    put_gpu_times(builder, capture, &rows, Role::Kernel)
 }
 
 /// Names of the kernels, whose ids are their places in the order of first occurrence, from 1 on.
