@@ -80,6 +80,25 @@ def test_all_libraries_decode_the_same() -> None:
     assert frame["third"].tolist() == answer["third"]
 
 
+def test_pandas_keeps_whole_numbers_whole() -> None:
+    trace = wavesieve.open("fixtures/two_nodes")
+    # Of floats, these times would keep the first sixteen digits.
+    answer = trace.sql(
+        "SELECT dispatch_id, CASE WHEN gpu > 0 THEN 1767189312001200077 + dispatch_id END AS time, gpu > 1 AS far,"
+        " CASE WHEN gpu > 0 THEN gpu > 1 END AS known, CASE WHEN gpu > 0 THEN 0.5 END AS half FROM kernels"
+    )
+    frame = answer.to_pandas()
+    found = [None if pandas.isna(value) else int(value) for value in frame["time"]]
+    assert found == answer["time"] and None in found and any(value and value % 2 for value in found)
+    assert frame.dtypes.astype(str).to_dict() == {
+        "dispatch_id": "Int64", "time": "Int64", "far": "boolean", "known": "boolean", "half": "float64"
+    }  # fmt: skip
+    assert frame["time"].max() == max(value for value in answer["time"] if value is not None)
+    table = trace["memory_copies"].to_pandas()
+    assert (table["peer_gpu"].dtype, table["start_ns"].dtype) == (pandas.Int64Dtype(), pandas.Int64Dtype())
+    assert table["start_ns"].tolist() == trace["memory_copies"].to_polars()["start_ns"].to_list()
+
+
 def test_columns_have_units_and_meanings() -> None:
     answer = wavesieve.open("fixtures/two_nodes").table("copy_summary")
     assert list(answer.columns)[:2] == ["direction", "copies"]

@@ -54,6 +54,8 @@ def test_matrix_conversions() -> None:
     assert set(iterations.table["phase"]) == {"steady"}
     frame = matrix.to_pandas()
     assert frame.shape == matrix.shape and frame.index.names == ["process", "rank", "iteration", "phase"]
+    longest = iterations.matrix("kernels", aggregate="max").to_pandas()
+    assert {str(kind) for kind in longest.dtypes} <= {"Int64", "int64"}
     assert matrix.to_polars().width == 4 + matrix.shape[1]
     assert np.asarray(matrix).sum() == frame.to_numpy().sum()
     assert "rows" in repr(matrix) and "<table" in matrix._repr_html_()

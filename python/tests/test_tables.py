@@ -111,6 +111,30 @@ def test_random_combinations_of_conditions(converted: Callable[[str], Path]) -> 
         assert _sorted(found) == _sorted(whole.filter(kept).select("process", "dispatch_id")), str(kept)
 
 
+def test_rows_are_cut_and_filtered_in_the_order_of_the_calls(converted: Callable[[str], Path]) -> None:
+    kept = pl.col("duration_ns") > 20_000
+    rare = pl.col("category") == "optimizer"
+    steps: list[Callable[[pl.LazyFrame], pl.LazyFrame]] = [
+        lambda lazy: lazy.head(100).filter(kept),
+        lambda lazy: lazy.filter(kept).head(100),
+        lambda lazy: lazy.head(100).filter(kept).head(7),
+        lambda lazy: lazy.head(100).select("duration_ns", "rank").filter(kept),
+        lambda lazy: lazy.head(100).filter(kept, rare).select("gpu"),
+        lambda lazy: lazy.filter(rare).head(9).filter(kept),
+        lambda lazy: lazy.slice(5, 60).filter(kept),
+        lambda lazy: lazy.filter(kept).slice(5, 60).filter(rare),
+        lambda lazy: lazy.tail(50).filter(kept),
+        lambda lazy: lazy.head(100).filter(kept).select(pl.len()),
+        lambda lazy: lazy.head(10).filter(pl.col("duration_ns") < 0),
+        lambda lazy: lazy.head(40).with_columns(long=kept).filter("long"),
+    ]
+    for trace in (wavesieve.open("fixtures/two_nodes"), wavesieve.open(converted("two_nodes"))):
+        lazy = trace.scan("kernels")
+        whole = lazy.collect()
+        for number, step in enumerate(steps):
+            assert step(lazy).collect().equals(step(whole.lazy()).collect()), number
+
+
 def test_the_program_gets_columns_conditions_and_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     statements: list[str] = []
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .columns import Column, Columns, unit_of
 from .display import html_table, text_table
 from .extras import arrow_object, polars_frame, require
+from .frames import pandas_frame
 from .ipc import Field, Stream, UnsupportedTypeError, as_stream
 
 if TYPE_CHECKING:
@@ -83,11 +84,10 @@ class Answer:
         return polars_frame(self._data)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The result as a data frame of pandas."""
+        """The result as a data frame of pandas; whole numbers stay whole where some are missing, in `Int64` columns."""
         require("pandas", "pandas", "to_pandas()")
         require("pyarrow", "pandas", "to_pandas()")
-        frame: pandas.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return pandas_frame(self.to_arrow())
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as dictionaries.

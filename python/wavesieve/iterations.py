@@ -9,6 +9,7 @@ from .answer import Answer
 from .catalog import table_columns
 from .display import html_table, text_table
 from .extras import require
+from .frames import pandas_columns
 
 if TYPE_CHECKING:
     import numpy
@@ -153,8 +154,7 @@ class Matrix:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame of pandas with the iterations as its index."""
-        frame = require("pandas", "pandas", "to_pandas()").DataFrame(self._by_column())
-        return cast("pandas.DataFrame", frame.set_index(["process", "rank", "iteration", "phase"]))
+        return pandas_columns(self._by_column()).set_index(["process", "rank", "iteration", "phase"])
 
     def to_polars(self) -> polars.DataFrame:
         """A data frame of polars with the iterations as its first columns."""

@@ -21,10 +21,9 @@ _TEXT_TESTS = {"StartsWith": "starts_with", "EndsWith": "ends_with"}
 
 
 class Condition(NamedTuple):
-    """SQL that keeps at least the rows of an expression; `is_whole` if it keeps no others."""
+    """SQL that keeps at least the rows of an expression."""
 
     sql: str
-    is_whole: bool
 
 
 class _Unknown(Exception):
@@ -44,14 +43,14 @@ def condition(expression: polars.Expr, types: Mapping[str, str]) -> Condition:
             warnings.simplefilter("ignore")
             tree = json.loads(expression.meta.serialize(format="json"))
     except Exception:  # polars raises many kinds here, and none is a failure
-        return Condition("", False)
-    parts, is_whole = [], True
+        return Condition("")
+    parts = []
     for conjunct in _conjuncts(tree):
         try:
             parts.append(_truth(conjunct, types))
         except (_Unknown, KeyError, TypeError, ValueError):
-            is_whole = False
-    return Condition(" AND ".join(parts), is_whole)
+            continue
+    return Condition(" AND ".join(parts))
 
 
 def _conjuncts(tree: Any) -> list[Any]:

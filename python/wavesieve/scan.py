@@ -25,17 +25,18 @@ def scan_program(table: str, sql_arguments: Callable[[str], list[str]]) -> polar
     def source(
         with_columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _batch: int | None
     ) -> Iterator[polars.DataFrame]:
-        wanted = Condition("", True) if predicate is None else condition(predicate, types)
+        # The first rows are taken before the condition is tested; polars takes those after it by itself.
+        wanted = Condition("") if predicate is None or rows is not None else condition(predicate, types)
         names = _read_columns(list(types), with_columns, predicate)
         left = rows
         # All is read even if there are enough rows: the program reports damage at its end.
         for frame in read_frames(sql_arguments(_statement(table, names, wanted, rows))):
             frame = frame.with_columns(pl.col(name).cast(schema[name]) for name in frame.columns)
-            if predicate is not None:
-                frame = frame.filter(predicate)
             if left is not None:
                 frame = frame.head(left)
                 left -= frame.height
+            if predicate is not None:
+                frame = frame.filter(predicate)
             yield frame if with_columns is None else frame.select(with_columns)
 
     frame: polars.LazyFrame = plugins.register_io_source(source, schema=schema, is_pure=True)
@@ -53,7 +54,7 @@ def _read_columns(names: list[str], with_columns: list[str] | None, predicate: p
 def _statement(table: str, names: list[str], wanted: Condition, rows: int | None) -> str:
     listed = ", ".join(f'"{name}"' for name in names)
     where = f" WHERE {wanted.sql}" if wanted.sql else ""
-    limit = f" LIMIT {rows}" if rows is not None and wanted.is_whole else ""
+    limit = f" LIMIT {rows}" if rows is not None else ""
     return f"SELECT {listed} FROM {table}{where}{limit}"
 
 

@@ -11,6 +11,7 @@ from .answer import Answer
 from .columns import Columns
 from .errors import WavesieveError
 from .extras import ArrowStream, reader, require
+from .frames import pandas_frame
 from .ipc import as_stream, batches
 from .program import Run, run
 from .shared import run_shared
@@ -107,11 +108,10 @@ class TableStream:
         return self._complete().read_all()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a data frame of pandas."""
+        """The table as a data frame of pandas; whole numbers stay whole where some are missing, in `Int64` columns."""
         require("pandas", "pandas", "to_pandas()")
         require("pyarrow", "pandas", "to_pandas()")
-        frame: pandas.DataFrame = self.to_arrow().to_pandas()
-        return frame
+        return pandas_frame(self.to_arrow())
 
     def __repr__(self) -> str:
         return f"table {self.name}\n{self.columns!r}"
