@@ -38,7 +38,7 @@ steps_of() {
       ;;
     deep)
       cargo_steps=(properties fuzzing cluster packages)
-      python_steps=(engines filters metamorphic mutations pages spark hta stores)
+      python_steps=(engines statements filters metamorphic mutations pages spark hta stores)
       ;;
   esac
 }
@@ -83,10 +83,10 @@ add_needed_steps() {
 
 set_sizes() {
   # A commit is judged by the same drawn cases each time; `deep` looks for new ones.
-  seed=20260101 seeds=() mutation_count=60 window_count=3 capture_count=1
+  seed=20260101 seeds=() statement_count=240 mutation_count=60 window_count=3 capture_count=1
   if [ "$mode" = deep ]; then
     seed="${WAVESIEVE_SEED:-$(date -u +%Y%m%d)}"
-    seeds=(--seed "$seed") mutation_count=1000 window_count=60 capture_count=10
+    seeds=(--seed "$seed") statement_count=3000 mutation_count=1000 window_count=60 capture_count=10
     export PROPTEST_CASES="${PROPTEST_CASES:-2048}" WAVESIEVE_FUZZ_SECONDS="${WAVESIEVE_FUZZ_SECONDS:-120}"
     echo "seed $seed (WAVESIEVE_SEED=$seed repeats this run)"
   fi

@@ -119,6 +119,7 @@ impl<'a> CommandLine<'a> {
         words: &[OsString],
         prepare: impl Fn(Command) -> Command,
     ) -> Result<ArgMatches, clap::Error> {
+        let words = &words.iter().map(as_value).collect::<Vec<_>>();
         let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
         let command = match named.as_ref().map_err(clap::Error::kind) {
             Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
@@ -159,6 +160,20 @@ impl<'a> CommandLine<'a> {
         let list = tables::command(self.registry, invocation::arguments());
         table.subcommands(queries.map(table::query_command)).subcommands(list)
     }
+}
+
+/// A word as the parser takes it: a statement that begins with a comment is no option.
+fn as_value(word: &OsString) -> OsString {
+    let is_statement = word.to_str().and_then(|text| text.strip_prefix("--")).is_some_and(|text| {
+        let first = text.lines().next().unwrap_or_default();
+        text.starts_with(char::is_whitespace) || (text.contains('\n') && !first.contains('='))
+    });
+    if !is_statement {
+        return word.clone();
+    }
+    let mut value = OsString::from("\n");
+    value.push(word);
+    value
 }
 
 #[cfg(test)]
@@ -209,6 +224,13 @@ mod tests {
         "table kernel_summary x --top many",
         "schema nothing",
     ];
+
+    #[test]
+    fn statements_that_begin_with_comments_are_no_options() {
+        let changed = |word: &str| as_value(&word.into()) != *word;
+        assert!(["-- gaps\nSELECT 1", "--gaps\nSELECT 1", "-- gaps", "--\nSELECT 1"].into_iter().all(changed));
+        assert!(!["--", "--top", "--where=a\n= 1", "-q", "SELECT 1 -- end\n"].into_iter().any(changed));
+    }
 
     #[test]
     fn what_is_built_of_it_means_what_the_whole_means() {

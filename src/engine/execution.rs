@@ -202,7 +202,9 @@ fn catch_panic<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
 /// statements whose types do not match, such as a union of numbers and names.
 fn wants_text(error: &PolarsError) -> bool {
     let message = error.to_string();
-    ["got `cat`", "got: cat", "categorical"].iter().any(|words| message.contains(words))
+    ["got `cat`", "got: cat", "categorical", ": cat on left", ": cat on right", ": cat on the"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// The tables with the texts that their dictionaries stand for.

@@ -1,5 +1,6 @@
 //! Named queries: SQL files with front matter, rendered with parameters and run over the canonical tables.
 
+pub(crate) mod binding;
 mod declarations;
 mod error;
 #[cfg(any(test, feature = "properties"))]

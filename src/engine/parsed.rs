@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use sqlparser::ast::{Query, Statement};
 use sqlparser::dialect::GenericDialect;
 
+use super::binding::bind;
 use super::depth::parse;
 use super::numbers::NUMBERS;
 use super::referenced_columns::Words;
@@ -21,11 +22,13 @@ pub(crate) struct ParsedStatement {
 impl ParsedStatement {
     /// Parses a statement. One that cannot be parsed stays a text, for the engine to report what is wrong.
     pub(crate) fn new(sql: String) -> Self {
-        let statements = parse(&GenericDialect {}, &sql).unwrap_or_default();
+        let mut statements = parse(&GenericDialect {}, &sql).unwrap_or_default();
+        let is_bound = bind(&mut statements);
         let query = match <[Statement; 1]>::try_from(statements) {
             Ok([Statement::Query(query)]) => Some(query),
             _ => None,
         };
+        let sql = query.as_ref().filter(|_| is_bound).map_or(sql, ToString::to_string);
         Self { sql, query, words: OnceLock::new() }
     }
 

@@ -309,17 +309,36 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     }
     let column = column.cast(&plain(column.dtype())).context("cannot expand a dictionary column")?;
     let text = match column.get(0) {
-        Err(_) | Ok(AnyValue::Null) => "NULL".to_owned(),
+        Err(_) | Ok(AnyValue::Null) => missing(column.dtype()).to_owned(),
         Ok(AnyValue::Boolean(truth)) => truth.to_string().to_uppercase(),
-        Ok(AnyValue::String(text)) => format!("'{}'", text.replace('\'', "''")),
+        Ok(AnyValue::String(text)) => quoted(text),
+        // A text that the answer has of its own.
+        Ok(AnyValue::StringOwned(text)) => quoted(&text),
         // With all digits, of which polars prints six; without an exponent, and with a decimal point that marks a
         // float.
         Ok(AnyValue::Float64(value)) if !value.is_finite() => format!("CAST('{value}' AS DOUBLE)"),
         Ok(AnyValue::Float64(value)) if value.fract() == 0.0 => format!("({value}.0)"),
         Ok(AnyValue::Float64(value)) => format!("({value})"),
-        Ok(value) => format!("({value})"),
+        Ok(value) if value.is_integer() => format!("({value})"),
+        Ok(_) => return Err(refused("the scalar subquery has a value that cannot be written; cast it to VARCHAR")),
     };
     expression(&text).ok_or_else(|| refused("the scalar subquery has a value that cannot be written"))
+}
+
+/// A missing value of a type.
+fn missing(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::String => "CAST(NULL AS VARCHAR)",
+        DataType::Boolean => "CAST(NULL AS BOOLEAN)",
+        data_type if data_type.is_float() => "CAST(NULL AS DOUBLE)",
+        data_type if data_type.is_integer() => "CAST(NULL AS BIGINT)",
+        _ => "NULL",
+    }
+}
+
+/// A text as a literal.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Named queries order their rows totally, so the engine may process rows in any order. The exception is adding up

@@ -101,11 +101,33 @@ fn is_more_than_rows(query: &Query) -> bool {
     !is_only_select || !is_of_rows(select)
 }
 
+/// Words that a query of single rows does not have. Of functions with several arguments polars gives a value for each row that it reads,
+/// unless they are worked out.
+const COMPUTES_WITH_MANY_ROWS: &[&str] = &[
+    "over",
+    "distinct",
+    "count",
+    "sum",
+    "min",
+    "max",
+    "median",
+    "stddev",
+    "avg",
+    "corr",
+    "covar",
+    "covar_pop",
+    "covar_samp",
+    "quantile_cont",
+    "quantile_disc",
+    "value_of_greatest",
+    "value_of_least",
+    "variance",
+];
+
 fn is_of_rows(select: &Select) -> bool {
     let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     let [from] = select.from.as_slice() else { return false };
-    let others = ["over", "distinct", "count", "sum", "min", "max", "median", "stddev", "avg"];
-    let is_other = |word: &str| others.iter().any(|other| word.eq_ignore_ascii_case(other));
+    let is_other = |word: &str| COMPUTES_WITH_MANY_ROWS.iter().any(|other| word.eq_ignore_ascii_case(other));
     ungrouped && from.joins.is_empty() && !words(&select.to_string()).any(is_other)
 }
 

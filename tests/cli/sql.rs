@@ -219,3 +219,28 @@ fn a_statement_that_fails_among_others_is_named() {
     let none = run(&[&["sql", &format!("{empty}; {empty}"), TWO_NODES, "--rank", "77"][..], &output].concat());
     assert_eq!(none.code, 3, "{}", none.stderr);
 }
+
+#[test]
+fn statements_may_begin_with_comments() {
+    for start in ["-- how many\n", "--how many\n", "/* how many */ ", "--\n-- how many\n"] {
+        let counted = succeed(&["sql", &format!("{start}SELECT count(*) AS n FROM kernels"), TWO_NODES, "-f", "csv"]);
+        assert_eq!(counted, "n\n288\n", "{start}");
+    }
+    // Other words that begin so are options.
+    assert_eq!(run(&["sql", "--nothing", TWO_NODES]).code, 2);
+}
+
+#[test]
+fn conditions_bind_as_in_statements() {
+    for condition in [
+        "gpu IS DISTINCT FROM 1 AND rank = 0",
+        "gpu IS NOT DISTINCT FROM 1 AND rank = 0 OR rank = 3",
+        "rank = 2 OR NOT gpu IS DISTINCT FROM 1 AND category IS DISTINCT FROM 'gemm'",
+        "(gpu IS DISTINCT FROM 1) AND rank = 0 AND duration_ns IS DISTINCT FROM NULL",
+    ] {
+        let count = |sql: &str, options: &[&str]| succeed(&[&["sql", sql, TWO_NODES, "-f", "csv"], options].concat());
+        let stated = count(&format!("SELECT count(*) AS n FROM kernels WHERE {condition}"), &[]);
+        let filtered = count("SELECT count(*) AS n FROM kernels", &["--where", condition]);
+        assert_eq!(stated, filtered, "{condition}");
+    }
+}

@@ -1,4 +1,5 @@
-"""Compares statements as people write them, in `statements.sql`, with DuckDB over the same dataset: names of columns and values."""
+"""Compares statements as people write them, in `statements.sql`, and drawn ones with DuckDB over the same dataset: names of columns and
+values."""
 
 import argparse
 import json
@@ -16,12 +17,15 @@ from pathlib import Path
 
 import duckdb
 
-from common import REPOSITORY, BinaryError, Tally, answered, read_statements, same_value
+from common import ANSWERED, REPOSITORY, BinaryError, Tally, answered, read_statements, same_value
+from random_statements import random_statements
 from shared_datasets import dataset
 
 STATEMENTS = Path(__file__).with_name("statements.sql")
 REFUSED = "-- refused:"
 STATEMENTS_OF_A_START = 40
+# Of drawn statements so many may be refused at most: correlated subqueries, and values that have no type.
+REFUSED_SHARE = 0.08
 
 
 def statements():
@@ -149,6 +153,39 @@ def compared(binary, dataset, connection, statements):
     return problems
 
 
+def drawn(binary, dataset, connection, statements):
+    """The statements of one start that both answer, each with what is wrong, and how many are refused here alone."""
+    with tempfile.TemporaryDirectory() as work:
+        answers = Path(work) / "answers"
+        finished = run(binary, ";\n".join(statements), dataset, "-f", "json", "-o", answers)
+        said = set(re.findall(r"(?m)^error: statement-(\d+): ", finished.stderr.decode()))
+        found, refused = [], 0
+        for number, sql in enumerate(statements, 1):
+            path = answers / f"statement-{number}.json"
+            try:
+                of_duckdb(connection, sql)
+            except duckdb.Error:
+                continue
+            if str(number) in said:
+                refused += 1
+            elif finished.returncode not in ANSWERED:
+                found.append((sql, f"exit {finished.returncode}, {finished.stderr.decode().strip()[-200:]!r}"))
+            else:
+                found.append((sql, problem(json.loads(path.read_text()) if path.exists() else [], connection, sql)))
+    return found, refused
+
+
+def check_drawn(tally, binary, source, dataset, connection, statements):
+    parts = in_parts(statements, STATEMENTS_OF_A_START)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = list(pool.map(lambda part: drawn(binary, dataset, connection, part), parts))
+    for sql, wrong in (one for found, _ in done for one in found):
+        tally.check(f"{source}: {sql}", wrong)
+    refused, compared = sum(part[1] for part in done), sum(len(part[0]) for part in done)
+    too_many = refused > REFUSED_SHARE * (refused + compared) + 1
+    tally.check(f"{source}: drawn statements", f"{refused} of {refused + compared} are refused" if too_many else None)
+
+
 def in_parts(statements, size):
     return [statements[start : start + size] for start in range(0, len(statements), size)]
 
@@ -157,6 +194,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", default=[REPOSITORY / "fixtures" / name for name in ("two_nodes", "hostile")])
+    parser.add_argument("--random", type=int, default=240, help="drawn statements over each dataset")
+    parser.add_argument("--seed", type=int, default=20, help="of the drawn statements")
     arguments = parser.parse_args()
     tally, started = Tally(), time.monotonic()
     corpus = [*statements(), *functions()]
@@ -175,7 +214,10 @@ def main():
                 problems += refused_together(arguments.binary, converted, refused)
         for (sql, _), found in zip([*answerable, *refused], problems):
             tally.check(f"{source}: {sql}", found)
-    print(f"{len(corpus)} statements over {len(arguments.inputs)} datasets in {time.monotonic() - started:.1f} s")
+        check_drawn(tally, arguments.binary, source, converted, connection, random_statements(arguments.random, arguments.seed))
+    if tally.failed:
+        print(f"repeat: statements.py --random {arguments.random} --seed {arguments.seed}")
+    print(f"{len(corpus)} statements and {arguments.random} drawn ones over {len(arguments.inputs)} datasets in {time.monotonic() - started:.1f} s")
     return tally.finish()
 
 

@@ -264,3 +264,57 @@ SELECT max(gpu) - rank FROM kernels;
 SELECT max(sum(gpu)) FROM kernels;
 -- refused: of distinct values
 SELECT sum(DISTINCT gpu) FROM kernels;
+
+-- Operators bind as in DuckDB.
+SELECT count(*) FROM kernels WHERE gpu IS DISTINCT FROM 1 AND rank = 0;
+SELECT count(*) FROM kernels WHERE gpu IS NOT DISTINCT FROM 1 AND duration_ns > 100000 OR rank = 3;
+SELECT count(*) FROM kernels WHERE NOT gpu IS DISTINCT FROM 1 AND category IS DISTINCT FROM 'gemm' OR valid IS NULL;
+SELECT gpu IS DISTINCT FROM NULL AND valid AS a, NULL IS NOT DISTINCT FROM graph_exec_id OR gpu = 1 AS b, count(*) FROM kernels GROUP BY ALL ORDER BY ALL;
+SELECT count(*) FILTER (WHERE region_name IS DISTINCT FROM 'a' AND gpu = 0), sum(CASE WHEN gpu IS DISTINCT FROM 0 AND valid THEN 1 END) FROM kernels;
+SELECT rank, count(*) FROM kernels GROUP BY rank HAVING count(*) IS DISTINCT FROM 3 AND rank > 0 ORDER BY rank;
+SELECT 2 + 3 ^ 2, 10 - 2 ^ 2 * 3, -2 ^ 2, 2 ^ 3 ^ 2, 1 + 2 || 'a', 'a' || 1 + 2, 4 - 2 & 3, 1 | 2 & 0;
+
+-- A subquery that gives a text, or stands next to windows and groups.
+SELECT count(*) FROM kernels WHERE category = (SELECT max(category) FROM kernels);
+SELECT (SELECT min(kernel_name) FROM kernels) AS first, (SELECT max(direction) FROM memory_copies) || '!' AS last, (SELECT max(message) FROM regions WHERE rank = 99) AS none;
+SELECT category, rank() OVER (ORDER BY count(*)) AS place, sum(sum(gpu)) OVER () AS whole, (SELECT count(*) FROM kernels) AS n FROM kernels GROUP BY category ORDER BY category;
+SELECT category, count(*) AS n FROM kernels GROUP BY category ORDER BY count(*) / (SELECT count(*) FROM kernels), category;
+SELECT row_number() OVER (ORDER BY start_ns, dispatch_id, process) AS w, (SELECT max(v) FROM (SELECT row_number() OVER (ORDER BY start_ns) AS v FROM kernels)) AS n FROM kernels ORDER BY w LIMIT 3;
+SELECT rank FROM processes WHERE EXISTS (SELECT 1 FROM kernels WHERE rank = 0 AND valid) ORDER BY rank;
+
+-- Aggregates of nothing, and of several arguments.
+SELECT var_pop(gpu), stddev_pop(gpu), count_if(gpu = 0), bool_or(valid), quantile_cont(gpu, 0.5) FROM kernels WHERE false;
+SELECT var_pop(graph_exec_id), stddev_pop(graph_exec_id), count_if(graph_exec_id = 1), count_if(NULL), count_if(gpu = 99) FROM kernels;
+SELECT rank, count_if(gpu > 1), var_pop(gpu), count_if(graph_exec_id > 0) FILTER (WHERE gpu = 0) FROM kernels GROUP BY rank ORDER BY rank;
+SELECT quantile_cont(duration_ns, 0.5) FILTER (WHERE gpu = 0) AS a, quantile_disc(duration_ns, 0.9) FILTER (WHERE category = 'gemm') AS b, arg_max(gpu, duration_ns) FILTER (WHERE rank = 0) AS c FROM kernels;
+SELECT rank, quantile_cont(duration_ns, 0.25) FILTER (WHERE gpu % 2 = 0) FROM kernels GROUP BY rank ORDER BY rank;
+SELECT quantile_disc(duration_ns, 0.5) AS a FROM kernels ORDER BY a;
+SELECT corr(duration_ns, grid_x) AS a, covar_pop(gpu, grid_x) AS b FROM kernels ORDER BY ALL;
+SELECT count(*) FROM (SELECT quantile_cont(gpu, 0.5) AS a FROM kernels);
+SELECT 'x' AS k, count(*) FROM kernels WHERE gpu = 99 GROUP BY k;
+SELECT 'x' AS k, rank AS r, count(*) FROM kernels GROUP BY k, r HAVING count(*) > 1 ORDER BY r;
+SELECT 'x' AS a, count(*) OVER () AS b FROM kernels ORDER BY process, dispatch_id LIMIT 3;
+
+-- Names in HAVING are keys, then items; in an aggregate they are columns.
+SELECT rank, sum(duration_ns) AS duration_ns FROM kernels GROUP BY rank HAVING duration_ns > 8000000 ORDER BY rank;
+SELECT rank, max(gpu) AS gpu FROM kernels GROUP BY rank HAVING gpu = 3 AND sum(gpu) > 1 ORDER BY rank;
+SELECT gpu, -gpu AS rank, count(*) FROM kernels GROUP BY gpu, rank HAVING rank < -1;
+SELECT gpu, -gpu AS rank, count(*) FROM kernels GROUP BY gpu HAVING rank < -1 ORDER BY gpu;
+SELECT category AS c, count(*) AS n FROM kernels GROUP BY c HAVING c = 'gemm' OR n > 50 ORDER BY c;
+SELECT rank % 2 AS odd, count(*) FROM kernels GROUP BY 1 HAVING odd = 1;
+-- refused: which is a column and another item of that name
+SELECT -duration_ns AS duration_ns FROM kernels ORDER BY duration_ns + 1;
+
+-- Dictionaries next to texts, and places in missing texts.
+SELECT k.category, v.n, count(*) FROM kernels k JOIN (VALUES ('gemm', 1), ('copy', 2)) v(word, n) ON v.word = k.category GROUP BY ALL ORDER BY ALL;
+SELECT v.word, k.category, count(*) FROM (VALUES ('gemm'), ('no such')) v(word) LEFT JOIN kernels k ON k.category = v.word GROUP BY ALL ORDER BY ALL;
+SELECT strpos(message, 'a'), contains(message, 'e'), position('s' IN message), count(*) FROM regions GROUP BY ALL ORDER BY ALL;
+
+-- refused: times are nanoseconds since a start
+SELECT CAST(start_ns AS TIMESTAMP) FROM kernels;
+-- refused: times are nanoseconds since a start
+SELECT start_ns::DATETIME FROM kernels;
+-- refused: times are nanoseconds since a start
+SELECT DATE '2026-01-01';
+-- refused: times are nanoseconds since a start
+SELECT EXTRACT(year FROM start_ns) FROM kernels;

@@ -103,7 +103,7 @@ engines() {
 
 independent() { python tests/oracle/independent_check.py --binary "$binary"; }
 
-statements() { python tests/oracle/statements.py --binary "$binary"; }
+statements() { python tests/oracle/statements.py --binary "$binary" --random "$statement_count" "${seeds[@]}"; }
 
 documents() {
   python tests/documents/validate.py --binary "$binary" \

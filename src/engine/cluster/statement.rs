@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
+use crate::engine::binding::bind;
 use crate::engine::depth::parse;
 
 /// An aggregate with another definition.
@@ -122,7 +123,9 @@ fn as_float(expr: Expr) -> Expr {
 }
 
 fn query_of(sql: &str) -> Result<Box<Query>, String> {
-    let statements = parse(&GenericDialect {}, sql).map_err(|error| error.to_string())?;
+    let mut statements = parse(&GenericDialect {}, sql).map_err(|error| error.to_string())?;
+    // DataFusion has the same parser.
+    bind(&mut statements);
     match <[Statement; 1]>::try_from(statements) {
         Ok([Statement::Query(query)]) => Ok(query),
         _ => Err("it is not one SELECT statement".to_owned()),

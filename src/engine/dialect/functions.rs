@@ -201,6 +201,8 @@ pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
             }
             Ok(None)
         }
+        // Without parentheses, polars takes what follows for its right side too.
+        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => Ok(Some(Expr::Nested(Box::new(expr.clone())))),
         Expr::IsTrue(inner) => Ok(filled("{0} IS NOT DISTINCT FROM TRUE", &[inner.as_ref().clone()])),
         Expr::IsFalse(inner) => Ok(filled("{0} IS NOT DISTINCT FROM FALSE", &[inner.as_ref().clone()])),
         Expr::IsNotTrue(inner) => Ok(filled("{0} IS DISTINCT FROM TRUE", &[inner.as_ref().clone()])),
@@ -233,6 +235,9 @@ const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE 
 
 /// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
 const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE -MOD(-({0}), {1}) END";
+
+/// The place of a text in another.
+const FOUND_AT: &str = "CASE WHEN {0} IS NOT NULL THEN CAST(STRPOS({0}, {1}) AS BIGINT) END";
 
 /// A power is a float, whatever it is of.
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";
@@ -277,7 +282,7 @@ fn text_of(expr: &Expr) -> Option<String> {
 }
 
 /// Functions that polars computes in a type without numbers below zero, where differences of them wrap around.
-const COUNTS: &[&str] = &["count", "length", "strpos", "row_number", "rank", "dense_rank"];
+const COUNTS: &[&str] = &["count", "length", "row_number", "rank", "dense_rank"];
 
 fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     let name = name_of(function);
@@ -307,6 +312,12 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     if FINDS_TEXT.contains(&name.as_str()) {
         escape(function);
     }
+    filter_first(function)?;
+    if matches!(name.as_str(), "strpos" | "instr") {
+        // polars finds a text at place 0 of a missing one.
+        let given: Vec<Expr> = arguments(function).into_iter().cloned().collect();
+        return Ok(filled(FOUND_AT, &given).filter(|_| given.len() == 2));
+    }
     let Some(rewrite) = FILE.rewrite.iter().find(|rewrite| rewrite.name == name) else { return Ok(counted(function)) };
     if let Some(instead) = &rewrite.instead {
         return Err(refused(format!(
@@ -331,8 +342,8 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     if let Some(filter) = &function.filter {
         // What is missing does not count in an aggregate.
         for argument in &mut given {
-            let text = format!("CASE WHEN {filter} THEN {argument} END");
-            *argument = expression(&text).ok_or_else(|| refused(format!("{name} cannot be filtered; use WHERE")))?;
+            *argument = filled("CASE WHEN {0} THEN {1} END", &[filter.as_ref().clone(), argument.clone()])
+                .ok_or_else(|| refused(format!("{name} cannot be filtered; use WHERE")))?;
         }
     }
     let wanted = (0..).take_while(|at| becomes.contains(&format!("{{{at}}}"))).count();
@@ -340,6 +351,21 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
         return Err(refused(format!("{name} takes {wanted} arguments here, not {}; change the call", given.len())));
     }
     Ok(filled(becomes, &given))
+}
+
+/// Filters the first argument of an aggregate of several: polars filters all, a share too, of which nothing is left then.
+fn filter_first(function: &mut Function) -> Result<(), QueryError> {
+    if !AGGREGATES.contains(&name_of(function).as_str()) || arguments(function).len() < 2 || function.over.is_some() {
+        return Ok(());
+    }
+    let Some(filter) = function.filter.take() else { return Ok(()) };
+    let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
+    if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first_mut() {
+        // What is missing does not count in an aggregate.
+        *first = filled("CASE WHEN {0} THEN {1} END", &[*filter, first.clone()])
+            .ok_or_else(|| refused("an aggregate cannot be filtered; use WHERE"))?;
+    }
+    Ok(())
 }
 
 /// A count as a number that may be below zero once it is computed with.
@@ -395,16 +421,20 @@ pub(crate) fn spread(function: &mut Function, column: Option<Expr>) -> Result<()
         let column = column.clone().ok_or_else(|| {
             refused(format!("the aggregate of the constant {constant} needs a column; multiply it by count(*)"))
         })?;
-        let spread = filled("CASE WHEN {0} IS NULL THEN {1} ELSE {1} END", &[column, constant.clone()]);
-        if let Some(spread) = spread {
+        if let Some(spread) = spread_over(&column, constant) {
             *constant = spread;
         }
     }
     Ok(())
 }
 
+/// A constant as a value of each row that has a column.
+pub(crate) fn spread_over(column: &Expr, constant: &Expr) -> Option<Expr> {
+    filled("CASE WHEN {0} IS NULL THEN {1} ELSE {1} END", &[column.clone(), constant.clone()])
+}
+
 /// Whether an expression has the same value for all rows.
-fn is_constant(expr: &Expr) -> bool {
+pub(crate) fn is_constant(expr: &Expr) -> bool {
     let mut is_constant = true;
     let mut look = |expr: &mut Expr| {
         is_constant &= !matches!(

@@ -190,6 +190,33 @@ pub(crate) fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Id
     conditions.for_each(|condition| place(condition, aliases));
 }
 
+/// Refuses to compute an order with a name that is a column, and an item that is another value: polars takes the item for it.
+///
+/// # Errors
+/// When there is such a name.
+pub(crate) fn check_order(expr: &Expr, aliases: &[(Ident, Expr)], scope: &Scope) -> Result<(), QueryError> {
+    let mut found = None;
+    let mut look = |part: &mut Expr| {
+        let Expr::Identifier(word) = part else { return };
+        let is_other = |(alias, meant): &&(Ident, Expr)| {
+            same(word, &alias.value) && !matches!(meant, Expr::Identifier(column) if same(column, &word.value))
+        };
+        if matches!(scope.find(std::slice::from_ref(word)), NameMeaning::Column(..))
+            && aliases.iter().any(|one| is_other(&one))
+        {
+            found = Some(word.value.clone());
+        }
+    };
+    if !matches!(expr, Expr::Identifier(_)) && !aliases.iter().any(|(_, item)| item == expr) {
+        let _ = expr.clone().visit(&mut Each::new(&mut look));
+    }
+    found.map_or(Ok(()), |name| {
+        Err(refused(format!(
+            "ORDER BY {expr} computes with {name}, which is a column and another item of that name; give the item another name"
+        )))
+    })
+}
+
 /// Orders by the name of an item instead of computing it again.
 pub(crate) fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) {
     if let Expr::Identifier(word) = expr {

@@ -19,6 +19,10 @@ use crate::engine::error::QueryError;
 /// What to do about parts that nothing here takes the place of.
 const DUCKDB: &str = "DuckDB has it, over a dataset of `wavesieve convert`";
 
+/// What to do about dates: no column has any, and a number cannot tell from when it counts.
+const TIMES: &str = "times are nanoseconds since a start that formats choose, such as the boot of the node; subtract the first, as in \
+                     start_ns - (SELECT min(start_ns) FROM kernels), and divide by 1e9 for seconds";
+
 type Known = Result<(), QueryError>;
 
 /// Refuses a statement that has a part of a kind that is not known.
@@ -314,10 +318,9 @@ fn of_expr(expr: &Expr) -> Known {
         | Expr::Exists { .. }
         | Expr::Subquery(_)
         | Expr::Wildcard(_)
-        | Expr::QualifiedWildcard(..)
-        | Expr::Extract { .. }
-        | Expr::Interval(_)
-        | Expr::TypedString(_) => Ok(()),
+        | Expr::QualifiedWildcard(..) => Ok(()),
+        Expr::Extract { .. } | Expr::Interval(_) => lacking(quoted(expr), TIMES),
+        Expr::TypedString(typed) => of_type(&typed.data_type),
         Expr::Value(value) => of_value(&value.value),
         Expr::BinaryOp { op, .. } => of_operator(op, expr),
         Expr::UnaryOp { op: UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not, .. } => Ok(()),
@@ -428,6 +431,7 @@ fn of_type(data_type: &DataType) -> Known {
     }
     let instead = match data_type.to_string().to_uppercase().as_str() {
         "HUGEINT" | "UHUGEINT" | "INT128" => "integers have 64 bits here, so take DOUBLE",
+        name if ["DATE", "TIME", "INTERVAL"].iter().any(|start| name.starts_with(start)) => TIMES,
         name if name.starts_with("DECIMAL") || name.starts_with("NUMERIC") => "take DOUBLE, and round(…, digits)",
         _ => "take BIGINT, DOUBLE, VARCHAR or BOOLEAN",
     };

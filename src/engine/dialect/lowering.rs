@@ -44,7 +44,8 @@ pub(crate) fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     })
 }
 
-fn keys(select: &Select) -> Vec<Expr> {
+/// The keys of the groups of a SELECT: names are columns, then items.
+pub(crate) fn keys(select: &Select, scope: &Scope) -> Vec<Expr> {
     let GroupByExpr::Expressions(keys, _) = &select.group_by else {
         return items(select).filter(|item| !has(item, false) && !has(item, true)).cloned().collect();
     };
@@ -56,10 +57,12 @@ fn keys(select: &Select) -> Vec<Expr> {
             }
             _ => None,
         },
-        Expr::Identifier(word) => select.projection.iter().find_map(|item| match item {
-            SelectItem::ExprWithAlias { expr, alias } if same(word, &alias.value) => Some(expr.clone()),
-            _ => None,
-        }),
+        Expr::Identifier(word) if !matches!(scope.find(std::slice::from_ref(word)), NameMeaning::Column(..)) => {
+            select.projection.iter().find_map(|item| match item {
+                SelectItem::ExprWithAlias { expr, alias } if same(word, &alias.value) => Some(expr.clone()),
+                _ => None,
+            })
+        }
         _ => None,
     };
     keys.iter().map(|key| meant(key).unwrap_or_else(|| key.clone())).collect()
@@ -71,13 +74,23 @@ pub(crate) fn is_aggregated(select: &Select) -> bool {
     has_keys || items(select).chain(&select.having).any(|expr| has(expr, false))
 }
 
+/// Whether a SELECT gives one row, of aggregates of all rows that it reads.
+pub(crate) fn is_one_row(select: &Select) -> bool {
+    let has_keys = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+    !has_keys && is_aggregated(select)
+}
+
 /// A SELECT that groups, and orders by aggregates or has windows over groups: groups in a subquery, and the rest over it.
 ///
 /// # Errors
 /// When a column is not grouped by.
-pub(crate) fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Result<Option<Select>, QueryError> {
-    let outer = over_groups(select, order);
-    let name = outer.as_ref().and_then(|outer| items(outer).find_map(ungrouped));
+pub(crate) fn split_groups(
+    select: &mut Select,
+    order: Option<&mut OrderBy>,
+    scope: &Scope,
+) -> Result<Option<Select>, QueryError> {
+    let outer = over_groups(select, order, scope);
+    let name = outer.as_ref().and_then(|outer| items(outer).chain(&outer.selection).find_map(ungrouped));
     name.map_or(Ok(outer), |name| {
         Err(refused(format!(
             "{name} is neither grouped by nor in an aggregate; add it to GROUP BY, or compute windows of rows in a subquery"
@@ -97,19 +110,19 @@ fn ungrouped(expr: &Expr) -> Option<String> {
     found
 }
 
-fn over_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
+fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) -> Option<Select> {
     let mut orders = match order.map(|order| &mut order.kind) {
         Some(OrderByKind::Expressions(orders)) => orders.iter_mut().map(|order| &mut order.expr).collect(),
         _ => Vec::new(),
     };
-    // polars has no HAVING without GROUP BY.
-    let is_one_group = select.having.is_some() && keys(select).is_empty();
-    let wants =
-        is_one_group || items(select).any(|item| has(item, true)) || orders.iter().any(|order| has(order, false));
+    // polars has no HAVING without GROUP BY, and none that compares a key.
+    let wants = select.having.is_some()
+        || items(select).any(|item| has(item, true))
+        || orders.iter().any(|order| has(order, false));
     if !wants || !is_aggregated(select) {
         return None;
     }
-    let keys = keys(select);
+    let keys = keys(select, scope);
     // What comes before the groups cannot come after them.
     if keys.iter().any(|key| has(key, true)) || items(select).any(aggregates_windows) {
         return None;
@@ -189,17 +202,33 @@ fn bare(expr: &Expr) -> String {
 
 /// Replaces parts of an expression from outside to inside.
 fn replace(expr: &mut Expr, take: &mut dyn FnMut(&mut Expr)) {
-    let _ = expr.visit(&mut Outermost(take));
+    let _ = expr.visit(&mut Outermost { take, queries: 0 });
 }
 
 /// Visits each expression before the parts of it.
-struct Outermost<'a>(&'a mut dyn FnMut(&mut Expr));
+struct Outermost<'a> {
+    take: &'a mut dyn FnMut(&mut Expr),
+    /// Subqueries around the present expression; these group for themselves.
+    queries: usize,
+}
 
 impl VisitorMut for Outermost<'_> {
     type Break = ();
 
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        (self.0)(expr);
+        if self.queries == 0 {
+            (self.take)(expr);
+        }
         ControlFlow::Continue(())
     }
 }

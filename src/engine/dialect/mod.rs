@@ -4,6 +4,7 @@ mod aggregates;
 mod from;
 mod functions;
 mod items;
+mod keys;
 mod keywords;
 mod known;
 mod listed;

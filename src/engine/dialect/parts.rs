@@ -22,20 +22,13 @@ pub(crate) fn refused(reason: impl Into<String>) -> QueryError {
 /// Visits each expression, after the parts of it.
 pub(crate) struct Each<'a> {
     each: &'a mut dyn FnMut(&mut Expr),
-    /// Whether expressions in subqueries are visited too.
-    is_deep: bool,
     queries: usize,
 }
 
 impl<'a> Each<'a> {
     /// Each expression that is not in a subquery.
     pub(crate) fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
-        Self { each, is_deep: false, queries: 0 }
-    }
-
-    /// Those in subqueries too.
-    pub(crate) fn deep(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
-        Self { each, is_deep: true, queries: 0 }
+        Self { each, queries: 0 }
     }
 }
 
@@ -53,7 +46,7 @@ impl VisitorMut for Each<'_> {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.is_deep || self.queries == 0 {
+        if self.queries == 0 {
             (self.each)(expr);
         }
         ControlFlow::Continue(())

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, Expr, Ident, Query, Select, SelectItem, SetExpr, UnaryOperator, Value, Visit, VisitMut,
-    Visitor, VisitorMut,
+    BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, Select,
+    SelectItem, SetExpr, UnaryOperator, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 
 use super::functions::{call_of, expression, is_of_rows, literal_number, name_of, rewritten, spread};
 use super::lowering::query_of;
-use super::parts::{Columns, Each, all_of, conjuncts, refused, with};
+use super::parts::{Columns, all_of, conjuncts, refused, with};
 use super::regexps::is_own;
 use super::scope::{NameMeaning, Scope};
 use super::translate::Translator;
@@ -76,6 +76,11 @@ impl Translator<'_, '_> {
                 "the scalar subquery depends on {word} of the outer row, which polars cannot do; join a grouped subquery"
             )));
         }
+        self.value_apart(query, scope)
+    }
+
+    /// As [`Self::value`], of a subquery that depends on nothing outside.
+    fn value_apart(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
         self.subquery(query, scope)?;
         let mut query = query.clone();
         query.with = Some(with(self.steps.clone())).filter(|with| !with.cte_tables.is_empty());
@@ -89,7 +94,7 @@ impl Translator<'_, '_> {
             let mut counted = query_of(include_str!("sql/has_rows.sql")).ok_or_else(wrong)?;
             let SetExpr::Select(select) = counted.body.as_mut() else { return Err(wrong()) };
             *super::parts::derived(select).ok_or_else(wrong)? = query.clone();
-            return self.value(&mut counted, scope).map(Some);
+            return self.value_apart(&mut counted, scope).map(Some);
         };
         if place != Place::Condition {
             return Err(refused(format!(
@@ -145,23 +150,10 @@ impl Translator<'_, '_> {
     /// A name in a subquery that only a query around it knows.
     fn outside(&mut self, query: &Query, scope: &Scope) -> Option<String> {
         let SetExpr::Select(select) = query.body.as_ref() else { return None };
-        let own = self.scope_of(select)?;
-        let mut found = None;
-        let mut look = |expr: &mut Expr| {
-            let parts = match expr {
-                Expr::Identifier(name) => std::slice::from_ref(name),
-                Expr::CompoundIdentifier(parts) => parts.as_slice(),
-                _ => return,
-            };
-            let mut around = self.outer.iter().chain([scope]);
-            if own.find(parts) == NameMeaning::Nothing
-                && around.any(|scope| matches!(scope.find(parts), NameMeaning::Column(..)))
-            {
-                found = Some(expr.to_string());
-            }
-        };
-        let _ = VisitMut::visit(&mut select.clone(), &mut Each::deep(&mut look));
-        found
+        self.scope_of(select)?;
+        let mut look = Outside { translator: self, scope, inside: Vec::new(), found: None };
+        let _ = Visit::visit(select, &mut look);
+        look.found
     }
 
     /// As [`Self::outside`], elsewhere than in conditions that compare it with a column.
@@ -186,6 +178,58 @@ impl Translator<'_, '_> {
         let mut inner = Translator::new(&mut none);
         inner.steps_by_name.clone_from(&self.steps_by_name);
         inner.from(&mut from).ok().map(|sources| sources.scope)
+    }
+}
+
+/// Looks for names that no query within a subquery knows, but one around it.
+struct Outside<'t, 'a, 'b> {
+    translator: &'t Translator<'a, 'b>,
+    /// What the query around the subquery sees.
+    scope: &'t Scope,
+    /// What the queries around the present expression see, as far as that is known.
+    inside: Vec<Option<Scope>>,
+    found: Option<String>,
+}
+
+impl Visitor for Outside<'_, '_, '_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let select = match query.body.as_ref() {
+            SetExpr::Select(select) => Some(select),
+            _ => None,
+        };
+        self.inside.push(select.and_then(|select| self.translator.scope_of(select)));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.inside.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        self.inside.push(self.translator.scope_of(select));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
+        self.inside.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let parts = match expr {
+            Expr::Identifier(name) => std::slice::from_ref(name),
+            Expr::CompoundIdentifier(parts) => parts.as_slice(),
+            _ => return ControlFlow::Continue(()),
+        };
+        let is_inside = self.inside.iter().flatten().any(|scope| scope.find(parts) != NameMeaning::Nothing);
+        let mut around = self.translator.outer.iter().chain([self.scope]);
+        if !is_inside && around.any(|scope| matches!(scope.find(parts), NameMeaning::Column(..))) {
+            self.found = Some(expr.to_string());
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -224,6 +268,13 @@ fn is_whole_division(op: &BinaryOperator) -> bool {
 
 /// Makes a condition of a number, which polars would take bit by bit.
 fn as_truth(expr: &mut Expr, scope: &Scope) {
+    if matches!(expr, Expr::Value(value) if value.value == Value::Null) {
+        // polars refuses one without a type.
+        if let Some(unknown) = expression("CAST(NULL AS BOOLEAN)") {
+            *expr = unknown;
+        }
+        return;
+    }
     if Number::infer(expr, scope) == Number::Open {
         return;
     }
@@ -280,6 +331,17 @@ fn shown_name(name: &str) -> &str {
     }
 }
 
+/// Aggregates of a condition.
+const TAKES_TRUTH: &[&str] = &["count_if", "countif", "bool_and", "bool_or"];
+
+fn first_argument(function: &mut Function) -> Option<&mut Expr> {
+    let FunctionArguments::List(list) = &mut function.args else { return None };
+    match list.args.first_mut() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) => Some(first),
+        _ => None,
+    }
+}
+
 /// The only item of a query, that of its first SELECT.
 fn first_item(body: &mut SetExpr) -> Option<&mut SelectItem> {
     match body {
@@ -331,6 +393,12 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
             Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
                 as_truth(left, self.scope);
                 as_truth(right, self.scope);
+            }
+            Expr::Function(function) => {
+                let is_of_truths = TAKES_TRUTH.contains(&name_of(function).as_str());
+                let conditions = first_argument(function).filter(|_| is_of_truths);
+                conditions.into_iter().for_each(|condition| as_truth(condition, self.scope));
+                function.filter.iter_mut().for_each(|filter| as_truth(filter, self.scope));
             }
             Expr::Case { operand: None, conditions, .. } => {
                 conditions.iter_mut().for_each(|branch| as_truth(&mut branch.condition, self.scope));

@@ -12,14 +12,16 @@ use sqlparser::parser::{Parser, ParserError, ParserOptions};
 
 use super::aggregates::check_aggregates;
 use super::from::Sources;
-use super::items::{aliases_of, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
+use super::items::{aliases_of, check_order, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
+use super::keys::{resolve_having, spread_constants, spread_keys};
 use super::known::check;
 use super::listed::{one_row, values_apart};
-use super::lowering::{distinct_on, query_of, split_groups, split_qualify, table};
+use super::lowering::{distinct_on, is_one_row, query_of, split_groups, split_qualify, table};
 use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with};
 use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
+use crate::engine::binding::bind;
 use crate::engine::declarations::ColumnUnit;
 use crate::engine::depth::is_too_deep;
 use crate::engine::error::QueryError;
@@ -77,7 +79,10 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
     let read = statements(&GenericDialect {});
     let read = read.or_else(|error| statements(&DuckDbDialect {}).map_err(|_| unreadable(sql, &error)))?;
     match <[Statement; 1]>::try_from(read) {
-        Ok([Statement::Query(query)]) => Ok(*query),
+        Ok([Statement::Query(mut query)]) => {
+            bind(&mut query);
+            Ok(*query)
+        }
         Ok(_) => Err(refused("it is not a SELECT statement; start with SELECT or WITH")),
         Err(statements) => Err(refused(format!("these are {} statements; run one at a time", statements.len()))),
     }
@@ -141,6 +146,10 @@ impl Translator<'_, '_> {
             for cte in with.cte_tables {
                 self.expression(cte)?;
             }
+        }
+        if matches!(query.body.as_ref(), SetExpr::Select(select) if is_one_row(select)) {
+            // polars orders the only row of aggregates by as many values as it has rows before.
+            query.order_by = None;
         }
         let columns = self.body(&mut query.body, query.order_by.as_mut())?;
         // polars orders what is united by no name but of what it is made of.
@@ -245,18 +254,22 @@ impl Translator<'_, '_> {
         self.name_windows(select, order.as_deref_mut())?;
         expand_stars(select, &scope)?;
         let columns = name_items(select, &scope);
+        spread_keys(select, &scope);
+        spread_constants(select, order.is_some(), &scope);
         let aliases = aliases_of(select);
         resolve_aliases(select, &scope, &aliases);
+        resolve_having(select, &aliases);
         distinct_on(select, order.as_deref(), &aliases, &scope)?;
         check_aggregates(select, &scope)?;
         if let Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }) = order.as_deref_mut() {
             for order in orders {
+                check_order(&order.expr, &aliases, &scope)?;
                 order_by_name(&mut order.expr, &aliases, &scope);
             }
         }
         let outer = match split_qualify(select, &scope)? {
             Some(outer) => Some(outer),
-            None => split_groups(select, order.as_deref_mut())?,
+            None => split_groups(select, order.as_deref_mut(), &scope)?,
         };
         let Some(outer) = outer else {
             self.rewrite_all(select, order, &scope)?;

@@ -61,10 +61,6 @@ pub(crate) fn is_known_type(data_type: &DataType) -> bool {
             | DataType::String(_)
             | DataType::Bool
             | DataType::Boolean
-            | DataType::Date
-            | DataType::Time(..)
-            | DataType::Datetime(_)
-            | DataType::Timestamp(..)
     );
     is_other || whole_type(data_type).is_some()
 }

@@ -6,6 +6,7 @@ use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, In
 use polars::sql::sql_expr;
 
 use crate::columns::frames::empty_frame;
+use crate::engine::binding::bound_condition;
 use crate::engine::{DEEPEST, is_too_deep, reason_of};
 use crate::schema::{ColumnType, Table, tables};
 use crate::text::similar::closest;
@@ -34,7 +35,7 @@ impl Condition {
         if calls_without_arguments(written) {
             return Err(refusal(written, "a function has no arguments"));
         }
-        let expression = sql_expr(written).map_err(|error| refusal(written, &error.to_string()))?;
+        let expression = sql_expr(bound_condition(written)).map_err(|error| refusal(written, &error.to_string()))?;
         if let Some(reason) = (&expression).into_iter().find_map(beyond_one_row) {
             return Err(format!("{written} {reason}"));
         }
