@@ -51,16 +51,21 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
     let same_rank: Vec<Option<usize>> =
         repeated.first.iter().zip(&related.sessions).map(|(first, session)| first.or(*session)).collect();
     let of_runs = || order.iter().zip(&claims).zip(&same_rank).filter(|(_, first)| first.is_none());
-    let unclaimed = || of_runs().map(|(run, _)| run).filter(|(_, claim)| claim.is_none());
-    let unmatched = unclaimed().count();
+    let unclaimed_runs = || {
+        let all = order.iter().zip(&claims).zip(&same_rank).enumerate();
+        let unclaimed = all.filter(|(_, ((_, claim), first))| claim.is_none() && first.is_none());
+        unclaimed.map(|(at, (((_, facts), _), _))| (at, facts)).filter(|(_, facts)| !facts.is_thread_trace)
+    };
+    let unmatched = of_runs().filter(|((_, claim), _)| claim.is_none()).count();
     if rank_from.is_some() && unmatched > 0 {
         warnings.push(format!(
             "--rank-from matches no number in {unmatched} of {} paths; these get the next ranks after the highest",
             of_runs().count()
         ));
     }
-    let unclaimed = || unclaimed().map(|((_, facts), _)| facts).filter(|facts| !facts.is_thread_trace);
-    let unranked = |counters: bool| unclaimed().filter(|facts| facts.carries_counters() == counters).count();
+    // Processes in folders of passes are not passes of others.
+    let outside = || unclaimed_runs().filter(|(at, _)| related.passes.number(*at).is_none()).map(|(_, facts)| facts);
+    let unranked = |counters: bool| outside().filter(|facts| facts.carries_counters() == counters).count();
     if let (1.., 1..) = (unranked(true), unranked(false)) {
         warnings.push(format!(
             "{} of the processes without a known rank have counters: each counts as a separate rank, kernels included; if \
@@ -68,7 +73,7 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
             unranked(true)
         ));
     }
-    let paths: BTreeSet<&str> = unclaimed().map(|facts| facts.path.as_str()).collect();
+    let paths: BTreeSet<&str> = unclaimed_runs().map(|(_, facts)| facts.path.as_str()).collect();
     // Warnings name the option already.
     if paths.len() > 1 && warnings.is_empty() {
         notes.push(format!(
@@ -531,7 +536,7 @@ mod tests {
             on("pmc_1/3.db", "a", true),
             on("pmc_1/4.db", "b", true),
         ];
-        assert_eq!(nodes(hosts.to_vec()), [(0, 0, 0), (3, 0, 0), (1, 1, 1), (2, 1, 1)]);
+        assert_eq!(nodes(hosts.to_vec()), [(3, 0, 0), (0, 0, 0), (2, 1, 1), (1, 1, 1)]);
         let folders = [on("pmc_1/5.csv", "directory pmc_1", true), on("pmc_2/6.csv", "directory pmc_2", true)];
         assert_eq!(nodes(folders.to_vec()), [(0, 0, 0), (1, 0, 0)]);
     }
