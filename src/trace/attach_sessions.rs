@@ -37,6 +37,15 @@ pub(super) fn earlier_sessions(order: &[&ProcessFacts]) -> Vec<Option<usize>> {
     order.iter().enumerate().map(earlier).collect()
 }
 
+/// The note about processes that continue others.
+pub(super) fn about_sessions(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        let sessions =
+            if count == 1 { "1 trace is a later session" } else { &format!("{count} traces are later sessions") };
+        format!("{sessions} with a process that the profiler was attached to before, and of the same rank")
+    })
+}
+
 fn of_guid(facts: &ProcessFacts) -> Option<ProcessKey> {
     let guid = facts.guid.clone().filter(|guid| !guid.is_empty())?;
     Some(ProcessKey::Guid(guid, facts.pid, facts.machine_key.clone()))

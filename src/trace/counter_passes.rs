@@ -10,6 +10,21 @@ const LONGEST_NUMBER: usize = 6;
 /// Words before the number: rocprofv3 writes the first for job files and `--pmc` groups, the second for text files.
 const WORDS: [&str; 2] = ["pass", "pmc"];
 
+/// The warning about passes that some processes are missing from.
+pub(super) const UNEVEN_PASSES: &str = "counter passes of one run have other numbers of processes: they are matched in the order of their \
+     paths, which may be wrong; set the ranks with --rank-from REGEX";
+
+/// The note about processes that are passes.
+pub(super) fn about_passes(repeated: usize) -> Option<String> {
+    (repeated > 0).then(|| {
+        format!(
+            "{repeated} {} by the names of folders: only counters are taken from {}; override with --rank-from REGEX",
+            if repeated == 1 { "process is a counter pass" } else { "processes are counter passes" },
+            if repeated == 1 { "it" } else { "them" },
+        )
+    })
+}
+
 /// The runs among the processes of a trace that were collected in several passes.
 pub(super) struct CounterPasses {
     /// The number of the pass that each process belongs to.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::attach_sessions::earlier_sessions;
-use super::counter_passes::CounterPasses;
+use super::attach_sessions::{about_sessions, earlier_sessions};
+use super::counter_passes::{CounterPasses, UNEVEN_PASSES, about_passes};
 use super::path_ranks::rank_in_names;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::process::{Clock, Gpu, Process};
@@ -131,28 +131,6 @@ pub(crate) fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Ass
     Assignment { processes, warnings, notes }
 }
 
-/// The warning about passes that some processes are missing from.
-const UNEVEN_PASSES: &str = "counter passes of one run have other numbers of processes: they are matched in the order of their \
-     paths, which may be wrong; set the ranks with --rank-from REGEX";
-
-fn about_passes(repeated: usize) -> Option<String> {
-    (repeated > 0).then(|| {
-        format!(
-            "{repeated} {} by the names of folders: only counters are taken from {}; override with --rank-from REGEX",
-            if repeated == 1 { "process is a counter pass" } else { "processes are counter passes" },
-            if repeated == 1 { "it" } else { "them" },
-        )
-    })
-}
-
-fn about_sessions(count: usize) -> Option<String> {
-    (count > 0).then(|| {
-        let sessions =
-            if count == 1 { "1 trace is a later session" } else { &format!("{count} traces are later sessions") };
-        format!("{sessions} with a process that the profiler was attached to before, and of the same rank")
-    })
-}
-
 /// Which processes have to do with one another.
 struct Related {
     passes: CounterPasses,
@@ -248,13 +226,13 @@ fn claims_of_names(
         .collect();
     let of_processes = || order.iter().zip(claims.iter().zip(&named)).filter(|((_, facts), _)| !facts.is_thread_trace);
     let count = of_processes().filter(|(_, (_, named))| named.is_some()).count();
-    // Passes have the ranks of the processes that they repeat.
-    let mut firsts = order.iter().zip(claims.iter().zip(&named)).enumerate().filter(|(at, _)| related.is_first(*at));
-    let is_unnamed =
-        |(_, ((_, facts), (claim, named))): (usize, (&(usize, ProcessFacts), (&Option<i64>, &Option<i64>)))| {
-            claim.is_none() && named.is_none() && !facts.is_thread_trace
-        };
-    if count == 0 || firsts.any(is_unnamed) {
+    // Others have the ranks of the processes that they repeat or continue.
+    let is_unnamed = |at: usize| {
+        let is_without = |names: &[Option<i64>]| names.get(at).is_none_or(Option::is_none);
+        let is_process = order.get(at).is_some_and(|(_, facts)| !facts.is_thread_trace);
+        is_process && related.is_first(at) && is_without(&claims) && is_without(&named)
+    };
+    if count == 0 || (0..order.len()).any(is_unnamed) {
         return claims;
     }
     let all: Vec<Option<i64>> = claims.iter().zip(&named).map(|(claim, named)| claim.or(*named)).collect();
@@ -305,9 +283,7 @@ fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>], repeated:
     for at in 0..ranks.len() {
         // A session of a pass continues a process that repeats another; there are no circles of more steps.
         let origin = |at: usize| repeated.get(at).copied().flatten();
-        let first = (0..ranks.len())
-            .try_fold(at, |at, _| origin(at).map_or(Err(at), Ok))
-            .unwrap_or_else(std::convert::identity);
+        let first = (0..ranks.len()).try_fold(at, |at, _| origin(at).ok_or(at)).unwrap_or_else(std::convert::identity);
         let of_first = ranks.get(first).copied().flatten();
         if let Some(rank) = ranks.get_mut(at) {
             *rank = rank.or(of_first);

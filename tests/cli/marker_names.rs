@@ -69,7 +69,6 @@ fn database(ranges: &[Range<'_>], launches: &[i64], by_text: bool) -> Built {
             start + 2_000
         ));
     }
-    drop(name_id);
     connection.close().unwrap();
     Built { path: path.to_str().unwrap().to_owned(), directory }
 }
