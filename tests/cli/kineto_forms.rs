@@ -254,7 +254,7 @@ fn damage_behind_and_before_the_events_costs_no_other_member() {
     ] {
         let run = sql("SELECT COUNT(*) AS n, MIN(start_ns) AS s FROM kernels", text.as_bytes());
         let expected = format!("n,s\n10,{}\n", BASE_NS + 1_100_000);
-        assert_eq!((run.code, run.stdout), (code, expected), "{}: {}", &text[..60], run.stderr);
+        assert_eq!((run.code, run.stdout), (code, expected), "{}: {}", text.get(..60).unwrap_or_default(), run.stderr);
     }
     let text = document(&events()).to_string().replacen("\"gemm\"", "\"ge\nmm\"", 1);
     let run = sql("SELECT COUNT(*) AS n FROM kernels", text.as_bytes());
@@ -272,8 +272,11 @@ fn a_head_that_ends_in_a_number_is_not_damaged() {
     }
 }
 
+/// Gives the process id of a rank in a merged file.
+type Label<'a> = &'a dyn Fn(i64, &str) -> Value;
+
 /// Events of ranks, with the process ids that a program gave them that merged their traces.
-fn merged(label: &dyn Fn(i64, &str) -> Value) -> (Vec<Value>, Vec<Value>) {
+fn merged(label: Label<'_>) -> (Vec<Value>, Vec<Value>) {
     let (mut parts, mut all) = (Vec::new(), Vec::new());
     for rank in 0..2 {
         let mut events = vec![span(20_000)];
@@ -307,7 +310,7 @@ fn merged(label: &dyn Fn(i64, &str) -> Value) -> (Vec<Value>, Vec<Value>) {
 
 #[test]
 fn merged_ranks_are_processes_of_their_own_and_count_once_beside_their_files() {
-    let labels: [&dyn Fn(i64, &str) -> Value; 6] = [
+    let labels: [Label<'_>; 6] = [
         &|rank, pid| json!(format!("[TP0{rank}] {pid}")),
         &|rank, pid| json!(format!("[TP0{rank}-PP00] {pid}")),
         &|rank, pid| json!(format!("rank{rank}_{pid}")),
