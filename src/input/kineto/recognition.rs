@@ -11,6 +11,8 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
 /// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
+/// What every event has.
+const PHASE: &[u8] = b"ph";
 /// The member with the version, which few other programs write next to events.
 const VERSION: &[u8] = b"schemaVersion";
 /// Members that only the PyTorch profiler writes next to its events or version.
@@ -134,7 +136,6 @@ impl Seen {
         loop {
             let key = cursor.key()?.raw;
             if key == EVENTS && cursor.take(b'[')? {
-                self.has_events = true;
                 self.read_events(&mut cursor)?;
             } else {
                 // The value may be the last one that is there.
@@ -162,6 +163,7 @@ impl Seen {
                 return Ok(());
             }
             self.is_kineto = is_of_profiler(&Event::read(cursor)?);
+            self.has_events = true;
         }
         Ok(())
     }
@@ -197,7 +199,8 @@ fn has_traits(text: &[u8]) -> bool {
             before.strip_suffix(':').is_some_and(|before| before.trim_end().ends_with("\"cat\""))
         })
     };
-    (quoted(VERSION) && (quoted(EVENTS) || MEMBERS.iter().any(|member| quoted(member))))
+    let has_events = || quoted(EVENTS) && quoted(PHASE);
+    (quoted(VERSION) && (has_events() || MEMBERS.iter().any(|member| quoted(member))))
         || (quoted(EVENTS) && CATEGORIES.iter().any(has_category))
 }
 
@@ -225,8 +228,8 @@ mod tests {
             "\n{\n  \"schemaVersion\": 1, \"record_shapes\": 1,",
             r#"{"traceEvents": [{"ph": "X", "cat" : "cpu_op", "name": "aten::add"}"#,
             r#"{"traceEvents":[{"ph":"X","cat":"python_function"}"#,
-            "\u{feff}{\"schemaVersion\": 1, \"traceEvents\": []}",
-            r#"{"traceEvents": [], "schemaVersion": 1}"#,
+            "\u{feff}{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"M\"}]}",
+            r#"{"traceEvents": [{"ph": "M"}], "schemaVersion": 1}"#,
             r#"{"traceEvents": [{"ph": "M"}], "baseTimeNanoseconds": 5}"#,
             r#"{"traceEvents": [{"ph": "X", "cat": "Kernel", "args": {"device": 0, "stream": 7}}]}"#,
             r#"{"traceEvents": [{"ph": "X", "cat": "kernel", "args": {"bytes": N/A, "correlation": 7}}]}"#,
@@ -247,6 +250,7 @@ mod tests {
             (r#"{"traceEvents": [{"ph": "B", "cat": "operator", "name": "dot"}]}"#, None),
             (r#"{"traceEvents": [{"name": "Trace", "cat": "trace"}]}"#, None),
             (r#"{"schemaVersion": 1, "panels": []}"#, None),
+            (r#"{"schemaVersion": 1, "traceEvents": []}"#, None),
             (r#"{"events": {"traceEvents": [{"cat": "cpu_op"}]}}"#, None),
             (r#"[{"ph": "X", "cat": "cpu_op"}]"#, None),
         ] {
