@@ -18,8 +18,8 @@
 -- column: exposed_copy_ns ns -- copies while nothing computes or communicates
 -- column: compute_comm_overlap_ns ns -- compute and communication at the same time
 -- column: kernel_sum_ns ns -- sum of the kernel durations, overlaps counted again
--- column: lead_ns ns -- process start to its first GPU activity, null when unknown
--- column: tail_ns ns -- last GPU activity to the end of the process, null when unknown
+-- column: lead_ns ns -- process start to its first GPU activity, null when unknown or outside the process
+-- column: tail_ns ns -- last GPU activity to the end of the process, null when unknown or outside the process
 -- column: busy_pct pct -- busy share of the span
 -- column: idle_pct pct -- idle share of the span
 {%- set parts = ['busy', 'compute', 'comm', 'copy', 'exposed_comm', 'exposed_copy', 'compute_comm_overlap'] %}
@@ -51,8 +51,10 @@ gpu_rows AS (
         {{ keys_of('g') }}{{ '1 AS every_row, ' if not by }}g.span_ns,
         g.{{ parts | join('_ns, g.') }}_ns,
         COALESCE(k.kernel_sum_ns, 0) AS kernel_sum_ns,
-        w.first_ns - p.start_ns AS lead_ns,
-        p.end_ns - w.last_ns AS tail_ns
+        CASE WHEN w.first_ns >= p.start_ns AND (p.end_ns IS NULL OR w.first_ns <= p.end_ns)
+            THEN w.first_ns - p.start_ns END AS lead_ns,
+        CASE WHEN w.last_ns <= p.end_ns AND (p.start_ns IS NULL OR w.last_ns >= p.start_ns)
+            THEN p.end_ns - w.last_ns END AS tail_ns
     FROM gpu_time AS g
     JOIN process_span AS w ON w.process = g.process
     JOIN processes AS p ON p.process = g.process

@@ -212,6 +212,9 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
         notes.push(note_about("reversed_process", Severity::Warning, facts, detail));
         (facts.start_ns, facts.end_ns) = (None, None);
     }
+    if options.ignores_process_times {
+        facts.iter_mut().for_each(|facts| (facts.start_ns, facts.end_ns) = (None, None));
+    }
     let mut found: Vec<Option<Located>> = found.into_iter().map(Some).collect();
     let assignment = assign(facts, options.rank_from.as_ref());
     let warnings = assignment.warnings.into_iter().map(|detail| (Severity::Warning, detail));

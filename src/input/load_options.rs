@@ -26,6 +26,8 @@ pub struct LoadOptions {
     pub ahead: Request,
     /// Who reads databases.
     pub reader: Reader,
+    /// Whether events may have any time, whatever their process recorded about itself.
+    pub ignores_process_times: bool,
     /// How many files and processes are read at the same time.
     pub jobs: Jobs,
     /// Where to look for files that were converted before.
@@ -46,6 +48,7 @@ impl LoadOptions {
             threads,
             ahead: Request::new(),
             reader: Reader::Auto,
+            ignores_process_times: false,
             jobs: Jobs::for_threads(threads, available_bytes().map_or(u64::MAX, |all| all / 2)),
             cache: None::<Cache>,
             observer: None,

@@ -14,6 +14,7 @@ mod attach_sessions;
 mod cache;
 mod cases;
 mod charts;
+mod clocks;
 mod cluster;
 mod common;
 mod compare;

@@ -51,6 +51,9 @@ pub(crate) struct InputArguments {
     /// Reader of SQLite databases
     #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
     reader: ReaderChoice,
+    /// Keep events at any positive time, not only within a day of their process or close to each other; captures only
+    #[arg(long, help_heading = "Input")]
+    ignore_process_times: bool,
     #[command(flatten)]
     filters: FilterArguments,
 }
@@ -88,6 +91,7 @@ impl InputArguments {
             metric_definitions: None,
             roofs: None,
             reader: ReaderChoice::default(),
+            ignore_process_times: false,
             filters,
         }
     }
@@ -149,9 +153,15 @@ impl InputArguments {
             categories: self.categories()?,
             ahead,
             reader: self.reader.into(),
+            ignores_process_times: self.ignore_process_times,
             threads: global.threads(),
             jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
-            cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
+            // What is kept there was judged by the times of the processes.
+            cache: opening
+                .cache
+                .filter(|_| !self.ignore_process_times)
+                .and_then(|cache| cache.cache.as_deref())
+                .map(Cache::new),
             // Of several at the same time no bar could be read.
             observer: if is_one_of_several { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
@@ -193,6 +203,7 @@ impl InputArguments {
         engine.refuse(self.metric_definitions.is_some(), "--metrics")?;
         engine.refuse(self.roofs.is_some(), "--roofs")?;
         engine.refuse(is_cached, "--cache")?;
+        engine.refuse(self.ignore_process_times, "--ignore-process-times")?;
         choice.row_filters().try_for_each(|filter| engine.refuse(true, filter.flag()))
     }
 

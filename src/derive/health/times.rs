@@ -1,5 +1,7 @@
 //! Times that cannot be true, and dispatches of one queue that overlap.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 use itertools::izip;
 use polars::prelude::DataFrame;
@@ -8,6 +10,7 @@ use crate::columns::values::{BoolValues, I64Values};
 use crate::schema::Table;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
+use crate::schema::validity::Validity;
 
 /// Start, end and id of a dispatch.
 type Dispatch = (i64, i64, i64);
@@ -16,14 +19,14 @@ type Dispatch = (i64, i64, i64);
 struct Tally {
     check_id: &'static str,
     severity: Severity,
-    detail: &'static str,
+    detail: Cow<'static, str>,
     count: i64,
     first: Option<i64>,
 }
 
 impl Tally {
     fn new(check_id: &'static str, severity: Severity, detail: &'static str) -> Self {
-        Self { check_id, severity, detail, count: 0, first: None }
+        Self { check_id, severity, detail: Cow::Borrowed(detail), count: 0, first: None }
     }
 
     fn add(&mut self, key: Option<i64>) {
@@ -41,7 +44,7 @@ impl Tally {
             table_name: table.to_owned(),
             count: self.count,
             first_key: self.first.map(|key| key.to_string()),
-            detail: self.detail.to_owned(),
+            detail: self.detail.into_owned(),
         })
     }
 }
@@ -64,6 +67,10 @@ pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFac
         "timestamp outside the recorded start and end of the process; kept",
     );
 
+    let mut other_clock = Tally::new("other_clock", Severity::Warning, "");
+    let mut on_it: Option<(i64, i64)> = None;
+    let validity = Validity::from_facts(facts);
+
     let key_name = table.key.last().copied().unwrap_or("start_ns");
     let keys = I64Values::new(frame.column(key_name)?.i64()?);
     let starts = I64Values::new(frame.column("start_ns")?.i64()?);
@@ -81,13 +88,37 @@ pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFac
             if start == end {
                 instant.add(key);
             }
-            if facts.start_ns.is_some_and(|first| start < first) || facts.end_ns.is_some_and(|last| end > last) {
+            if validity.is_elsewhere(start, end) {
+                other_clock.add(key);
+                on_it = Some(on_it.map_or((start, end), |(first, last)| (first.min(start), last.max(end))));
+            } else if facts.start_ns.is_some_and(|first| start < first) || facts.end_ns.is_some_and(|last| end > last) {
                 outside.add(key);
             }
         }
     }
-    let tallies = [not_positive, reversed, far_off, instant, outside];
+    if let Some(times) = on_it {
+        other_clock.detail = Cow::Owned(two_clocks(times, facts));
+    }
+    let tallies = [not_positive, reversed, far_off, other_clock, instant, outside];
     Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
+}
+
+/// What is odd about times that lie far from those of their process, but close to each other.
+fn two_clocks((first, last): (i64, i64), facts: &ProcessFacts) -> String {
+    let seconds = |time: i64| format!("{:.3}", time as f64 / 1e9);
+    let own = facts.start_ns.or(facts.end_ns).unwrap_or_default();
+    let days = (first.saturating_sub(own)) as f64 / 86_400e9;
+    let side = if days < 0.0 { "before" } else { "after" };
+    let end = |time: Option<i64>| time.map_or("unknown".to_owned(), seconds);
+    format!(
+        "another clock: times from {} to {} s, {:.2} days {side} the process ({} to {} s); kept, compare them with each other only, or \
+         use --ignore-process-times",
+        seconds(first),
+        seconds(last),
+        days.abs(),
+        end(facts.start_ns),
+        end(facts.end_ns),
+    )
 }
 
 /// Counts dispatches that start before an earlier one of the same agent and queue, or stream where queues are not recorded, has ended,

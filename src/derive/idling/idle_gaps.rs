@@ -80,8 +80,9 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     };
     let times = ProcessTimes {
         span: span.unwrap_or(Interval::new(0, 0)),
-        start_ns: process.facts.start_ns,
-        end_ns: process.facts.end_ns,
+        // Times of another clock tell nothing about the start and the end of the process.
+        start_ns: process.facts.start_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.start_ns))),
+        end_ns: process.facts.end_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.end_ns))),
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
     let threads = HostThreads::from_frames(tables)?;
@@ -106,6 +107,12 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         regions.column("name")?,
         threads.range_names(),
     )
+}
+
+/// Whether a process was there at a time, as far as that is recorded.
+fn lived_at(process: &Process, time_ns: i64) -> bool {
+    let (start_ns, end_ns) = (process.facts.start_ns, process.facts.end_ns);
+    start_ns.is_none_or(|start| start <= time_ns) && end_ns.is_none_or(|end| time_ns <= end)
 }
 
 /// Identifies the call that launched each row of `kernels` or `memory_copies`.

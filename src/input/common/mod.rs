@@ -22,6 +22,7 @@ cfg_if::cfg_if! {
         mod table;
         pub(crate) mod temporary;
         mod texts;
+        mod valid_rows;
 
         pub(crate) use copies::{direction_column, put_copy_gpus};
         pub(crate) use counter_values::{put_counter_instances, put_counters, with_values};
@@ -30,5 +31,6 @@ cfg_if::cfg_if! {
         pub(crate) use roles::is_left_out;
         pub(crate) use table::{TableBuilder, count_first, count_rows, or, or_else, remembering, zeros};
         pub(crate) use texts::{Texts, index_of};
+        pub(crate) use valid_rows::ValidRows;
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
-use polars_arrow::bitmap::BitmapBuilder;
 
+use super::ValidRows;
 use crate::columns::frames::null_column;
 use crate::columns::values::{I64Values, integers};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
@@ -182,7 +182,7 @@ impl<'a> TableBuilder<'a> {
         }
         let validity = Validity::from_facts(&self.context.process.facts);
         let mut durations: Vec<i64> = Vec::with_capacity(if with_durations { self.height } else { 0 });
-        let mut valid = BitmapBuilder::with_capacity(if with_valid { self.height } else { 0 });
+        let mut valid = ValidRows::new(validity, if with_valid { self.height } else { 0 });
         for (starts, ends) in times {
             let (starts, ends) = (or(&starts, 0), or(&ends, 0));
             let both = || starts.into_no_null_iter().zip(ends.into_no_null_iter());
@@ -190,14 +190,14 @@ impl<'a> TableBuilder<'a> {
                 durations.extend(both().map(|(start, end)| end.saturating_sub(start)));
             }
             if with_valid {
-                both().for_each(|(start, end)| valid.push(validity.holds(start, end)));
+                both().for_each(|(start, end)| valid.push(start, end));
             }
         }
         if with_durations {
             self.put("duration_ns", Int64Chunked::from_vec("".into(), durations).into_series());
         }
         if with_valid {
-            self.put("valid", BooleanChunked::from_bitmap("".into(), valid.freeze()).into_series());
+            self.put("valid", BooleanChunked::from_bitmap("".into(), valid.finish()).into_series());
         }
     }
 

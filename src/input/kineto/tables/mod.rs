@@ -21,7 +21,7 @@ use polars::prelude::*;
 use super::capture::Capture;
 use super::gathered::{Field, Gathered};
 use super::kinds::{HIP, KINDS, Role};
-use crate::input::common::{TableBuilder, count_first};
+use crate::input::common::{TableBuilder, ValidRows, count_first};
 use crate::schema::anomaly::Severity;
 
 /// The columns of times, and the fields they are made of.
@@ -161,8 +161,11 @@ fn put_gpu_times(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathe
     let both = || starts.iter().zip(ends.iter()).map(|(start, end)| (start.unwrap_or(0), end.unwrap_or(0)));
     let is_too_long = |(start, end): (i64, i64)| end.saturating_sub(start) > longest;
     let (count, first) = count_first(both().map(is_too_long), &rows.get(Field::Number));
+    let mut held = ValidRows::new(bounds, starts.len());
+    both().for_each(|(start, end)| held.push(start, end));
+    let held = held.finish();
     let valid: BooleanChunked =
-        both().map(|(start, end)| Some(bounds.holds(start, end) && !is_too_long((start, end)))).collect_ca("".into());
+        both().zip(held.iter()).map(|(times, holds)| Some(holds && !is_too_long(times))).collect_ca("".into());
     builder.put("valid", valid.into_series());
     let detail =
         "work of the GPU is longer than the whole recording, as a duration that overflowed; excluded from GPU time";
