@@ -64,6 +64,7 @@ mod launches;
 mod left_over;
 mod library;
 mod long_tables;
+mod lost_kernels;
 mod manifest;
 mod manners;
 mod marker_names;

@@ -10,6 +10,7 @@ use crate::columns::frames::{categorical, rows_named};
 use crate::derive::health::clock;
 use crate::derive::health::clock::Timeline;
 use crate::derive::health::correlation::Correlations;
+use crate::derive::health::lost_kernels::LostKernels;
 use crate::derive::health::not_recorded::{Others, advice};
 use crate::derive::health::{counter_gaps, times};
 use crate::schema;
@@ -67,6 +68,7 @@ pub struct Checks<'a> {
     domains: BTreeSet<String>,
     others: Others,
     kernel_launches: (usize, Option<i64>),
+    lost: LostKernels,
     damaged: bool,
 }
 
@@ -82,6 +84,7 @@ impl<'a> Checks<'a> {
             domains: BTreeSet::new(),
             others,
             kernel_launches: (0, None),
+            lost: LostKernels::default(),
             damaged: false,
         };
         checks.check_process();
@@ -135,17 +138,20 @@ impl<'a> Checks<'a> {
                 self.timeline.add("kernels", "dispatch_id", frame, true)?;
                 self.check_gpu(table, frame, Severity::Warning)?;
                 self.correlations.add_activities("kernels", "dispatch_id", frame)?;
+                self.lost.add_kernels(frame)?;
             }
             "memory_copies" => {
                 self.timeline.add("memory_copies", "copy_id", frame, true)?;
                 self.check_gpu(table, frame, Severity::Info)?;
                 self.correlations.add_activities("memory_copies", "copy_id", frame)?;
+                self.lost.add_copies(frame)?;
             }
             "regions" => {
                 self.correlations.add_calls(frame)?;
                 self.timeline.add("regions", "region_id", frame, false)?;
                 self.add_domains(frame)?;
                 self.count_launches(frame)?;
+                self.lost.add_calls(frame);
             }
             "marks" => self.add_domains(frame)?,
             _ => {}
@@ -157,6 +163,9 @@ impl<'a> Checks<'a> {
     pub fn finish(mut self, of_inputs: Vec<Anomaly>) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
         self.anomalies.extend(self.timeline.check());
+        if self.process.role == Role::Trace {
+            self.anomalies.extend(std::mem::take(&mut self.lost).check()?);
+        }
         // Data missing from a damaged input implies nothing about how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();

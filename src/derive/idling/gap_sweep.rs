@@ -12,6 +12,7 @@ use crate::derive::idling::gap_columns::{Gap, GapColumns, Part};
 use crate::derive::idling::host_threads::{HostThreads, Thread};
 use crate::derive::idling::idle_gaps::Launched;
 use crate::derive::launching::launching_calls::{LaunchingCall, LaunchingCalls};
+use crate::derive::launching::lost_launches::LostLaunches;
 
 /// When a process lived, worked on its GPUs and recorded.
 pub(crate) struct ProcessTimes {
@@ -32,6 +33,8 @@ pub(crate) struct GapSweep<'a> {
     /// Who launched each copy.
     pub copies: Launched,
     pub calls: LaunchingCalls,
+    /// Calls whose kernels were not recorded, and may have run while a GPU seems idle.
+    pub lost: LostLaunches,
     /// What the threads did.
     pub threads: &'a HostThreads,
 }
@@ -151,7 +154,8 @@ impl OneGpu<'_> {
         let Some((place, next)) = gap.after.and_then(|place| Some((place, self.work.get(place)?))) else {
             let before = gap.before.and_then(|place| self.work.get(place));
             let (call, tid) = before.map_or((None, None), |before| self.sweep.launch_of(before));
-            return (if call.is_some() { Launch::Never } else { Launch::Unknown }, tid);
+            let is_known = call.is_some() && !self.is_lost(gap, None, tid);
+            return (if is_known { Launch::Never } else { Launch::Unknown }, tid);
         };
         // What comes after copies may start later than what comes next.
         while !gap.copies && self.begun < place {
@@ -163,12 +167,25 @@ impl OneGpu<'_> {
             self.begun += 1;
         }
         let (call, tid) = self.sweep.launch_of(next);
-        let launch = call.map_or(Launch::Unknown, |call| {
+        let launch = call.filter(|call| !self.is_lost(gap, Some(*call), tid)).map_or(Launch::Unknown, |call| {
             // Of a call that launches much, such as a graph, the work may start before it returns.
             let has_begun = self.started.get(call.row as usize);
             Launch::At(if has_begun { gap.time.start_ns } else { call.end_ns })
         });
         (launch, tid)
+    }
+
+    /// Whether a kernel may have run in an interval that was not recorded: one that was launched after the work before it, and not after
+    /// the work behind it.
+    fn is_lost(&self, gap: &IdleInterval, next: Option<LaunchingCall>, tid: Option<i64>) -> bool {
+        if self.sweep.lost.lost.is_empty() {
+            return false;
+        }
+        let before = gap.before.and_then(|place| self.work.get(place));
+        let before = before.and_then(|work| self.sweep.launch_of(work).0);
+        let after_ns = before.map_or(gap.time.start_ns, |call| call.start_ns);
+        let until_ns = next.map_or(gap.time.end_ns, |call| call.start_ns);
+        self.sweep.lost.any_between(after_ns, until_ns, tid)
     }
 
     fn push(&mut self, time: Interval, cause: Cause, tid: Option<i64>) {

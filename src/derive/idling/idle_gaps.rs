@@ -16,6 +16,7 @@ use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
 use crate::derive::idling::host_threads;
 use crate::derive::idling::host_threads::HostThreads;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use crate::derive::launching::lost_launches::{LostLaunches, RecordedWork};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -86,7 +87,11 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
     let threads = HostThreads::from_frames(tables)?;
+    let mut recorded = RecordedWork::default();
+    recorded.add(kernels, true)?;
+    recorded.add(copies, false)?;
     let sweep = GapSweep {
+        lost: LostLaunches::find(regions, &recorded)?,
         times: &times,
         kernels: Launched::from_frame(kernels)?,
         copies: Launched::from_frame(copies)?,

@@ -7,3 +7,4 @@ pub(crate) mod kernel_order;
 pub(crate) mod launched_work;
 pub(crate) mod launches;
 pub(crate) mod launching_calls;
+pub(crate) mod lost_launches;
