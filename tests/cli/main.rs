@@ -28,6 +28,7 @@ mod damaged_inputs;
 mod damaged_pages;
 mod databases;
 mod dataset;
+mod dead_counters;
 mod device_code;
 mod dialects;
 mod digits;

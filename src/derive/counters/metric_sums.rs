@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::device;
+use crate::analysis::hardware::implausible::dead_counters;
 use crate::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Normalization};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{I64Values, integers};
@@ -81,10 +82,27 @@ pub(crate) fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
             let Some(part) = source_part.first().copied() else { continue };
             let all = rows.len() == frame.height();
             let frame = if all { frame.clone() } else { frame.take(&IdxCa::from_vec("".into(), rows))? };
-            found.push(GpuDispatches { frame, source_part, part, gpu });
+            found.push(GpuDispatches { frame: without_dead_counters(frame)?, source_part, part, gpu });
         }
     }
     Ok(found)
+}
+
+/// Dispatches of one GPU without the values of counters whose block did not count.
+fn without_dead_counters(mut frame: DataFrame) -> Result<DataFrame> {
+    let columns = frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64);
+    let mut all_zero: BTreeMap<&str, bool> = BTreeMap::new();
+    for column in columns {
+        let values = column.f64()?;
+        if let (Some(least), Some(greatest)) = (values.min(), values.max()) {
+            all_zero.insert(column.name().as_str(), least == 0.0 && greatest == 0.0);
+        }
+    }
+    let dead: Vec<PlSmallStr> = dead_counters(&all_zero).into_iter().map(PlSmallStr::from_str).collect();
+    for name in dead {
+        frame.with_column(Column::full_null(name, frame.height(), &DataType::Float64))?;
+    }
+    Ok(frame)
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.

@@ -12,7 +12,7 @@ use crate::derive::health::clock::Timeline;
 use crate::derive::health::correlation::Correlations;
 use crate::derive::health::lost_kernels::LostKernels;
 use crate::derive::health::not_recorded::{Others, advice};
-use crate::derive::health::{counter_gaps, times};
+use crate::derive::health::{counter_gaps, dead_counters, times};
 use crate::schema;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::Role;
@@ -122,7 +122,10 @@ impl<'a> Checks<'a> {
                 found.extend(times::check_queues(frame)?);
                 found.extend(clock::check_backward(frame)?);
             }
-            "counters" => found.extend(counter_gaps::check(frame)?),
+            "counters" => {
+                found.extend(counter_gaps::check(frame)?);
+                found.extend(dead_counters::check(frame)?);
+            }
             _ => {}
         }
         Ok(found)

@@ -5,6 +5,7 @@ mod checks;
 mod clock;
 mod correlation;
 mod counter_gaps;
+mod dead_counters;
 mod lost_kernels;
 mod not_recorded;
 mod times;
