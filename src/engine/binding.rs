@@ -21,14 +21,18 @@ pub(crate) fn bind(part: &mut impl VisitMut) -> bool {
     binder.is_changed
 }
 
-/// A condition with parentheses where the parser would bind operators otherwise than DuckDB; the same if it cannot be parsed.
+/// A condition with parentheses where the parser would bind operators otherwise than DuckDB, and with comparisons in the place of
+/// `IS NOT TRUE` and its like, which polars finds unknown of what is unknown; the same if it cannot be parsed.
 pub(crate) fn bound_condition(written: &str) -> String {
     let bound = || {
         let mut parser = Parser::new(&GenericDialect {}).try_with_sql(written).ok()?;
         let mut expr = parser.parse_expr().ok()?;
         // What follows the expression is an error that the engine names.
         let is_whole = parser.peek_token().token == Token::EOF;
-        (is_whole && bind(&mut expr)).then(|| expr.to_string())
+        let is_bound = bind(&mut expr);
+        let mut truths = Truths { is_changed: false };
+        let _ = VisitMut::visit(&mut expr, &mut truths);
+        (is_whole && (is_bound || truths.is_changed)).then(|| expr.to_string())
     };
     Some(()).filter(|()| !is_too_deep(written)).and_then(|()| bound()).unwrap_or_else(|| written.to_owned())
 }
@@ -51,6 +55,31 @@ impl VisitorMut for Binder {
                 self.is_changed = true;
             }
         }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Puts comparisons of truth values in the place of tests of them.
+struct Truths {
+    is_changed: bool,
+}
+
+impl VisitorMut for Truths {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let (tested, truth, is_so) = match expr {
+            Expr::IsTrue(tested) => (tested, true, true),
+            Expr::IsFalse(tested) => (tested, false, true),
+            Expr::IsNotTrue(tested) => (tested, true, false),
+            Expr::IsNotFalse(tested) => (tested, false, false),
+            _ => return ControlFlow::Continue(()),
+        };
+        let tested = apart(std::mem::replace(tested.as_mut(), Expr::value(Value::Null)));
+        let truth = Box::new(Expr::value(Value::Boolean(truth)));
+        let compared = if is_so { Expr::IsNotDistinctFrom(tested, truth) } else { Expr::IsDistinctFrom(tested, truth) };
+        *expr = Expr::Nested(Box::new(compared));
+        self.is_changed = true;
         ControlFlow::Continue(())
     }
 }
@@ -294,5 +323,6 @@ mod tests {
         assert_eq!(bound_condition("a  = 1 AND b"), "a  = 1 AND b");
         assert_eq!(bound_condition("a IS DISTINCT FROM 1 AND b"), "(a IS DISTINCT FROM 1) AND b");
         assert_eq!(bound_condition("a IS DISTINCT FROM 1 AND"), "a IS DISTINCT FROM 1 AND");
+        assert_eq!(bound_condition("a = 1 IS NOT TRUE OR b"), "((a = 1) IS DISTINCT FROM true) OR b");
     }
 }

@@ -236,6 +236,8 @@ fn conditions_bind_as_in_statements() {
         "gpu IS DISTINCT FROM 1 AND rank = 0",
         "gpu IS NOT DISTINCT FROM 1 AND rank = 0 OR rank = 3",
         "rank = 2 OR NOT gpu IS DISTINCT FROM 1 AND category IS DISTINCT FROM 'gemm'",
+        "(region_name LIKE 'a%') IS NOT FALSE AND gpu = 1",
+        "region_name = 'a' IS NOT TRUE OR rank IS NULL",
         "(gpu IS DISTINCT FROM 1) AND rank = 0 AND duration_ns IS DISTINCT FROM NULL",
     ] {
         let count = |sql: &str, options: &[&str]| succeed(&[&["sql", sql, TWO_NODES, "-f", "csv"], options].concat());
