@@ -148,7 +148,7 @@ fn has_doubtful(expr: &Expr) -> bool {
             matches!(strength(op), 8 | 11) || has_doubtful(left) || has_doubtful(right)
         }
         Expr::UnaryOp { expr, .. } => has_doubtful(expr),
-        other => operand_before(other).is_some_and(|operand| is_operation(operand)),
+        other => operand_before(other).is_some_and(is_operation),
     }
 }
 

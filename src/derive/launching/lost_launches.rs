@@ -226,9 +226,11 @@ mod tests {
     use super::*;
     use crate::columns::frames::categorical;
 
-    /// Calls of domain `hip` by name, thread, id, start and end.
-    fn regions(calls: &[(&str, i64, i64, i64, i64)]) -> DataFrame {
-        let integers = |value: &dyn Fn(&(&str, i64, i64, i64, i64)) -> i64| calls.iter().map(value).collect::<Vec<_>>();
+    /// A call of domain `hip`: name, thread, id, start and end.
+    type Call = (&'static str, i64, i64, i64, i64);
+
+    fn regions(calls: &[Call]) -> DataFrame {
+        let integers = |value: &dyn Fn(&Call) -> i64| calls.iter().map(value).collect::<Vec<_>>();
         let names: Vec<&str> = calls.iter().map(|call| call.0).collect();
         let mut frame = df!(
             "tid" => integers(&|call| call.1),
@@ -245,7 +247,7 @@ mod tests {
         frame
     }
 
-    fn found(calls: &[(&str, i64, i64, i64, i64)], work: &[i64]) -> (Vec<usize>, usize) {
+    fn found(calls: &[Call], work: &[i64]) -> (Vec<usize>, usize) {
         let mut recorded = RecordedWork::default();
         recorded.add(&df!("correlation_id" => work).unwrap(), true).unwrap();
         let found = LostLaunches::find(&regions(calls), &recorded).unwrap();
