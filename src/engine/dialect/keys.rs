@@ -15,7 +15,6 @@ pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
     if !is_grouped || !is_aggregated(select) {
         return;
     }
-    let is_alike = |expr: &Expr| matches!(expr, Expr::Subquery(_) | Expr::Exists { .. }) || is_constant(expr);
     let mut meant = keys(select, scope);
     meant.retain(|key| is_alike(key) && !is_null(key));
     let Some(column) = scope.any_column().filter(|_| !meant.is_empty()) else { return };
@@ -46,7 +45,7 @@ pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Sc
         })
     };
     let is_window = |expr: &Expr| matches!(expr, Expr::Function(function) if function.over.is_some());
-    let is_alone = items().all(|item| item.is_some_and(is_constant));
+    let is_alone = items().all(|item| item.is_some_and(is_alike));
     let wants = is_alone && (is_ordered || items().flatten().any(is_window));
     let Some(column) = scope.any_column().filter(|_| wants && !is_aggregated(select)) else { return };
     for item in &mut select.projection {
@@ -58,6 +57,11 @@ pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Sc
             *expr = spread;
         }
     }
+}
+
+/// Whether an expression has the same value for all rows; a subquery that depends on them is refused later.
+fn is_alike(expr: &Expr) -> bool {
+    matches!(expr, Expr::Subquery(_) | Expr::Exists { .. }) || is_constant(expr)
 }
 
 fn is_null(expr: &Expr) -> bool {
