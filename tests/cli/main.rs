@@ -95,6 +95,7 @@ mod ranges;
 mod ranks;
 mod readers;
 mod replays;
+mod related_metrics;
 mod report;
 mod resume;
 mod rocinsight;

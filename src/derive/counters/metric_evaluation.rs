@@ -41,25 +41,20 @@ pub(crate) fn all_asked(
         let Some(on) = definition.on(&device.architecture) else { continue };
         let measured = definitions.measured.get(&definition.id).copied();
         let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
-        let collected = definition.collected();
-        let instead = on.instead.as_ref().or_else(|| definition.is_derived_counter().then_some(&collected));
+        // A derived counter that the profiler computed comes last, as its formula there may be another.
+        let collected = definition.is_derived_counter().then(|| definition.collected());
         let one = |per: Option<Normalization>| {
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
-            match (bind(&on.formula, denominator, &known), instead) {
-                (Err(missing), Some(instead)) => match bind(instead, denominator, &known) {
-                    Ok(bound) => BoundMetric {
-                        metric,
-                        per,
-                        bound: Ok(bound),
-                        lacks: Some(format!("without counters or constants {}", missing.reason())),
-                        peak,
-                    },
-                    Err(_) => BoundMetric { metric, per, bound: Err(missing.reason()), lacks: None, peak },
-                },
-                (bound, _) => {
-                    BoundMetric { metric, per, bound: bound.map_err(|missing| missing.reason()), lacks: None, peak }
-                }
-            }
+            let missing = match bind(&on.formula, denominator, &known) {
+                Ok(bound) => return BoundMetric { metric, per, bound: Ok(bound), lacks: None, peak },
+                Err(missing) => missing,
+            };
+            let mut others = on.instead.iter().chain(&collected);
+            let (bound, lacks) = match others.find_map(|other| bind(other, denominator, &known).ok()) {
+                Some(bound) => (Ok(bound), Some(format!("without counters or constants {}", missing.reason()))),
+                None => (Err(missing.reason()), None),
+            };
+            BoundMetric { metric, per, bound, lacks, peak }
         };
         if !on.is_normalized() {
             asked.push(one(None));

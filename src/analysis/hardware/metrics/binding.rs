@@ -36,6 +36,11 @@ pub(crate) struct Unbound {
 }
 
 impl Unbound {
+    fn extend(&mut self, other: Self) {
+        self.counters.extend(other.counters);
+        self.constants.extend(other.constants);
+    }
+
     /// In words.
     pub(crate) fn reason(&self) -> String {
         let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -104,8 +109,14 @@ fn put_in(
     changed
 }
 
-/// A counter as it was collected: under its name, under that of a sum over its instances, or made from others.
+/// A counter made from others, as it was collected, under its name or that of a sum over its instances. What a profiler computed
+/// comes second: it may be older than the definition here, and all metrics of a file must rest on the same counters.
 fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Expression {
+    let mut lacking = Unbound::default();
+    let computed = made(&counter, known, depth, &mut lacking);
+    if let (Some(computed), true) = (&computed, lacking == Unbound::default()) {
+        return computed.clone();
+    }
     if (known.has)(&counter) {
         return Expression::Counter(counter);
     }
@@ -133,13 +144,34 @@ fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: 
             );
         }
     }
-    if depth < DEEPEST
-        && counter.reduction == Reduction::Sum
-        && let Some(formula) = known.definitions.derived(&counter.name, known.architecture)
-        && !formula.counters().contains(&counter)
-    {
-        return put_in(formula.clone(), None, known, depth + 1, missing);
+    match computed {
+        Some(_) => missing.extend(lacking),
+        None => missing.extend(Unbound { counters: [counter.to_string()].into(), ..Unbound::default() }),
     }
-    missing.counters.insert(counter.to_string());
     Expression::Number(f64::NAN)
+}
+
+/// A derived counter by its formula, or by the fallback where only that can be computed.
+fn made(counter: &Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Option<Expression> {
+    if depth >= DEEPEST || counter.reduction != Reduction::Sum {
+        return None;
+    }
+    let on = known.definitions.derived_counter(&counter.name)?.on(known.architecture)?;
+    if on.formula.counters().contains(counter) {
+        return None;
+    }
+    let mut lacking = Unbound::default();
+    let computed = put_in(on.formula.clone(), None, known, depth + 1, &mut lacking);
+    if lacking == Unbound::default() {
+        return Some(computed);
+    }
+    if let Some(instead) = on.instead.as_ref().filter(|instead| !instead.counters().contains(counter)) {
+        let mut without = Unbound::default();
+        let computed = put_in(instead.clone(), None, known, depth + 1, &mut without);
+        if without == Unbound::default() {
+            return Some(computed);
+        }
+    }
+    missing.extend(lacking);
+    Some(computed)
 }

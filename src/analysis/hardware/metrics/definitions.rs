@@ -204,10 +204,12 @@ impl Metric {
         Expression::Counter(Counter { name: self.title.clone(), reduction: Reduction::Sum })
     }
 
-    /// What it is on an architecture: by its name, otherwise by that of its family.
+    /// What it is on an architecture: by its name, otherwise by that of its family. gfx125x has other caches and counters than
+    /// the rest of gfx12, and what profilers define for it names it.
     pub fn on(&self, architecture: &str) -> Option<&OnArchitecture> {
         let of = |name: &str| self.on.iter().find(|on| on.architectures.contains(name));
-        let family = || architecture.get(..architecture.len().saturating_sub(2)).filter(|name| name.len() > 4);
+        let stem = || architecture.get(..architecture.len().saturating_sub(2)).filter(|name| name.len() > 4);
+        let family = || stem().filter(|_| !architecture.starts_with("gfx125"));
         of(architecture).or_else(|| family().and_then(of)).or_else(|| of(ANY))
     }
 }
