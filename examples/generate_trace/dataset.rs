@@ -80,6 +80,7 @@ fn describe(arguments: &Arguments, setups: &[Setup], directory: &Path) -> Result
         threads: 1,
         ahead: Request::new(),
         reader: Reader::default(),
+        ignores_process_times: false,
         jobs: Jobs::default(),
         cache: None,
         exclude: None,
