@@ -65,7 +65,7 @@ fn bytes(of: &[(u64, u64)], sizes: &[u64]) -> f64 {
     of.iter().filter(|(bytes, _)| sizes.contains(bytes)).map(|(bytes, count)| (bytes * count) as f64).sum()
 }
 
-/// What the hardware counts, with the bytes that were read and written.
+/// Counters of the hardware, and the bytes that were read and written.
 struct Counted {
     counters: BTreeMap<String, f64>,
     read: f64,
