@@ -109,8 +109,8 @@ fn put_in(
     changed
 }
 
-/// A counter made from others, as it was collected, under its name or that of a sum over its instances. What a profiler computed
-/// comes second: it may be older than the definition here, and all metrics of a file must rest on the same counters.
+/// A counter made from others, otherwise as it was collected: under its name, or as its instances taken together. The value that
+/// a profiler computed comes second: its formula may be older, and all metrics of a file must rest on the same counters.
 fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Expression {
     let mut lacking = Unbound::default();
     let computed = made(&counter, known, depth, &mut lacking);
