@@ -1,6 +1,5 @@
 //! Named queries: SQL files with front matter, rendered with parameters and run over the canonical tables.
 
-pub(crate) mod binding;
 mod declarations;
 mod error;
 #[cfg(any(test, feature = "properties"))]
@@ -16,6 +15,7 @@ cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod applicable;
         mod batch;
+        pub(crate) mod binding;
         mod catalog;
         mod cluster;
         mod depth;
