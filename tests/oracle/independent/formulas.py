@@ -42,8 +42,12 @@ DERIVED = {metric["title"]: metric for metric in DEFINITIONS if metric["panel"] 
 
 
 def on(metric, architecture):
-    """The definition of a metric for an architecture: by its name, its family's, or that for all others; None where it has none."""
-    for name in (architecture, architecture[:-2], "*"):
+    """The definition of a metric for an architecture: by its name, its family's, or that for all others; None where it has none.
+
+    Families are those of RDNA: chips of CDNA have other counters than gfx9, and gfx125x than gfx12.
+    """
+    family = architecture[:-2] if len(architecture) > 6 and not architecture.startswith("gfx125") else architecture
+    for name in (architecture, family, "*"):
         for definition in metric["on"]:
             if name in definition["architectures"]:
                 return definition
