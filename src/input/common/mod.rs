@@ -5,11 +5,13 @@ mod allocations;
 pub(crate) mod csv;
 pub(crate) mod gzip;
 mod id_index;
+mod replays;
 pub(crate) mod sqlite;
 
 pub(crate) use agents::{agent_details, detail, shader_engines};
 pub(crate) use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words};
 pub(crate) use id_index::IdIndex;
+pub(crate) use replays::{DispatchRun, DispatchRuns};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -17,7 +19,6 @@ cfg_if::cfg_if! {
         mod counter_values;
         pub(crate) mod interruption;
         mod kernel_symbols;
-        mod replays;
         mod roles;
         mod table;
         pub(crate) mod temporary;
@@ -27,7 +28,7 @@ cfg_if::cfg_if! {
         pub(crate) use copies::{direction_column, put_copy_gpus};
         pub(crate) use counter_values::{put_counter_instances, put_counters, with_values};
         pub(crate) use kernel_symbols::{NameForms, SymbolNames, placeholder};
-        pub(crate) use replays::{DispatchRun, DispatchRuns, Replays};
+        pub(crate) use replays::Replays;
         pub(crate) use roles::is_left_out;
         pub(crate) use table::{TableBuilder, count_first, count_rows, or, or_else, remembering, zeros};
         pub(crate) use texts::{Texts, index_of};
