@@ -40,4 +40,5 @@ def converted() -> Callable[[str], Path]:
 
     # A test may name another program.
     program, shared = str(Path(find_program()).absolute()), _shared_datasets()
-    return lambda name: shared.dataset(program, PROJECT / "fixtures" / name, "--with", "all")
+    # By the name that tests give it, which is in the table of its health.
+    return lambda name: shared.dataset(program, Path("fixtures") / name, "--with", "all")
