@@ -1,5 +1,5 @@
 //! Embeds every file of `queries/` in the binary but those whose names, or whose folders' names, begin with `_`, so that a query is added by adding a file,
-//! finds out whether the real traces are there that some tests need, and lets programs for debugging start fast.
+//! finds out whether the real traces are there that some tests need, and lets programs start fast.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,11 +42,11 @@ fn find_real_traces() {
     }
 }
 
-/// Links programs for debugging at fixed addresses. Otherwise the loader would adjust a million addresses in each of the thousands
-/// of starts that the tests make, which takes longer than most of what they start.
+/// Links programs at fixed addresses. Otherwise the loader would adjust a million addresses of a debug program, and over a hundred
+/// thousand of others, at every start, which takes longer than most of what is asked.
 fn link_at_fixed_addresses() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);
-    if is("PROFILE", "debug") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg=-no-pie");
     }
 }
