@@ -82,6 +82,8 @@ SELECT * FROM (SELECT rank, kernel_name, duration_ns, row_number() OVER (PARTITI
 SELECT rank, kernel_name, duration_ns FROM kernels QUALIFY row_number() OVER (PARTITION BY rank ORDER BY duration_ns DESC, dispatch_id) = 1 ORDER BY rank;
 SELECT quantile_cont(duration_ns, 0.5), quantile_cont(duration_ns, 0.99) AS p99_ns, quantile_disc(duration_ns, 0.9) FROM kernels;
 SELECT gpu, quantile(duration_ns, 0.25) FROM kernels GROUP BY gpu ORDER BY gpu;
+SELECT gpu, quantile_disc(gpu, 0.5) AS a, quantile_cont(gpu + 1, 0.5) AS b, quantile_disc(gpu + rank, 0.9) AS c FROM kernels GROUP BY gpu, rank ORDER BY gpu, rank;
+SELECT gpu FROM kernels GROUP BY gpu HAVING quantile_cont(gpu, 0.5) > 1 ORDER BY gpu;
 SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ns) AS p95_ns FROM kernels;
 SELECT stddev(duration_ns), stddev_samp(duration_ns), variance(duration_ns), var_samp(duration_ns) FROM kernels;
 SELECT stddev_pop(duration_ns), var_pop(duration_ns) FROM kernels;

@@ -1,12 +1,18 @@
 //! Keys of groups: constants as keys, and names in HAVING, which are keys before they are items.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, GroupByExpr, Ident, Query, Select, SelectItem, Value, VisitMut, VisitorMut};
+use sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, Query, Select, SelectItem, Value,
+    VisitMut, VisitorMut,
+};
 
-use super::functions::{is_aggregate, is_constant, spread_over};
+use super::functions::{is_aggregate, is_constant, name_of, spread_over};
 use super::lowering::{is_aggregated, keys};
+use super::parts::{Each, refused};
 use super::scope::{Scope, same};
+use crate::engine::QueryError;
 
 /// Gives constants that are keys of groups a value for each row: polars makes a group of them where there is no row, and takes no text
 /// for a key.
@@ -34,6 +40,67 @@ pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
         // A number is the place of an item.
         keys.iter_mut().filter(|key| !matches!(key, Expr::Value(_))).for_each(spread);
     }
+}
+
+/// Gives quantiles of nothing but keys of the groups a column that is no key: polars takes such a quantile over the rows of all groups.
+///
+/// # Errors
+/// When all columns are keys.
+pub(crate) fn part_quantiles_from_keys(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
+    let names: BTreeSet<String> = keys(select, scope).iter().flat_map(columns_in).collect();
+    let column = scope.column_but(&names);
+    let mut alone = None;
+    let mut part = |expr: &mut Expr| {
+        let Some(argument) = argument_of_quantile(expr) else { return };
+        let own = columns_in(argument);
+        if own.is_empty() || !own.is_subset(&names) {
+            return;
+        }
+        match column.as_ref().and_then(|column| spread_over(column, argument)) {
+            Some(spread) => *argument = spread,
+            None => alone = Some(argument.to_string()),
+        }
+    };
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            let _ = expr.visit(&mut Each::new(&mut part));
+        }
+    }
+    if let Some(condition) = &mut select.having {
+        let _ = condition.visit(&mut Each::new(&mut part));
+    }
+    match alone {
+        Some(argument) => {
+            Err(refused(format!("the quantile of {argument} is that of keys alone; take the key itself")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whose quantile a function of groups is.
+fn argument_of_quantile(expr: &mut Expr) -> Option<&mut Expr> {
+    let Expr::Function(function) = expr else { return None };
+    if function.over.is_some()
+        || !name_of(function).contains("quantile") && !name_of(function).starts_with("percentile_")
+    {
+        return None;
+    }
+    if let Some(order) = function.within_group.first_mut() {
+        return Some(&mut order.expr);
+    }
+    let FunctionArguments::List(list) = &mut function.args else { return None };
+    match list.args.first_mut()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) => Some(argument),
+        _ => None,
+    }
+}
+
+/// The last parts of the names in an expression, in small letters.
+fn columns_in(expr: &Expr) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut look = |expr: &mut Expr| names.extend(last_name(expr).map(|name| name.to_lowercase()));
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
+    names
 }
 
 /// Gives constants a value for each row where a SELECT has nothing else but functions of windows, or is ordered: polars gives one row then.

@@ -1,5 +1,7 @@
 //! What the names in a statement mean: the tables and columns that each part of it sees.
 
+use std::collections::BTreeSet;
+
 use sqlparser::ast::{Expr, Ident};
 
 use super::types::Number;
@@ -59,8 +61,15 @@ impl Scope {
 
     /// A column that every row has.
     pub(crate) fn any_column(&self) -> Option<Expr> {
-        let relation = self.relations.iter().find(|relation| relation.columns.iter().flatten().next().is_some())?;
-        let name = Ident::with_quote('"', &relation.columns.iter().flatten().next()?.name);
+        self.column_but(&BTreeSet::new())
+    }
+
+    /// A column that every row has, of none of these names in small letters.
+    pub(crate) fn column_but(&self, names: &BTreeSet<String>) -> Option<Expr> {
+        let columns = self.relations.iter().flat_map(|of| of.columns.iter().flatten().map(move |column| (of, column)));
+        let (relation, column) =
+            columns.into_iter().find(|(_, column)| !names.contains(&column.name.to_lowercase()))?;
+        let name = Ident::with_quote('"', &column.name);
         Some(if relation.name.is_empty() {
             Expr::Identifier(name)
         } else {

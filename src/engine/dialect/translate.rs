@@ -13,7 +13,7 @@ use sqlparser::parser::{Parser, ParserError, ParserOptions};
 use super::aggregates::check_aggregates;
 use super::from::Sources;
 use super::items::{aliases_of, check_order, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
-use super::keys::{resolve_having, spread_constants, spread_keys};
+use super::keys::{part_quantiles_from_keys, resolve_having, spread_constants, spread_keys};
 use super::known::check;
 use super::listed::{one_row, values_apart};
 use super::lowering::{distinct_on, is_one_row, query_of, split_groups, split_qualify, table};
@@ -255,6 +255,7 @@ impl Translator<'_, '_> {
         expand_stars(select, &scope)?;
         let columns = name_items(select, &scope);
         spread_keys(select, &scope);
+        part_quantiles_from_keys(select, &scope)?;
         spread_constants(select, order.is_some(), &scope);
         let aliases = aliases_of(select);
         resolve_aliases(select, &scope, &aliases);
