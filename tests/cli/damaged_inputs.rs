@@ -243,7 +243,6 @@ fn files_of_other_programs_are_passed_over_without_a_word() {
     for (name, content) in [
         ("arc_results.json", r#"{"results": {"arc": {"acc": 0.25, "loss": NaN}}}"#.as_bytes()),
         ("lines_results.json", b"{\"step\": 1}\n{\"step\": 2}\n"),
-        ("torch_results.json", br#"{"schemaVersion": 1, "traceEvents": []}"#),
         ("config.json", b"{ // a comment\n}"),
         ("losses.csv", b"step,loss\n1,0.5\n"),
         ("broken.csv", b"\0\0\0"),
@@ -259,6 +258,10 @@ fn files_of_other_programs_are_passed_over_without_a_word() {
     place.write("long_results.json", format!("[{}1]", "{\"acc\": 0.5, \"é\": \"é\"}, ".repeat(1000)));
     let info = run(&["info", &place.input()]);
     assert_eq!((info.code, info.stderr.as_str()), (0, ""));
+    // A trace that is left out is told of.
+    place.write("torch_results.json", r#"{"schemaVersion": 1, "traceEvents": []}"#);
+    let info = run(&["info", &place.input()]);
+    assert!(info.code == 0 && info.stderr.contains("torch_results.json: a Chrome trace"), "{}", info.stderr);
 }
 
 #[test]
