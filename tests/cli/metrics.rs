@@ -461,13 +461,20 @@ fn verdicts_do_not_guess() {
 #[test]
 fn a_zero_denominator_is_no_zero() {
     let folder = std::env::temp_dir().join(format!("wavesieve-zero-{}", std::process::id()));
-    workload(&folder, &[(1, "k", 1, 2, "TCC_HIT_sum", 0.0), (1, "k", 1, 2, "TCC_MISS_sum", 0.0)]);
+    // The block counted in another kernel, or its zeros would be no counts.
+    let (hits, misses) = ("TCC_HIT_sum", "TCC_MISS_sum");
+    let counted = [(1, "k", hits, 0.0), (1, "k", misses, 0.0), (2, "other", hits, 5.0), (2, "other", misses, 5.0)];
+    workload(&folder, &counted.map(|(dispatch, kernel, counter, value)| (dispatch, kernel, 1, 2, counter, value)));
     let input = folder.to_string_lossy().into_owned();
-    let rows = records(&["table", "metrics", &input, "--missing", "show"]);
+    let of_kernel = |query: &[&str]| -> Vec<Value> {
+        let rows = records(&[&["table"], query, &[&input]].concat());
+        rows.into_iter().filter(|row| row["kernel_name"] == "k").collect()
+    };
+    let rows = of_kernel(&["metrics", "--missing", "show"]);
     let hits = of_metric(&rows, "sol.l2_cache_hit_rate");
     assert!(hits["value"].is_null());
     assert_eq!(hits["reason"], "divided by 0: TCC_HIT_sum, TCC_MISS_sum");
-    let verdict = &records(&["table", "bottlenecks", &input])[0];
+    let verdict = &of_kernel(&["bottlenecks"])[0];
     assert_eq!(verdict["bottleneck"], "unknown");
     assert!(verdict["missing"].as_str().unwrap().contains("LDS bank conflicts"), "{verdict}");
     fs::remove_dir_all(&folder).unwrap();
