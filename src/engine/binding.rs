@@ -27,7 +27,7 @@ pub(crate) fn bound_condition(written: &str) -> String {
     let bound = || {
         let mut parser = Parser::new(&GenericDialect {}).try_with_sql(written).ok()?;
         let mut expr = parser.parse_expr().ok()?;
-        // What follows the expression is an error that the engine names.
+        // The engine names the error in the rest.
         let is_whole = parser.peek_token().token == Token::EOF;
         let is_bound = bind(&mut expr);
         let mut truths = Truths { is_changed: false };
@@ -89,7 +89,7 @@ enum Piece {
     Operand(Expr),
     Before(UnaryOperator),
     Between(Operator),
-    /// What stands behind its operand, as `IN (…)`, with something else in its place.
+    /// The part behind its operand, as `IN (…)`, with something else in its place.
     Behind(Expr),
 }
 

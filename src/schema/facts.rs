@@ -148,7 +148,7 @@ pub struct ProcessFacts {
     /// Whether it is one of several whose traces were merged into a file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_merged: bool,
-    /// What the trace has in common with itself in a merged file.
+    /// The key that the trace shares with itself in a merged file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_key: Option<String>,
     /// The agents the process could see.

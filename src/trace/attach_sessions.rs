@@ -8,7 +8,7 @@ use crate::schema::facts::ProcessFacts;
 /// Ends of the names of files that hold all of a process.
 const RESULTS: [&str; 2] = ["_results.json", "_results.json.gz"];
 
-/// What the sessions of one process have in common.
+/// The key that the sessions of one process share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ProcessKey {
     /// The id that the profiler gives a process, with its process id and machine.

@@ -11,9 +11,9 @@ const NO_RANGE: [&str; 6] =
 /// Categories of such calls, where the name is the text of the record.
 const NO_RANGE_CATEGORIES: [&str; 2] = ["MARKER_CONTROL", "MARKER_NAME"];
 
-/// What rocprofv3 calls a range that is pushed and popped.
+/// The operation of rocprofv3 for a range that is pushed and popped.
 pub(crate) const THREAD_RANGE: &str = "roctxThreadRangeA";
-/// What it calls one that is started and stopped.
+/// Its operation for one that is started and stopped.
 pub(crate) const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 /// Names of other operations.

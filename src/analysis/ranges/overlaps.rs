@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(started_and_stopped(&[range(0, 0, 50), pushed]), [true, false]);
         // Requests that overlap one another.
         assert_eq!(started_and_stopped(&[range(0, 0, 50), range(0, 10, 60), range(1, 1, 2)]), [true, true, false]);
-        // Of other threads, or only touching.
+        // On other threads, or only touching.
         let apart = OpenRange { tid: 2, ..range(1, 40, 60) };
         assert_eq!(started_and_stopped(&[range(0, 0, 50), apart, range(2, 50, 60)]), [false; 3]);
     }

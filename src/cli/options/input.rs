@@ -156,7 +156,7 @@ impl InputArguments {
             ignores_process_times: self.ignore_process_times,
             threads: global.threads(),
             jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
-            // What is kept there was judged by the times of the processes.
+            // Rows that are kept there were judged by the times of the processes.
             cache: opening
                 .cache
                 .filter(|_| !self.ignore_process_times)

@@ -9,7 +9,7 @@ use crate::columns::values::I64Values;
 use crate::derive::launching::lost_launches::{COLUMNS, LostLaunches, RecordedWork};
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// What was launched and recorded in one process.
+/// The launches and recorded kernels of one process.
 #[derive(Default)]
 pub(crate) struct LostKernels {
     work: RecordedWork,
@@ -47,7 +47,7 @@ impl LostKernels {
         self.calls.extend(regions.select(columns));
     }
 
-    /// What is lost. Of a trace without any kernel another check speaks.
+    /// The lost launches. Another check speaks of a trace without any kernel.
     ///
     /// # Errors
     /// When a table lacks a column, which is a defect.

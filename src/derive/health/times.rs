@@ -103,7 +103,7 @@ pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFac
     Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
 }
 
-/// What is odd about times that lie far from those of their process, but close to each other.
+/// The oddity of times that lie far from those of their process, but close to each other.
 fn two_clocks((first, last): (i64, i64), facts: &ProcessFacts) -> String {
     let seconds = |time: i64| format!("{:.3}", time as f64 / 1e9);
     let own = facts.start_ns.or(facts.end_ns).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::columns::frames::values_by_text;
 use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launching_calls::no_calls;
 
-/// What a call does, as far as it matters here.
+/// The part of a call in launching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Kernel,
@@ -302,7 +302,7 @@ mod tests {
             ("hipGraphLaunch", 1, 8, 200, 210),
         ];
         assert_eq!(found(&calls, &[1, 7]), (vec![3, 5, 7], 5));
-        // Of no graph a kernel has the id of its launch.
+        // No kernel of these graphs has the id of its launch.
         assert_eq!(found(&calls, &[1]), (vec![3, 5], 3));
     }
 

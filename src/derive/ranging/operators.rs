@@ -20,7 +20,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::OPERATORS, needs, Build::Alone(build))
 };
 
-/// What ranges need, and the ids by which work names its operator.
+/// The columns that ranges need, and the ids by which work names its operator.
 fn needs() -> Needs {
     let mut needs = range_forest::needs();
     for (table, columns) in &mut needs {

@@ -340,7 +340,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     }
     let mut given: Vec<Expr> = arguments(function).into_iter().cloned().collect();
     if let Some(filter) = &function.filter {
-        // What is missing does not count in an aggregate.
+        // Missing values do not count in an aggregate.
         for argument in &mut given {
             *argument = filled("CASE WHEN {0} THEN {1} END", &[filter.as_ref().clone(), argument.clone()])
                 .ok_or_else(|| refused(format!("{name} cannot be filtered; use WHERE")))?;
@@ -361,7 +361,7 @@ fn filter_first(function: &mut Function) -> Result<(), QueryError> {
     let Some(filter) = function.filter.take() else { return Ok(()) };
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first_mut() {
-        // What is missing does not count in an aggregate.
+        // Missing values do not count in an aggregate.
         *first = filled("CASE WHEN {0} THEN {1} END", &[*filter, first.clone()])
             .ok_or_else(|| refused("an aggregate cannot be filtered; use WHERE"))?;
     }

@@ -19,7 +19,7 @@ use crate::engine::error::QueryError;
 /// What to do about parts that nothing here takes the place of.
 const DUCKDB: &str = "DuckDB has it, over a dataset of `wavesieve convert`";
 
-/// What to do about dates: no column has any, and a number cannot tell from when it counts.
+/// The advice about dates: no column has any, and a number cannot tell from when it counts.
 const TIMES: &str = "times are nanoseconds since a start that formats choose, such as the boot of the node; subtract the first, as in \
                      start_ns - (SELECT min(start_ns) FROM kernels), and divide by 1e9 for seconds";
 

@@ -184,9 +184,9 @@ impl Translator<'_, '_> {
 /// Looks for names that no query within a subquery knows, but one around it.
 struct Outside<'t, 'a, 'b> {
     translator: &'t Translator<'a, 'b>,
-    /// What the query around the subquery sees.
+    /// The names that the query around the subquery sees.
     scope: &'t Scope,
-    /// What the queries around the present expression see, as far as that is known.
+    /// The names that the queries around the present expression see, where they are known.
     inside: Vec<Option<Scope>>,
     found: Option<String>,
 }

@@ -128,7 +128,7 @@ pub(crate) fn write<S: Sink>(trace: &Trace, options: &Options, findings: &Findin
     write_members(trace, members(trace), options, findings, sink)
 }
 
-/// What a track of kernels stands for: a stream where a process records no queues, so that work of several streams is not in one track.
+/// The meaning of a track of kernels: a stream where a process records no queues, so that work of several streams is not in one track.
 fn tracks_by(trace: &Trace, member: &TraceProcess, by: By) -> By {
     let rows = |name: &str| schema::table(name).map_or(0, |table| trace.recorded_rows(member, table));
     if by == By::Queue && rows("queues") == 0 && rows("streams") > 0 { By::Stream } else { by }

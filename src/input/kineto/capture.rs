@@ -18,7 +18,7 @@ use crate::schema::anomaly::Damage;
 /// A trace file.
 pub(crate) struct Capture {
     pub file: Arc<TextFile>,
-    /// What a program that merged traces wrote before the numbers of the processes of this one; empty if nothing.
+    /// The words that a program that merged traces wrote before the numbers of the processes of this one; empty if none.
     pub label: String,
     /// Path as given or found, for messages.
     pub path: String,
@@ -129,7 +129,7 @@ impl Capture {
         Ok(self.overruns.get_or_init(|| overruns))
     }
 
-    /// What ids other than those of correlation tie together, found when it is first needed.
+    /// The work and operators that ids other than those of correlation tie together, found when it is first needed.
     ///
     /// # Errors
     /// When the file cannot be read.

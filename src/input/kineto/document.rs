@@ -192,7 +192,7 @@ fn behind_damage(file: &TextFile, at: u64, has_events: bool) -> Result<Option<Ne
         let events = std::str::from_utf8(EVENTS).ok().filter(|_| !has_events);
         let candidates = MEMBERS.into_iter().chain(events).filter_map(|name| {
             let key = format!("\"{name}\"");
-            // What starts at the damaged place is what is damaged.
+            // The member that starts at the damaged place is damaged.
             let mut places = memchr::memmem::find_iter(text, key.as_bytes()).filter(|found| *found > first);
             places.find_map(|found| {
                 let mut cursor = Cursor::new(text, found);

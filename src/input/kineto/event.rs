@@ -106,7 +106,7 @@ pub(crate) fn identity(value: &[u8]) -> Option<i64> {
     number_of(value).or_else(|| Some(fnv1a(text_of(value)?.raw) as i64 | i64::MIN))
 }
 
-/// What a program that merged traces wrote next to the number of a process: `[TP00]` in `[TP00] 5000`, `rank1` in `rank1_5000`.
+/// The words that a program that merged traces wrote next to the number of a process: `[TP00]` in `[TP00] 5000`, `rank1` in `rank1_5000`.
 pub(crate) fn label(value: &[u8]) -> Option<&str> {
     labeled(value).map(|(label, _)| label)
 }

@@ -99,7 +99,7 @@ pub(crate) fn facts(
     })
 }
 
-/// What a trace and the same trace in a merged file have in common: programs that merge traces keep work and its durations.
+/// The key that a trace and the same trace in a merged file share: programs that merge traces keep work and its durations.
 fn work_key(capture: &Capture) -> Option<String> {
     let work = capture.census.work;
     (work.activities > 0).then(|| format!("{}/{}", work.activities, work.duration_ns))

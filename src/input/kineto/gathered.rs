@@ -65,7 +65,7 @@ impl Dictionary {
     }
 }
 
-/// What no parser of JSON takes, or few take alike, of which nothing is lost.
+/// Forms that no parser of JSON takes, or few take alike, and of which nothing is lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Oddities {
     /// Arguments that are words such as `NaN` or `N/A`.

@@ -11,7 +11,7 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
 /// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
-/// What every event has.
+/// The members of every event.
 const PHASE: &[u8] = b"ph";
 /// The member with the version, which few other programs write next to events.
 const VERSION: &[u8] = b"schemaVersion";

@@ -79,7 +79,7 @@ pub(crate) struct Census {
     pub devices: BTreeSet<i64>,
     /// Processes that called the runtime.
     pub callers: BTreeSet<i64>,
-    /// What a program that merged traces of several ranks wrote before the numbers of their processes; empty for the others.
+    /// The words that a program that merged traces of several ranks wrote before the numbers of their processes; empty for the others.
     pub labels: BTreeSet<String>,
     pub work: WorkSum,
     /// Events with line ends in their texts.

@@ -43,7 +43,7 @@ const NUMBERS: &[Need] = &[
 ];
 const TEXTS: &[Need] = &[(Col::KernelName, &["kernel_id", "kernel_name", "short_name", "category"])];
 
-/// What distinguishes the runs of a dispatch.
+/// The values that distinguish the runs of a dispatch.
 const RUNS: &[Col] = &[Col::ReplayPass, Col::Start, Col::End];
 
 /// The columns that are needed to distinguish the runs of dispatches, where some ran more than once.

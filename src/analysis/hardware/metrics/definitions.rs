@@ -204,7 +204,7 @@ impl Metric {
         Expression::Counter(Counter { name: self.title.clone(), reduction: Reduction::Sum })
     }
 
-    /// What it is on an architecture: by its name, otherwise by that of its family. gfx125x has other caches and counters than
+    /// The definition on an architecture: by its name, otherwise by that of its family. gfx125x has other caches and counters than
     /// the rest of gfx12, and what profilers define for it names it.
     pub fn on(&self, architecture: &str) -> Option<&OnArchitecture> {
         let of = |name: &str| self.on.iter().find(|on| on.architectures.contains(name));

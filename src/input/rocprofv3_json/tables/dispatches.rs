@@ -18,7 +18,7 @@ use crate::schema::anomaly::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 
-/// Of no canonical column: it only distinguishes the runs of a dispatch.
+/// Read for no canonical column: it only distinguishes the runs of a dispatch.
 const OF_RUNS: &[&str] = &["replay_pass"];
 
 const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
