@@ -15,7 +15,6 @@ cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         mod applicable;
         mod batch;
-        pub(crate) mod binding;
         mod catalog;
         mod cluster;
         mod depth;
@@ -44,7 +43,7 @@ mod parsed;
         pub(crate) use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
         pub(crate) use depth::{DEEPEST, is_too_deep};
         pub(crate) use declarations::{Query, Registry, by_rows};
-        pub(crate) use dialect::{Kind, calls};
+        pub(crate) use dialect::{Kind, bound_condition, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};
         pub(crate) use panics::becomes_error;

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use sqlparser::ast::{Query, Statement};
 use sqlparser::dialect::GenericDialect;
 
-use super::binding::bind;
 use super::depth::parse;
+use super::dialect::bind;
 use super::numbers::NUMBERS;
 use super::referenced_columns::Words;
 use super::statement::has_own_numbers;

@@ -11,8 +11,8 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::engine::binding::bind;
 use crate::engine::depth::parse;
+use crate::engine::dialect::bind;
 
 /// An aggregate with another definition.
 #[derive(Debug, Deserialize)]

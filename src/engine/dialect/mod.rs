@@ -1,6 +1,7 @@
 //! Statements as people write them, in the SQL of DuckDB: brought into the form that polars understands, or refused with a reason.
 
 mod aggregates;
+mod binding;
 mod from;
 mod functions;
 mod items;
@@ -20,6 +21,7 @@ mod values;
 mod window_calls;
 mod window_rows;
 
+pub(crate) use binding::{bind, bound_condition};
 pub(crate) use functions::{Kind, calls, expression};
 pub(crate) use regexps::{Functions, plain};
 pub(crate) use translate::translate;

@@ -11,6 +11,7 @@ use sqlparser::dialect::{Dialect, DuckDbDialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 
 use super::aggregates::check_aggregates;
+use super::binding::bind;
 use super::from::Sources;
 use super::items::{aliases_of, check_order, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
 use super::keys::{part_quantiles_from_keys, resolve_having, spread_constants, spread_keys};
@@ -21,7 +22,6 @@ use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with
 use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
-use crate::engine::binding::bind;
 use crate::engine::declarations::ColumnUnit;
 use crate::engine::depth::is_too_deep;
 use crate::engine::error::QueryError;

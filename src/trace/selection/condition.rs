@@ -6,7 +6,7 @@ use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, In
 use polars::sql::sql_expr;
 
 use crate::columns::frames::empty_frame;
-use crate::engine::binding::bound_condition;
+use crate::engine::bound_condition;
 use crate::engine::{DEEPEST, is_too_deep, reason_of};
 use crate::schema::{ColumnType, Table, tables};
 use crate::text::similar::closest;

@@ -12,7 +12,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-use super::depth::is_too_deep;
+use crate::engine::depth::is_too_deep;
 
 /// Binds the operators in a part of a statement as DuckDB does, and returns whether that changed it.
 pub(crate) fn bind(part: &mut impl VisitMut) -> bool {
