@@ -1,7 +1,7 @@
 -- title: Trace health
--- about: Errors and suspicious values of the trace: every anomaly, counted over the processes, with an example.
+-- about: Errors and suspicious values of the trace: every anomaly, counted over the processes, with an example; and metrics without a value because their counters cannot be right, counted by kernel and GPU.
 -- kind: health
--- needs: anomalies
+-- needs: anomalies metric_sums
 -- by:
 -- dimensions: rank, process
 -- column: check_id id -- the check
@@ -34,14 +34,46 @@ numbered AS (
                 detail NULLS LAST
         ) AS place
     FROM keyed
+),
+doubtful AS (
+    SELECT
+        {{ keys }}{{ texts('metric, reason') }}
+    FROM metric_sums
+    WHERE per_ordinal = 0
+),
+implausible AS (
+    SELECT
+        {{ keys }}reason,
+        MIN(metric) AS first_metric,
+        CAST(COUNT(*) AS BIGINT) AS total
+    FROM doubtful
+    WHERE reason LIKE 'implausible: %'
+    GROUP BY {{ keys }}reason
+),
+rows_of_checks AS (
+    SELECT
+        {{ keys }}check_id, severity, severity_order, table_name,
+        CAST(total AS BIGINT) AS "count",
+        first_key, detail
+    FROM numbered
+    WHERE place = 1
+    UNION ALL
+    SELECT
+        {{ keys }}CAST('implausible_counters' AS VARCHAR) AS check_id,
+        CAST('warning' AS VARCHAR) AS severity,
+        CAST(1 AS BIGINT) AS severity_order,
+        CAST('counters' AS VARCHAR) AS table_name,
+        total AS "count",
+        first_metric AS first_key,
+        CONCAT('metrics have no value: ', SUBSTR(reason, 14)) AS detail
+    FROM implausible
 )
 SELECT
     {{ keys }}check_id,
     severity,
     table_name,
-    CAST(total AS BIGINT) AS "count",
+    "count",
     first_key,
     detail
-FROM numbered
-WHERE place = 1
-{{ order_by('severity_order, severity, check_id, table_name') }}
+FROM rows_of_checks
+{{ order_by('severity_order, severity, check_id, table_name, detail') }}

@@ -6,14 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::common::{run, succeed};
+use crate::common::{run, sql_lines};
 use crate::dialects::databases::{BASE, GUID, Partition, TABLES};
 use crate::rocprofv3_documents::{dispatch, document, process};
-
-fn rows(sql: &str, input: &Path) -> Vec<String> {
-    let text = succeed(&["sql", "-q", sql, input.to_str().unwrap(), "-f", "csv"]);
-    text.lines().skip(1).map(str::to_owned).collect()
-}
 
 /// A database of the same process, with everything so much later.
 fn database(path: &Path, later_ns: i64) {
@@ -35,15 +30,15 @@ fn databases_of_one_process_are_parts_if_their_times_are_apart() {
     database(&input.join("5001_results.db"), 0);
     database(&input.join("5001_1_results.db"), 500_000_000);
     let each = "SELECT process, rank, role, pid FROM processes ORDER BY process";
-    assert_eq!(rows(each, input), ["0,0,trace,5001", "1,0,trace,5001"]);
-    assert_eq!(rows("SELECT COUNT(*) AS n, SUM(duration_ns) AS t FROM kernels", input), ["4,40000"]);
-    assert_eq!(rows("SELECT COUNT(*) AS n FROM memory_copies", input), ["2"]);
+    assert_eq!(sql_lines(each, input), ["0,0,trace,5001", "1,0,trace,5001"]);
+    assert_eq!(sql_lines("SELECT COUNT(*) AS n, SUM(duration_ns) AS t FROM kernels", input), ["4,40000"]);
+    assert_eq!(sql_lines("SELECT COUNT(*) AS n FROM memory_copies", input), ["2"]);
     let said = run(&["table", "kernel_summary", input.to_str().unwrap()]).stderr;
     assert!(!said.contains("more than once"), "{said}");
     // A third one, and a copy of it.
     database(&input.join("5001_2_results.db"), 900_000_000);
     fs::copy(input.join("5001_2_results.db"), input.join("copy.db")).unwrap();
-    assert_eq!(rows("SELECT COUNT(*) AS n FROM kernels", input), ["6"]);
+    assert_eq!(sql_lines("SELECT COUNT(*) AS n FROM kernels", input), ["6"]);
     let said = run(&["table", "kernel_summary", input.to_str().unwrap()]).stderr;
     assert!(said.contains("the same capture is passed more than once"), "{said}");
 }
@@ -60,8 +55,8 @@ fn copies_and_parts_of_a_file_are_read_once() {
     let connection = Connection::open(input.join("c.db")).unwrap();
     connection.execute_batch(&format!("DELETE FROM rocpd_kernel_dispatch{suffix} WHERE id = 2")).unwrap();
     connection.close().unwrap();
-    assert_eq!(rows("SELECT COUNT(*) AS n FROM kernels", input), ["2"]);
-    assert_eq!(rows("SELECT COUNT(*) AS n FROM processes", input), ["1"]);
+    assert_eq!(sql_lines("SELECT COUNT(*) AS n FROM kernels", input), ["2"]);
+    assert_eq!(sql_lines("SELECT COUNT(*) AS n FROM processes", input), ["1"]);
 }
 
 #[test]
@@ -89,11 +84,11 @@ fn files_without_an_id_have_the_session_in_their_names() {
         fs::write(directory.path().join(first.0), &first.1).unwrap();
         fs::write(directory.path().join(second.0), &second.1).unwrap();
         let found =
-            rows("SELECT rank, COUNT(*) AS n, SUM(duration_ns) AS t FROM kernels GROUP BY rank", directory.path());
+            sql_lines("SELECT rank, COUNT(*) AS n, SUM(duration_ns) AS t FROM kernels GROUP BY rank", directory.path());
         assert_eq!(found, ["0,2,20"], "{}", second.0);
         // Other files of the same folder are other ranks.
         fs::rename(directory.path().join(second.0), directory.path().join(second.0.replace("7_1", "8"))).unwrap();
-        let ranks = rows("SELECT COUNT(DISTINCT rank) AS n FROM kernels", directory.path());
+        let ranks = sql_lines("SELECT COUNT(DISTINCT rank) AS n FROM kernels", directory.path());
         assert_eq!(ranks, ["2"], "{}", second.0);
     }
 }

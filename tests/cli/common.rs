@@ -118,6 +118,18 @@ pub fn records(arguments: &[&str]) -> Vec<Value> {
     serde_json::from_str(&succeed(&arguments)).expect("the answer is a JSON array")
 }
 
+/// The rows of a statement as lines of CSV, without the header.
+pub fn sql_lines(sql: &str, input: &Path) -> Vec<String> {
+    let text = succeed(&["sql", "-q", sql, input.to_str().unwrap(), "-f", "csv"]);
+    text.lines().skip(1).map(str::to_owned).collect()
+}
+
+/// Writes a file into a folder that is made for it.
+pub fn write_file(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
 /// A single integer of an answer to ad-hoc SQL.
 pub fn number(sql: &str, input: &str) -> i64 {
     let records = records(&["sql", sql, input]);

@@ -6,23 +6,12 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::common::{run, succeed};
+use crate::common::{run, sql_lines, succeed, write_file};
 use crate::dialects::databases::{BASE, Partition, TABLES};
 use crate::rocprofv3_documents::{counted, document, process};
 
 /// Dispatches of the process of a test.
 const DISPATCHES: i64 = 3;
-
-fn rows(sql: &str, input: &Path) -> Vec<String> {
-    let text = succeed(&["sql", "-q", sql, input.to_str().unwrap(), "-f", "csv"]);
-    text.lines().skip(1).map(str::to_owned).collect()
-}
-
-/// A file in a folder that is made for it.
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 /// A JSON document of a process with a counter, or without any.
 fn json_of(pid: i64, counter: Option<&str>) -> String {
@@ -86,10 +75,10 @@ fn run_of(root: &Path, format: &str, folders: &[(&str, Option<&str>)], ranks: i6
             let pid = 100 + 10 * pass + rank;
             let place = root.join(folder).join("host-a");
             match format {
-                "json" => write(&place.join(format!("{pid}_results.json")), &json_of(pid, *counter)),
+                "json" => write_file(&place.join(format!("{pid}_results.json")), &json_of(pid, *counter)),
                 "csv" => {
                     let (name, text) = csv_of(pid, *counter);
-                    write(&place.join(format!("{pid}_{name}")), &text);
+                    write_file(&place.join(format!("{pid}_{name}")), &text);
                 }
                 _ => {
                     let path = place.join(format!("{pid}_results.db"));
@@ -117,14 +106,15 @@ fn passes_belong_to_the_ranks_of_the_run() {
             let directory = tempfile::tempdir().unwrap();
             run_of(directory.path(), format, folders, ranks);
             let about = format!("{format} {folders:?} {ranks}");
-            let found = rows("SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank", directory.path());
+            let found =
+                sql_lines("SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank", directory.path());
             let expected: Vec<String> = (0..ranks).map(|rank| format!("{rank},{dispatches}")).collect();
             assert_eq!(found, expected, "{about}");
             let counters = "SELECT rank, counter, COUNT(*) AS n, SUM(value) AS v FROM counters GROUP BY rank, counter ORDER BY rank, counter";
             let sum = dispatches * (dispatches + 1) * 5;
             let each = |rank| ["SQ_WAVES", "TCC_HIT"].map(|name| format!("{rank},{name},{dispatches},{sum}"));
             let expected: Vec<String> = (0..ranks).flat_map(each).collect();
-            assert_eq!(rows(counters, directory.path()), expected, "{about}");
+            assert_eq!(sql_lines(counters, directory.path()), expected, "{about}");
             let said = run(&["table", "kernel_summary", directory.path().to_str().unwrap()]);
             assert_eq!(said.code, 0, "{about}: {}", said.stderr);
             assert!(said.stderr.contains("by the names of folders"), "{about}: {}", said.stderr);
@@ -144,8 +134,8 @@ fn a_dataset_keeps_the_passes() {
         "SELECT rank, pass, counter, COUNT(*) AS n FROM counters GROUP BY rank, pass, counter ORDER BY rank, pass, counter",
         "SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank",
     ] {
-        assert_eq!(rows(sql, &input), rows(sql, &output), "{sql}");
+        assert_eq!(sql_lines(sql, &input), sql_lines(sql, &output), "{sql}");
     }
-    let roles = rows("SELECT role, COUNT(*) AS n FROM processes GROUP BY role ORDER BY role", &output);
+    let roles = sql_lines("SELECT role, COUNT(*) AS n FROM processes GROUP BY role ORDER BY role", &output);
     assert_eq!(roles, ["counters,2", "trace,2"]);
 }

@@ -1,25 +1,12 @@
 //! Dispatches that were run again for more counters: each pass counts once, and each dispatch, in every format.
 
-use std::fs;
-use std::path::Path;
 
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::common::{records, succeed};
+use crate::common::{records, sql_lines, succeed, write_file};
 use crate::dialects::databases::{BASE, GUID, Partition, TABLES};
 use crate::rocprofv3_documents::{counted, document, process};
-
-fn rows(sql: &str, input: &Path) -> Vec<String> {
-    let text = succeed(&["sql", "-q", sql, input.to_str().unwrap(), "-f", "csv"]);
-    text.lines().skip(1).map(str::to_owned).collect()
-}
-
-/// A file in a folder that is made for it.
-fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 /// Three passes of two dispatches as CSV: 512 wavefronts in each, and a counter of its own.
 fn replayed_csv(with_column: bool, lost: &[(i64, i64)]) -> String {
@@ -80,9 +67,9 @@ fn replays_are_passes_with_and_without_their_number() {
         ("no_member/7_results.json", replayed_json(false, &[])),
     ] {
         let input = directory.path().join(name);
-        write(&input, &text);
+        write_file(&input, &text);
         assert_eq!(
-            rows("SELECT dispatch_id, start_ns, duration_ns FROM kernels ORDER BY dispatch_id", &input),
+            sql_lines("SELECT dispatch_id, start_ns, duration_ns FROM kernels ORDER BY dispatch_id", &input),
             ["1,1000000,100", "2,2000000,100"],
             "{name}"
         );
@@ -96,10 +83,10 @@ fn replays_are_passes_with_and_without_their_number() {
             "2,SQ_WAVES,2,512,512",
             "2,TCC_HIT,2,1000,1000",
         ];
-        assert_eq!(rows(counters, &input), expected, "{name}");
+        assert_eq!(sql_lines(counters, &input), expected, "{name}");
         let dispatches =
             "SELECT pass, COUNT(*) AS n, SUM(duration_ns) AS t FROM counter_dispatches GROUP BY pass ORDER BY pass";
-        assert_eq!(rows(dispatches, &input), ["0,2,200", "1,2,202", "2,2,204"], "{name}");
+        assert_eq!(sql_lines(dispatches, &input), ["0,2,200", "1,2,202", "2,2,204"], "{name}");
         let info = succeed(&["info", input.to_str().unwrap()]);
         assert!(info.contains("kernels 2,") && info.contains("counter_dispatches 6"), "{name}: {info}");
         // 1000 instructions of 512 wavefronts; the CSV has no agents, so that no metric is known.
@@ -118,14 +105,14 @@ fn a_dispatch_whose_first_pass_is_lost_has_the_next() {
         [("7_counter_collection.csv", replayed_csv(true, &lost)), ("7_results.json", replayed_json(true, &lost))]
     {
         let input = directory.path().join(name);
-        write(&input, &text);
+        write_file(&input, &text);
         assert_eq!(
-            rows("SELECT dispatch_id, start_ns FROM kernels ORDER BY dispatch_id", &input),
+            sql_lines("SELECT dispatch_id, start_ns FROM kernels ORDER BY dispatch_id", &input),
             ["1,1010000", "2,2020000"],
             "{name}"
         );
         let dispatches = "SELECT pass, dispatch_id FROM counter_dispatches ORDER BY pass, dispatch_id";
-        assert_eq!(rows(dispatches, &input), ["1,1", "2,1", "2,2"], "{name}");
+        assert_eq!(sql_lines(dispatches, &input), ["1,1", "2,1", "2,2"], "{name}");
     }
     let input = directory.path().join("7_results.db");
     let connection = Connection::open(&input).unwrap();
@@ -137,7 +124,7 @@ fn a_dispatch_whose_first_pass_is_lost_has_the_next() {
     connection.execute_batch(&format!("DELETE FROM rocpd_kernel_dispatch{suffix} WHERE id = 1")).unwrap();
     connection.close().unwrap();
     let kernels = "SELECT dispatch_id, start_ns FROM kernels ORDER BY dispatch_id";
-    assert_eq!(rows(kernels, &input), ["1,1110020000", "2,1200020000"]);
+    assert_eq!(sql_lines(kernels, &input), ["1,1110020000", "2,1200020000"]);
     let info = succeed(&["info", input.to_str().unwrap()]);
     assert!(info.contains("kernels 2,"), "{info}");
 }
@@ -160,7 +147,7 @@ fn instances_are_added_up() {
         ),
     ] {
         let input = directory.path().join(name);
-        write(&input, &text);
-        assert_eq!(rows("SELECT pass, value, instances FROM counters", &input), ["0,11,2"], "{name}");
+        write_file(&input, &text);
+        assert_eq!(sql_lines("SELECT pass, value, instances FROM counters", &input), ["0,11,2"], "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! Counters whose values cannot be right: a block of the GPU that did not count.
+//! Which values of counters and metrics cannot be right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,6 +9,9 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct File {
     block: Vec<Block>,
+    cycles: Vec<CycleCounters>,
+    pass: Vec<PassCounters>,
+    shares: Shares,
 }
 
 #[derive(Debug, Deserialize)]
@@ -18,6 +21,28 @@ struct Block {
     _name: String,
     prefixes: Vec<String>,
     never: Vec<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CycleCounters {
+    counters: Vec<String>,
+    instances: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PassCounters {
+    prefixes: Vec<String>,
+    factor: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shares {
+    above_pct: f64,
+    below_pct: f64,
+    metrics: Vec<String>,
 }
 
 static FILE: LazyLock<File> =
@@ -39,6 +64,40 @@ pub(crate) fn dead_counters<'a>(all_zero: &BTreeMap<&'a str, bool>) -> BTreeSet<
         dead.extend(all_zero.iter().filter(|(name, is_zero)| **is_zero && is_of_block(name)).map(|(name, _)| *name));
     }
     dead
+}
+
+/// A counter of cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cycles {
+    /// The constant of the device that says how many instances its value is the sum of; `None` for the value of a single one.
+    pub instances: Option<&'static str>,
+    /// Whether every die counts the same cycles.
+    pub is_of_dies: bool,
+}
+
+/// Whether a counter, as it is collected, counts cycles, and how many instances do.
+pub(crate) fn cycles_of(name: &str) -> Option<Cycles> {
+    let known = FILE.cycles.iter().find(|known| known.counters.iter().any(|counter| counter == base(name)))?;
+    let is_of_one = name.contains('(') || ["_max", "_min", "_avr"].iter().any(|ending| name.ends_with(ending));
+    let instances = (!is_of_one).then_some(known.instances.as_str());
+    Some(Cycles { instances, is_of_dies: !is_of_one && base(name).starts_with("GRBM_") })
+}
+
+/// By which factor the values of a counter may differ between passes that ran the same work; `None` where nothing is known.
+pub(crate) fn factor_between_passes(name: &str) -> Option<f64> {
+    let is_it = |pass: &&PassCounters| pass.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
+    FILE.pass.iter().find(is_it).map(|pass| pass.factor)
+}
+
+/// Whether a metric is a share of a whole.
+pub(crate) fn is_share(metric: &str) -> bool {
+    FILE.shares.metrics.iter().any(|known| known == metric)
+}
+
+/// Whether a share of a whole can be as large as this. Counters of several passes do not start at the same time, so that shares may
+/// be a little above all.
+pub(crate) fn is_possible_share(pct: f64) -> bool {
+    (FILE.shares.below_pct..=FILE.shares.above_pct).contains(&pct)
 }
 
 /// A counter without what was made of its instances.
@@ -63,6 +122,25 @@ mod tests {
             let is_of_block = |name: &String| block.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
             assert!(block.never.iter().flatten().all(is_of_block), "{block:?}");
         }
+    }
+
+    #[test]
+    fn cycles_know_their_instances() {
+        assert_eq!(cycles_of("GRBM_GUI_ACTIVE"), Some(Cycles { instances: Some("num_xcd"), is_of_dies: true }));
+        assert_eq!(cycles_of("max_inst(GRBM_GUI_ACTIVE)"), Some(Cycles { instances: None, is_of_dies: false }));
+        assert_eq!(cycles_of("TCC_BUSY_sum").and_then(|cycles| cycles.instances), Some("l2_channels"));
+        assert_eq!(cycles_of("SQ_WAVES"), None);
+        assert_eq!((factor_between_passes("SQ_WAVES"), factor_between_passes("TCC_HIT_sum")), (Some(1.01), None));
+    }
+
+    #[test]
+    fn shares_name_metrics_in_percent() {
+        let definitions = crate::analysis::hardware::metrics::Definitions::read().unwrap();
+        for id in &FILE.shares.metrics {
+            let metric = definitions.metrics.iter().find(|metric| &metric.id == id);
+            assert!(metric.is_some_and(|metric| metric.unit == "%"), "{id}");
+        }
+        assert!(is_possible_share(104.0) && !is_possible_share(126.0));
     }
 
     #[test]

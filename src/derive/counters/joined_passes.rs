@@ -8,6 +8,7 @@ use polars::prelude::*;
 use crate::analysis::statistics::medians::median;
 use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
+use crate::derive::counters::pass_agreement::{DISAGREEMENT, PassEvidence, group_of};
 
 /// What the passes of a rank have in common, and how often.
 pub(crate) struct Joined {
@@ -37,10 +38,24 @@ pub(crate) fn joined(frames: &[&DataFrame]) -> Result<Joined> {
         likes.add(at, frame)?;
     }
     let mut places: Vec<Vec<usize>> = frames.iter().map(|frame| vec![0; frame.height()]).collect();
+    let mut groups: Vec<Vec<u32>> = frames.iter().map(|frame| vec![0; frame.height()]).collect();
+    let mut reasons: BTreeMap<(usize, usize), String> = BTreeMap::new();
     let mut chosen: Vec<(usize, usize)> = Vec::new();
+    let evidence = PassEvidence::new(frames)?;
     for passes in &likes.passes {
         let mut of_key: BTreeMap<(usize, i64), usize> = BTreeMap::new();
-        for (rows, keys) in passes.iter().zip(keys(passes)) {
+        let keys = keys(passes);
+        if let Some(found) = evidence.disagreement(passes, &keys) {
+            for (rows, group) in passes.iter().zip(found.groups) {
+                for counted in rows {
+                    if let Some(slot) = groups.get_mut(counted.frame).and_then(|rows| rows.get_mut(counted.row)) {
+                        *slot = group;
+                    }
+                    reasons.insert((counted.frame, counted.row), found.reason.clone());
+                }
+            }
+        }
+        for (rows, keys) in passes.iter().zip(keys) {
             for (counted, key) in rows.iter().zip(keys) {
                 let place = *of_key.entry(key).or_insert_with(|| {
                     chosen.push((counted.frame, counted.row));
@@ -79,8 +94,13 @@ pub(crate) fn joined(frames: &[&DataFrame]) -> Result<Joined> {
     let source_part = chosen.iter().map(|(at, _)| *at).collect();
     let mut frame = chosen_rows(frames, &chosen)?;
     frame.with_column(medians(durations))?;
-    let counters = counters(frames, &places, chosen.len())?;
+    let counters = counters(frames, &places, chosen.len(), (!reasons.is_empty()).then_some(groups.as_slice()))?;
     frame.hstack_mut(&counters)?;
+    if !reasons.is_empty() {
+        let of_rows = chosen.iter().map(|row| reasons.get(row).map(String::as_str));
+        let column = StringChunked::from_iter_options(DISAGREEMENT.into(), of_rows);
+        frame.with_column(column.into_series().into_column())?;
+    }
     Ok(Joined { frame, source_part })
 }
 
@@ -137,33 +157,52 @@ fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataF
     Ok(all.unwrap_or_default().take(&rows)?)
 }
 
-/// Every counter of any frame, from the first that has a value for a dispatch.
-fn counters(frames: &[&DataFrame], places: &[Vec<usize>], rows: usize) -> Result<Vec<Column>> {
-    let mut filled: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (frame, places) in frames.iter().zip(places) {
+/// Every counter of any frame, from the first that has a value for a dispatch, and from which group of passes that is.
+fn counters(
+    frames: &[&DataFrame],
+    places: &[Vec<usize>],
+    rows: usize,
+    groups: Option<&[Vec<u32>]>,
+) -> Result<Vec<Column>> {
+    let mut filled: BTreeMap<String, (Vec<f64>, Vec<Option<u32>>)> = BTreeMap::new();
+    for (at, (frame, places)) in frames.iter().zip(places).enumerate() {
+        let of_frame = groups.and_then(|groups| groups.get(at));
         for column in frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64) {
             let values = column.f64()?.rechunk();
-            let all = filled.entry(column.name().to_string()).or_insert_with(|| vec![f64::NAN; rows]);
-            for (value, place) in values.iter().zip(places) {
+            let (all, from) = filled.entry(column.name().to_string()).or_insert_with(|| {
+                (vec![f64::NAN; rows], if groups.is_some() { vec![None; rows] } else { Vec::new() })
+            });
+            for (row, (value, place)) in values.iter().zip(places).enumerate() {
                 if let (Some(value), Some(slot)) = (value, all.get_mut(*place))
                     && slot.is_nan()
                 {
                     *slot = value;
+                    if let (Some(group), Some(slot)) = (of_frame.and_then(|rows| rows.get(row)), from.get_mut(*place)) {
+                        *slot = Some(*group);
+                    }
                 }
             }
         }
     }
-    Ok(filled.into_iter().map(|(name, values)| nullable(&name, values)).collect())
+    let mut columns = Vec::new();
+    for (name, (values, from)) in filled {
+        columns.push(nullable(&name, values));
+        if groups.is_some() {
+            let from: UInt32Chunked = from.into_iter().collect_ca(group_of(&name));
+            columns.push(from.into_series().into_column());
+        }
+    }
+    Ok(columns)
 }
 
 /// GPU, kernel and shape.
 type DispatchKey = (Option<i64>, usize, [Option<i64>; 6]);
 
 /// A row of a pass.
-struct Counted {
-    frame: usize,
-    row: usize,
-    id: Option<i64>,
+pub(crate) struct Counted {
+    pub frame: usize,
+    pub row: usize,
+    pub id: Option<i64>,
 }
 
 /// The dispatches of one kernel, shape and GPU, by pass.

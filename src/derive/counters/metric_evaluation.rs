@@ -1,16 +1,19 @@
 //! What metrics come to, kernel by kernel, for dispatches with their counters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::Device;
+use crate::analysis::hardware::implausible::{is_possible_share, is_share};
 use crate::analysis::hardware::metrics::{
     Bound, Counter, Definitions, Known, Metric, Normalization, bind, compiled, constant,
 };
 use crate::derive::counters::counted_dispatches::texts;
 use crate::derive::counters::joined_passes::DURATION;
+use crate::derive::counters::pass_agreement::{DISAGREEMENT, group_of};
+use crate::derive::counters::plausible_values::why;
 
 /// A metric that is requested, and how it is computed from what there is.
 pub(crate) struct BoundMetric {
@@ -24,7 +27,24 @@ pub(crate) struct BoundMetric {
     pub lacks: Option<String>,
     /// The highest value that the device allows.
     pub peak: Option<f64>,
+    /// Its title, if it is a share of a whole, of which there cannot be more than all.
+    pub share: Option<String>,
 }
+
+impl BoundMetric {
+    /// The counters that its value is made from.
+    fn counters(&self) -> Vec<String> {
+        let Ok(bound) = &self.bound else { return Vec::new() };
+        let all = bound.ratio.numerator.counters().into_iter().chain(bound.ratio.denominator.counters());
+        let mut names: Vec<String> = all.map(|counter| counter.to_string()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// The beginning of reasons why a value that could be computed is none.
+pub(crate) const IMPLAUSIBLE: &str = "implausible: ";
 
 /// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
 /// things are requested per each of them.
@@ -43,10 +63,11 @@ pub(crate) fn all_asked(
         let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
         // A derived counter that the profiler computed comes last, as its formula there may be another.
         let collected = definition.is_derived_counter().then(|| definition.collected());
+        let share = || is_share(&definition.id).then(|| definition.title.clone());
         let one = |per: Option<Normalization>| {
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
             let missing = match bind(&on.formula, denominator, &known) {
-                Ok(bound) => return BoundMetric { metric, per, bound: Ok(bound), lacks: None, peak },
+                Ok(bound) => return BoundMetric { metric, per, bound: Ok(bound), lacks: None, peak, share: share() },
                 Err(missing) => missing,
             };
             let mut others = on.instead.iter().chain(&collected);
@@ -54,7 +75,7 @@ pub(crate) fn all_asked(
                 Some(bound) => (Ok(bound), Some(format!("without counters or constants {}", missing.reason()))),
                 None => (Err(missing.reason()), None),
             };
-            BoundMetric { metric, per, bound, lacks, peak }
+            BoundMetric { metric, per, bound, lacks, peak, share: share() }
         };
         if !on.is_normalized() {
             asked.push(one(None));
@@ -145,21 +166,51 @@ pub(crate) fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<
             if let Ok(bound) = &asked.bound {
                 let numerators = column(&values, &format!("n{at}"), bound.ratio.numerator.value(), frame.height())?;
                 let denominators = column(&values, &format!("d{at}"), bound.ratio.denominator.value(), frame.height())?;
-                for ((numerator, denominator), kernel) in numerators.iter().zip(denominators.iter()).zip(&kernel_of) {
+                let mixed = mixed(frame, &asked.counters())?;
+                for (row, ((numerator, denominator), kernel)) in
+                    numerators.iter().zip(denominators.iter()).zip(&kernel_of).enumerate()
+                {
                     if let (Some(numerator), Some(denominator), Some(sums)) =
                         (numerator, denominator, sums.get_mut(*kernel))
+                        && !mixed.contains(&row)
                     {
                         sums.add(numerator, denominator);
                     }
                 }
             }
-            for (kernel, sums) in kernels.iter_mut().zip(sums) {
-                kernel.sums.push((sums, asked.bound.as_ref().err().cloned()));
+            for (kernel, mut sums) in kernels.iter_mut().zip(sums) {
+                let mut reason = asked.bound.as_ref().err().cloned();
+                let pct = sums.ratio().filter(|pct| !is_possible_share(*pct));
+                if let (Some(title), Some(pct)) = (&asked.share, pct) {
+                    sums = Sums::default();
+                    let than = if pct < 0.0 { "below 0" } else { "above 100" };
+                    reason = Some(format!("{IMPLAUSIBLE}{title} is {than} %"));
+                }
+                kernel.sums.push((sums, reason));
             }
         }
     }
     record_reasons(frame, asked, &mut kernels, &kernel_of)?;
     Ok(kernels)
+}
+
+/// The dispatches for which some counters come from passes that disagree.
+fn mixed(frame: &DataFrame, counters: &[String]) -> Result<BTreeSet<usize>> {
+    let mut first: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut mixed = BTreeSet::new();
+    if frame.column(DISAGREEMENT).is_err() {
+        return Ok(mixed);
+    }
+    for counter in counters {
+        let Ok(groups) = frame.column(&group_of(counter)) else { continue };
+        for (row, group) in groups.u32()?.iter().enumerate() {
+            let Some(group) = group else { continue };
+            if *first.entry(row).or_insert(group) != group {
+                mixed.insert(row);
+            }
+        }
+    }
+    Ok(mixed)
 }
 
 /// The values of an expression, which may be a number.
@@ -209,22 +260,22 @@ fn record_reasons(
     }
     for (at, asked) in asked.iter().enumerate() {
         let Ok(bound) = &asked.bound else { continue };
-        let mut names: Vec<String> = bound.ratio.numerator.counters().iter().map(ToString::to_string).collect();
+        let names = asked.counters();
         let divisors: Vec<String> = bound.ratio.denominator.counters().iter().map(ToString::to_string).collect();
-        names.extend(divisors.iter().cloned());
-        names.sort();
-        names.dedup();
         for (number, kernel) in kernels.iter_mut().enumerate() {
             let Some((sums, reason)) = kernel.sums.get_mut(at) else { continue };
             let is_missing = |name: &&String| {
                 counts.get(*name).and_then(|counts| counts.get(number)).is_none_or(|count| *count == 0)
             };
-            *reason = if sums.dispatches == 0 {
+            *reason = if reason.is_some() {
+                continue;
+            } else if sums.dispatches == 0 {
                 let missing: Vec<&str> = names.iter().filter(is_missing).map(String::as_str).collect();
-                Some(match missing.is_empty() {
-                    true if is_missing(&&DURATION.to_owned()) => "no dispatch has a duration".to_owned(),
-                    true => format!("never counted for the same dispatch, or without a value: {}", names.join(", ")),
-                    false => format!("not collected for this kernel: {}", missing.join(", ")),
+                Some(match implausible(frame, &names, &missing, number, kernel_of)? {
+                    Some(reason) => format!("{IMPLAUSIBLE}{reason}"),
+                    None if !missing.is_empty() => format!("not collected for this kernel: {}", missing.join(", ")),
+                    None if is_missing(&&DURATION.to_owned()) => "no dispatch has a duration".to_owned(),
+                    None => format!("never counted for the same dispatch, or without a value: {}", names.join(", ")),
                 })
             } else if sums.denominator == 0.0 {
                 let divisors = divisors.join(", ");
@@ -235,4 +286,28 @@ fn record_reasons(
         }
     }
     Ok(())
+}
+
+/// Why values that a kernel has are not used: a missing counter was left out, or its passes disagree.
+fn implausible(
+    frame: &DataFrame,
+    names: &[String],
+    missing: &[&str],
+    kernel: usize,
+    kernel_of: &[usize],
+) -> Result<Option<String>> {
+    let text = |column: PlSmallStr| -> Result<Option<String>> {
+        let Ok(column) = frame.column(&column) else { return Ok(None) };
+        let of_rows = column.str()?.iter().zip(kernel_of);
+        Ok(of_rows.filter(|(_, of)| **of == kernel).find_map(|(text, _)| text).map(str::to_owned))
+    };
+    for name in missing {
+        if let Some(reason) = text(why(name))? {
+            return Ok(Some(reason));
+        }
+    }
+    match missing.is_empty() && !mixed(frame, names)?.is_empty() {
+        true => text(DISAGREEMENT.into()),
+        false => Ok(None),
+    }
 }

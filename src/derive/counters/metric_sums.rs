@@ -6,7 +6,6 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::hardware::devices::device;
-use crate::analysis::hardware::implausible::dead_counters;
 use crate::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Normalization};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{I64Values, integers};
@@ -14,6 +13,7 @@ use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::extract as counted_dispatches;
 use crate::derive::counters::joined_passes::{Joined, joined};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
+use crate::derive::counters::plausible_values::plausible;
 use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -82,27 +82,11 @@ pub(crate) fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
             let Some(part) = source_part.first().copied() else { continue };
             let all = rows.len() == frame.height();
             let frame = if all { frame.clone() } else { frame.take(&IdxCa::from_vec("".into(), rows))? };
-            found.push(GpuDispatches { frame: without_dead_counters(frame)?, source_part, part, gpu });
+            let constants = parts.get(part).map(|(process, _)| device(process, gpu).constants).unwrap_or_default();
+            found.push(GpuDispatches { frame: plausible(frame, &constants)?, source_part, part, gpu });
         }
     }
     Ok(found)
-}
-
-/// Dispatches of one GPU without the values of counters whose block did not count.
-fn without_dead_counters(mut frame: DataFrame) -> Result<DataFrame> {
-    let columns = frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64);
-    let mut all_zero: BTreeMap<&str, bool> = BTreeMap::new();
-    for column in columns {
-        let values = column.f64()?;
-        if let (Some(least), Some(greatest)) = (values.min(), values.max()) {
-            all_zero.insert(column.name().as_str(), least == 0.0 && greatest == 0.0);
-        }
-    }
-    let dead: Vec<PlSmallStr> = dead_counters(&all_zero).into_iter().map(PlSmallStr::from_str).collect();
-    for name in dead {
-        frame.with_column(Column::full_null(name, frame.height(), &DataType::Float64))?;
-    }
-    Ok(frame)
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.

@@ -5,4 +5,6 @@ pub(crate) mod joined_passes;
 pub(crate) mod kernel_bottlenecks;
 pub(crate) mod metric_evaluation;
 pub(crate) mod metric_sums;
+pub(crate) mod pass_agreement;
+pub(crate) mod plausible_values;
 pub(crate) mod range_metric_sums;
