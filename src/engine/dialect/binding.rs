@@ -114,6 +114,19 @@ fn strength(op: &BinaryOperator) -> u8 {
     }
 }
 
+/// How tightly binds what stands behind its operand: tests such as `IS NULL` as `IS DISTINCT FROM`.
+fn strength_behind(expr: &Expr) -> u8 {
+    match expr {
+        Expr::InList { .. }
+        | Expr::InSubquery { .. }
+        | Expr::Between { .. }
+        | Expr::Like { .. }
+        | Expr::ILike { .. }
+        | Expr::SimilarTo { .. } => BEHIND,
+        _ => DISTINCT,
+    }
+}
+
 const NOT: u8 = 4;
 const DISTINCT: u8 = 5;
 const COMPARISON: u8 = 6;
@@ -135,7 +148,15 @@ fn operand_before(expr: &Expr) -> Option<&Expr> {
         | Expr::Between { expr, .. }
         | Expr::Like { expr, .. }
         | Expr::ILike { expr, .. }
-        | Expr::SimilarTo { expr, .. } => Some(expr),
+        | Expr::SimilarTo { expr, .. }
+        | Expr::IsNull(expr)
+        | Expr::IsNotNull(expr)
+        | Expr::IsTrue(expr)
+        | Expr::IsFalse(expr)
+        | Expr::IsNotTrue(expr)
+        | Expr::IsNotFalse(expr)
+        | Expr::IsUnknown(expr)
+        | Expr::IsNotUnknown(expr) => Some(expr),
         _ => None,
     }
 }
@@ -191,7 +212,15 @@ fn operand_of(expr: &mut Expr) -> Option<&mut Expr> {
         | Expr::Between { expr, .. }
         | Expr::Like { expr, .. }
         | Expr::ILike { expr, .. }
-        | Expr::SimilarTo { expr, .. } => Some(expr),
+        | Expr::SimilarTo { expr, .. }
+        | Expr::IsNull(expr)
+        | Expr::IsNotNull(expr)
+        | Expr::IsTrue(expr)
+        | Expr::IsFalse(expr)
+        | Expr::IsNotTrue(expr)
+        | Expr::IsNotFalse(expr)
+        | Expr::IsUnknown(expr)
+        | Expr::IsNotUnknown(expr) => Some(expr),
         _ => None,
     }
 }
@@ -211,7 +240,7 @@ fn put_together(pieces: &mut VecDeque<Piece>, least: u8) -> Option<Expr> {
             None => return Some(left),
             Some(Piece::Between(Operator::Binary(op))) => strength(op),
             Some(Piece::Between(_)) => DISTINCT,
-            Some(Piece::Behind(_)) => BEHIND,
+            Some(Piece::Behind(whole)) => strength_behind(whole),
             Some(_) => return None,
         };
         if binds < least {
@@ -292,6 +321,10 @@ mod tests {
                 "(((a IS DISTINCT FROM b) AND (c BETWEEN 1 AND 2)) AND d)",
             ),
             ("a = 1 IS DISTINCT FROM true", "((a = 1) IS DISTINCT FROM true)"),
+            ("a IS DISTINCT FROM b IS NULL", "((a IS DISTINCT FROM b) IS NULL)"),
+            ("a IS NOT DISTINCT FROM b IS NOT TRUE AND c", "(((a IS NOT DISTINCT FROM b) IS NOT TRUE) AND c)"),
+            ("NOT a IS NULL AND b + 1 IS NOT NULL", "((NOT (a IS NULL)) AND ((b + 1) IS NOT NULL))"),
+            ("a = b IN (1, 2) IS NULL", "((a = (b IN (1, 2))) IS NULL)"),
             ("2 + 3 ^ 2", "(2 + (3 ^ 2))"),
             ("10 - 2 ^ 2 * 3", "(10 - ((2 ^ 2) * 3))"),
             ("2 ^ 3 ^ 2", "((2 ^ 3) ^ 2)"),
