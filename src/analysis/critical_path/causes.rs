@@ -161,12 +161,14 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
 #[derive(Default)]
 struct Tails {
     by_end: BTreeSet<(i64, u32)>,
-    by_lane: Vec<Option<(i64, u32)>>,
+    /// By lane: end, whether it takes time, and place.
+    by_lane: Vec<Option<(i64, bool, u32)>>,
 }
 
 impl Tails {
     fn add(&mut self, place: u32, work: &Work) {
-        let new = (work.end_ns, place);
+        // Of those that end together what takes time fits more calls.
+        let new = (work.end_ns, work.start_ns < work.end_ns, place);
         if work.lane != NONE {
             let lane = work.lane as usize;
             if lane >= self.by_lane.len() {
@@ -176,11 +178,11 @@ impl Tails {
             if slot.is_some_and(|old| old > new) {
                 return;
             }
-            if let Some(old) = slot.replace(new) {
-                self.by_end.remove(&old);
+            if let Some((end_ns, _, place)) = slot.replace(new) {
+                self.by_end.remove(&(end_ns, place));
             }
         }
-        self.by_end.insert(new);
+        self.by_end.insert((work.end_ns, place));
     }
 
     /// The last that fits a call, of those that ended in it.

@@ -130,6 +130,16 @@ fn recorded_events_are_causes() {
 }
 
 #[test]
+fn work_that_takes_no_time_does_not_hide_what_ends_with_it() {
+    let calls = vec![call(1, 2, 0, Waits::Nothing), call(3, 4, 0, Waits::Nothing), call(10, 50, 0, Waits::Stream)];
+    for works in [[work(5, 50, 0, 0), work(50, 50, 0, 1)], [work(50, 50, 0, 0), work(5, 50, 0, 1)]] {
+        let graph = Graph::new(works.to_vec(), calls.clone(), &[0], vec![]);
+        let waited = graph.waited_for(2).and_then(|place| graph.work().get(place as usize).copied());
+        assert_eq!(waited.map(|work| work.start_ns), Some(5));
+    }
+}
+
+#[test]
 fn waits_for_one_of_several() {
     let launch = |at| call(at, at + 1, 0, Waits::Nothing);
     // Work 1 of the second stream still runs when the call returns, work 2 is issued after the call started.
