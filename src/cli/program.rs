@@ -90,6 +90,9 @@ fn run() -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
     use_threads(global.threads());
+    if let Some(note) = settings.ignored().filter(|_| !global.quiet) {
+        messages::print_note(format_args!("note: {note}"));
+    }
     for file in settings.files() {
         messages::detail(&global, format_args!("settings of {}", file.display()));
     }

@@ -235,10 +235,16 @@ fn a_file_of_settings_does_not_choose_who_gets_data() {
         command.current_dir(directory.path());
         assert_eq!(finish(command).code, 2, "{key}");
     }
-    fs::write(directory.path().join("wavesieve.toml"), "[analyze]\nllm-timeout = 5\n").unwrap();
-    let mut command = program(&["schema", "tables"]);
-    command.current_dir(directory.path());
-    assert_eq!(finish(command).code, 0);
+    // Nor how long it is waited for, which the user's own settings do.
+    for (file, code) in [("wavesieve.toml", 2), ("config/wavesieve/config.toml", 0)] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "[analyze]\nllm-timeout = 5\n").unwrap();
+        let mut command = program(&["schema", "tables"]);
+        command.current_dir(directory.path()).env("XDG_CONFIG_HOME", directory.path().join("config"));
+        assert_eq!(finish(command).code, code, "{file}");
+    }
 }
 
 #[test]

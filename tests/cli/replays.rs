@@ -1,6 +1,5 @@
 //! Dispatches that were run again for more counters: each pass counts once, and each dispatch, in every format.
 
-
 use rusqlite::Connection;
 use serde_json::json;
 

@@ -184,3 +184,51 @@ fn all_settings_are_shown_and_those_of_queries_once() {
     assert_eq!(shown("(all)", "color"), Some(("auto".into(), "default".into())));
     assert_eq!(shown("convert", "overwrite"), None, "it is for the command line only");
 }
+
+#[test]
+fn a_project_sets_nothing_that_runs_writes_or_sends() {
+    for key in [
+        "[lab.replay]\nruntime = '/tmp/evil.so'",
+        "[lab.replay]\nenv = ['LD_PRELOAD=/tmp/evil.so']",
+        "[lab.optimize]\ncheck = 'touch /tmp/evil'",
+        "[lab.capture]\nlibrary = '/tmp/evil.so'",
+        "[lab.autotune]\ncmd-template = 'evil'",
+        "[compare]\nsave = '/tmp/evil'",
+        "[analyze]\ncharts = '/tmp/evil'",
+        "[table]\nengine = 'ballista://evil:1'",
+        "cache = '/tmp/evil'",
+        "runtime = '/tmp/evil.so'",
+        "mail-from = 'evil@example.org'",
+        "prompt = 'evil'",
+        "source-dir = '/'",
+    ] {
+        let place = Place::new(key, "");
+        let run = place.run(&["schema", "tables"], &[]);
+        assert_eq!(run.code, 2, "{key}: {}", run.stderr);
+        assert!(run.stderr.contains("is not for the settings of a project, because"), "{key}: {}", run.stderr);
+        let own = Place::new("", key);
+        assert_eq!(own.run(&["schema", "tables"], &[]).code, 0, "{key}: users decide for themselves");
+    }
+}
+
+#[test]
+fn what_all_verbs_take_is_no_setting_of_those_that_act() {
+    let place = Place::new("threads = 2", "");
+    assert_eq!(place.setting(&["info"], "threads", &[], &[]).0, "2");
+    assert_eq!(place.setting(&["lab", "replay"], "threads", &[], &[]).0, Value::Null);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_another_user_is_ignored_with_a_note() {
+    let place = Place::new("unit = 'ns'", "");
+    let file = place.path("project/wavesieve.toml");
+    // Only root gives files away.
+    if std::os::unix::fs::chown(&file, Some(54_321), None).is_err() {
+        return crate::skipping::skip("giving a file away needs root");
+    }
+    let run = place.run(&["config", "show", "info", "-f", "json"], &[]);
+    assert!(run.stderr.contains("belongs to another user (54321) and is ignored"), "{}", run.stderr);
+    assert!(run.stdout.contains("\"auto\"") && run.code == 0, "{}", run.stdout);
+    assert_eq!(place.run(&["-q", "schema", "tables"], &[]).stderr, "");
+}

@@ -5,6 +5,7 @@ use toml::Table;
 
 use super::sources::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
 use super::text::strings;
+use super::trust::refusal;
 use super::value::accept;
 use crate::cli::exit::Failure;
 use crate::engine::closest;
@@ -17,7 +18,8 @@ impl Settings {
     pub(crate) fn check(&self, command: &Command) -> Result<(), Failure> {
         let global: Vec<&Arg> = command.get_arguments().filter(|option| option.is_global_set()).collect();
         for file in &self.files {
-            let checked = check_table(&file.table, command, &global, "");
+            let checked =
+                check_table(&file.table, command, &global, &Section { verb: &[], is_of_project: file.is_of_project });
             checked.map_err(|reason| Failure::Usage(format!("{}: {reason}", file.path.display())))?;
         }
         let options = options(command, &global);
@@ -37,25 +39,33 @@ impl Settings {
     }
 }
 
+/// A file, or a section of it for a verb.
+struct Section<'a> {
+    verb: &'a [String],
+    is_of_project: bool,
+}
+
 /// Checks a file or a section of it against the options of a verb and all below it.
-fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &str) -> Result<(), String> {
+fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Section<'_>) -> Result<(), String> {
     let options = options(command, global);
+    let prefix: String = section.verb.iter().map(|part| format!("{part}.")).collect();
     for (key, value) in table {
-        let path = format!("{section}{key}");
+        let path = format!("{prefix}{key}");
         if let Some(inner) = value.as_table() {
             let verb = command.get_subcommands().find(|verb| normal(verb.get_name()) == normal(key));
             let Some(verb) = verb else {
                 let suggestion = suggestion(key, command.get_subcommands().map(Command::get_name));
                 return Err(format!("[{path}] is the section of no verb or query{suggestion}; remove it"));
             };
-            check_table(inner, verb, global, &format!("{path}."))?;
+            let below = [section.verb, &[verb.get_name().to_owned()]].concat();
+            check_table(inner, verb, global, &Section { verb: &below, ..*section })?;
             continue;
         }
         let name = normal(key);
         if let Some((_, reason)) = COMMAND_LINE_ONLY.iter().find(|(excluded, _)| *excluded == name) {
             return Err(format!("{path} is for the command line only, because {reason}; remove it"));
         }
-        if name == "queries" && !section.is_empty() {
+        if name == "queries" && !section.verb.is_empty() {
             return Err(format!(
                 "{path} is below a section, but queries are read before the verb is known; move it up"
             ));
@@ -64,6 +74,13 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &str)
         if named.is_empty() {
             let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
             return Err(format!("{path} is no option{suggestion}; see `wavesieve config show`"));
+        }
+        if let Some(reason) = refusal(section.verb, &name).filter(|_| section.is_of_project) {
+            return Err(format!(
+                "{path} is not for the settings of a project, because {reason}; move it to ~/.config/wavesieve/config.toml, or \
+                 give it as {} or --{name}",
+                variable(&name)
+            ));
         }
         let values = strings(value).ok_or_else(|| format!("{path} = {value}: write one value or a flat list"))?;
         check_value(&named, &values).map_err(|reason| format!("{path} = {value}: {reason}"))?;

@@ -5,34 +5,50 @@ use std::path::{Path, PathBuf};
 
 use super::sources::File;
 use super::text::parse;
+use super::trust::foreign_owner;
 use crate::cli::exit::Failure;
 
 /// Name of a project's file.
 const PROJECT_FILE: &str = "wavesieve.toml";
 
-/// The files that are there, in rising order: of the nearest directory that has one, then of the user.
-pub(crate) fn paths() -> Vec<PathBuf> {
+/// The files that are there, in rising order.
+pub(crate) struct Paths {
+    /// Of the nearest directory that has one.
+    pub project: Option<PathBuf>,
+    /// The same if another user owns it, with who that is: it does not count.
+    pub foreign: Option<(PathBuf, u32)>,
+    /// Of the user.
+    pub user: Option<PathBuf>,
+}
+
+/// Looks for the files.
+pub(crate) fn paths() -> Paths {
     let directory = std::env::current_dir().unwrap_or_default();
     let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.is_file());
+    let owner = project.as_ref().and_then(|path| foreign_owner(&path.metadata().ok()?));
+    let (project, foreign) = match owner {
+        Some(owner) => (None, project.map(|path| (path, owner))),
+        None => (project, None),
+    };
     let set = |name: &str| std::env::var_os(name).filter(|value: &OsString| Path::new(value).is_absolute());
     let configuration =
         set("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")));
     let user = configuration.map(|path| path.join("wavesieve/config.toml")).filter(|path| path.is_file());
-    project.into_iter().chain(user).collect()
+    Paths { project, foreign, user }
 }
 
 /// Reads a file.
 ///
 /// # Errors
 /// When it cannot be read or is no TOML.
-pub(crate) fn read(path: PathBuf) -> Result<File, Failure> {
+pub(crate) fn read(path: PathBuf, is_of_project: bool) -> Result<File, Failure> {
     let shown = path.display();
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::Usage(format!("{shown}: cannot be read: {error}; make it readable or move it away"))
     })?;
     let table =
         parse(&text).map_err(|(line, reason)| Failure::Usage(format!("{shown}:{line}: {reason}; write TOML")))?;
-    Ok(File { path, table })
+    Ok(File { path, table, is_of_project })
 }
 
 /// Paths in a file are relative to its directory.

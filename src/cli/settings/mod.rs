@@ -13,6 +13,7 @@ cfg_if::cfg_if! {
         mod check;
         mod files;
         mod sources;
+        mod trust;
         mod value;
 
         pub(crate) use apply::{Effective, effective, selected};

@@ -8,6 +8,7 @@ use clap::Arg;
 use toml::Table;
 
 use super::text::strings;
+use super::trust::refusal;
 use super::value::accept;
 use super::{files, value};
 use crate::cli::exit::Failure;
@@ -97,12 +98,16 @@ pub(crate) struct File {
     pub path: PathBuf,
     /// What it holds.
     pub table: Table,
+    /// Whether it came with a project, so that anybody may have written it.
+    pub is_of_project: bool,
 }
 
 /// All that is set outside of the command line.
 pub(crate) struct Settings {
     /// In rising order.
     pub(super) files: Vec<File>,
+    /// The file of the project if another user owns it, with who that is.
+    foreign: Option<(PathBuf, u32)>,
     /// Variables by the option they set.
     pub(super) environment: BTreeMap<String, String>,
 }
@@ -113,14 +118,17 @@ impl Settings {
     /// # Errors
     /// When a file cannot be read or is no TOML.
     pub(crate) fn load() -> Result<Self, Failure> {
-        let files = files::paths().into_iter().map(files::read).collect::<Result<_, _>>()?;
+        let paths = files::paths();
+        let of_project = paths.project.into_iter().map(|path| (path, true));
+        let all = of_project.chain(paths.user.into_iter().map(|path| (path, false)));
+        let files = all.map(|(path, is_of_project)| files::read(path, is_of_project)).collect::<Result<_, _>>()?;
         // A variable that is empty is as good as none.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter_map(|(name, value)| Some((normal(name.strip_prefix(PREFIX)?), value)))
             .filter(|(_, value)| !value.is_empty())
             .collect();
-        Ok(Self { files, environment })
+        Ok(Self { files, foreign: paths.foreign, environment })
     }
 
     /// Whether nothing is set, so that the command line stays as it is.
@@ -131,6 +139,15 @@ impl Settings {
     /// Files that were read, in rising order.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
+    }
+
+    /// Says that the file of the project does not count because another user owns it.
+    pub(crate) fn ignored(&self) -> Option<String> {
+        let (path, owner) = self.foreign.as_ref()?;
+        let path = path.display();
+        Some(format!(
+            "{path} belongs to another user ({owner}) and is ignored; copy what you want of it to your own settings"
+        ))
     }
 
     /// The value of an option for a verb, with its origin: the first in falling order that the option takes.
@@ -151,7 +168,8 @@ impl Settings {
     fn candidates(&self, verb: &[String], name: &str, is_path: bool) -> Vec<(Vec<String>, Origin)> {
         let variable =
             self.environment.get(name).map(|value| (vec![value.clone()], Origin::Environment(variable(name))));
-        let of_files = self.files.iter().rev().flat_map(|file| {
+        let counts = |file: &&File| !file.is_of_project || refusal(verb, name).is_none();
+        let of_files = self.files.iter().rev().filter(counts).flat_map(|file| {
             let mut sections = vec![&file.table];
             for part in verb {
                 let Some(section) = sections.last().and_then(|section| entry(section, part)?.as_table()) else { break };

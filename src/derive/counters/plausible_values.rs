@@ -122,7 +122,8 @@ impl KernelTimes {
             let Ok(column) = frame.column(counter) else { continue };
             let known = column.f64()?.iter().zip(self.durations.iter());
             let known = known.filter_map(|(value, duration)| value.zip(duration));
-            let (counted, took_ns) = known.fold((0.0, 0.0), |(counted, took), (value, ns)| (counted + value, took + ns));
+            let (counted, took_ns) =
+                known.fold((0.0, 0.0), |(counted, took), (value, ns)| (counted + value, took + ns));
             let of_one_ghz = counted / took_ns;
             if counted > 0.0 && took_ns > 0.0 {
                 return Ok(of_one_ghz <= clock_ghz && of_one_ghz / dies < clock_ghz * LEAST_CLOCK);
