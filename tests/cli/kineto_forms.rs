@@ -51,6 +51,10 @@ fn events() -> Vec<Value> {
     events
 }
 
+pub fn trace_of_operators() -> String {
+    document(&events()).to_string()
+}
+
 fn document(events: &[Value]) -> Value {
     json!({"schemaVersion": 1, "baseTimeNanoseconds": BASE_NS, "traceEvents": events})
 }

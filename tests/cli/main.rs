@@ -65,6 +65,7 @@ mod launches;
 mod left_over;
 mod library;
 mod long_tables;
+mod lost_blocks;
 mod lost_kernels;
 mod manifest;
 mod manners;

@@ -11,7 +11,7 @@ use crate::cli::options::output::OutputArguments;
 use crate::cli::output::answer::check_output;
 use crate::cli::output::{answer, messages};
 use crate::derive::health::{ANOMALIES, DAMAGED_INPUT};
-use crate::engine::{QueryOptions, Registry, run_query};
+use crate::engine::{QueryOptions, Registry, run_query, source_rows};
 
 /// List trace anomalies; exit with 4 on errors
 #[derive(Args, Clone, Debug)]
@@ -41,9 +41,10 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);
     note_untouched(&trace, [ANOMALIES].into_iter(), global);
-    // Of what nobody reads, such as stored rows of a dataset or the arguments of calls, nobody would notice that it is damaged.
+    // Of what no check reads, such as stored rows of a dataset or the arguments of calls, nobody would notice that it is damaged.
     trace.finds_damaged_content();
     trace.inspect_beside_tables();
+    source_rows(&trace)?;
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let errors = errors(&result.frame)?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;

@@ -39,6 +39,7 @@ const CHECKED: &[&str] = &[
     "samples",
     "pc_samples",
     "recorded_metrics",
+    "att_instructions",
 ];
 
 fn checked(name: &str) -> Option<&'static schema::Table> {

@@ -6,7 +6,7 @@ use ::csv::{ByteRecord, Position};
 use anyhow::{Context, Result};
 
 use super::header::{Col, Header};
-use crate::input::common::csv::{CsvFile, line_at, start};
+use crate::input::common::csv::{CsvFile, TornRows, line_at, start};
 
 /// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
 const MAX: i64 = 1 << 50;
@@ -72,6 +72,7 @@ impl Listing {
         let mut listing = Self { unknown: header.unknown.clone(), ..Self::default() };
         let mut record = ByteRecord::new();
         let (mut ordinal, mut kernel, mut wrong) = (0, None, None);
+        let mut torn_rows = TornRows::default();
         loop {
             match records.read_byte_record(&mut record) {
                 Ok(true) => {}
@@ -82,13 +83,14 @@ impl Listing {
                     break;
                 }
             }
+            let torn = torn_rows.find(&record, &records);
             let text = record.as_slice().trim_ascii();
-            if record == first || text.is_empty() || text.starts_with(b"#") {
+            if record == first || (text.is_empty() && torn.is_none()) || text.starts_with(b"#") {
                 continue;
             }
             ordinal += 1;
             let fields = Fields { record: &record, header: &header };
-            match fields.row(ordinal) {
+            match fields.row(ordinal).and_then(|row| torn.map_or(Ok(row), |reason| Err(reason.to_owned()))) {
                 Ok(row) => listing.add(row, &mut kernel, &record),
                 Err(reason) => {
                     listing.bad += 1;

@@ -19,6 +19,23 @@ pub(crate) fn likely_brackets(word: u64) -> u64 {
     equal_bytes(word | (ONES * 0x26), 0x7f)
 }
 
+/// The place of the first byte of a text that JSON allows nowhere: a control character that is neither a tab nor of a line end.
+pub(crate) fn first_control(text: &[u8]) -> Option<usize> {
+    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
+    let (words, rest) = text.as_chunks::<8>();
+    for (number, bytes) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*bytes);
+        // A byte below a blank borrows from its highest bit; what is wrongly marked is looked at once more.
+        let marks = word.wrapping_sub(ONES * u64::from(b' ')) & !word & !LOW_BITS;
+        if marks != 0
+            && let Some(place) = bytes.iter().position(is_control)
+        {
+            return Some(8 * number + place);
+        }
+    }
+    rest.iter().position(is_control).map(|place| text.len() - rest.len() + place)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -26,6 +43,12 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn control_characters_are_found(text in prop::collection::vec(prop_oneof![0_u8..40, any::<u8>()], 0..40)) {
+            let is_control = |byte: &u8| byte.is_ascii_control() && !b"\t\n\r\x7f".contains(byte);
+            prop_assert_eq!(first_control(&text), text.iter().position(is_control));
+        }
+
         #[test]
         fn equal_bytes_are_found(bytes in any::<[u8; 8]>(), byte in any::<u8>()) {
             let marks = equal_bytes(u64::from_le_bytes(bytes), byte).to_le_bytes();

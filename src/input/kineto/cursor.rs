@@ -115,6 +115,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// The text up to here.
+    pub(crate) fn before(&self) -> &'a [u8] {
+        self.text.get(..self.at).unwrap_or_default()
+    }
+
     /// The text from here on.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()

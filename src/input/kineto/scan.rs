@@ -13,6 +13,7 @@ use super::decimal::nanoseconds;
 use super::event::{Event, identity, integer, label, number_of};
 use super::kinds::{HIP, KINDS, Role, kind_of};
 use crate::input::json::TextFile;
+use crate::input::json::words::first_control;
 
 /// Bytes from which one thread reads events at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -264,7 +265,7 @@ fn walk(text: &[u8], start: usize, limit: usize, base: u64) -> Part {
             match is_last {
                 true => Ok(Err(End::Closed)),
                 false if at >= limit => Ok(Err(End::More)),
-                false => read_event(&mut cursor, &mut census).map(Ok),
+                false => read_event(&mut cursor, &mut census).and_then(|event| sound(event, &cursor, at)).map(Ok),
             }
         });
         match read {
@@ -308,6 +309,15 @@ fn read_event<'a>(cursor: &mut Cursor<'a>, census: &mut Census) -> Result<Event<
     *cursor = lenient;
     census.with_lines += 1;
     Ok(event)
+}
+
+/// An event, if its text from a place to the cursor has only what JSON allows: a block of a file that was lost is full of zeros, and
+/// what stands on its two sides may look like one event.
+fn sound<'a>(event: Event<'a>, cursor: &Cursor<'a>, start: usize) -> Result<Event<'a>, Stop> {
+    match first_control(cursor.before().get(start..).unwrap_or_default()) {
+        Some(_) => Err(Stop::Malformed("a byte that JSON does not allow, such as those of a block of zeros")),
+        None => Ok(event),
+    }
 }
 
 /// Passes over the comma before an event, or over the end of the list; whether it was that. Commas too many lose nothing, wherever

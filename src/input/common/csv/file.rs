@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::super::gzip::GzipText;
+use super::torn::LastLine;
 use crate::input::json::GZIP_MAGIC;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -22,7 +23,7 @@ pub(crate) struct CsvFile {
 }
 
 /// The records of a file, the header as the first.
-type Records = Reader<Box<dyn Read>>;
+pub(crate) type Records = Reader<LastLine>;
 
 /// The header of a file, and the records after it.
 ///
@@ -36,7 +37,7 @@ pub(crate) fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
 }
 
 fn open(path: &Path) -> Result<Records> {
-    let content = content(path)?;
+    let content = LastLine::new(content(path)?);
     Ok(ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(content))
 }
 

@@ -4,6 +4,7 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::file::{CsvFile, line_at, start};
+use super::torn::TornRows;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// What was odd about the rows of a file.
@@ -82,6 +83,7 @@ pub(crate) fn scan(
     let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
     let mut record = ByteRecord::new();
+    let mut torn = TornRows::default();
     loop {
         match records.read_byte_record(&mut record) {
             Ok(true) => {}
@@ -92,13 +94,14 @@ pub(crate) fn scan(
                 return Ok(flaws);
             }
         }
-        let understood = if record.len() == width {
-            read(&record)
-        } else {
-            Err(format!("{} fields, but the header has {width}", record.len()))
+        let reason = torn.find(&record, &records);
+        let understood = match reason {
+            _ if record.len() != width => Err(format!("{} fields, but the header has {width}", record.len())),
+            Some(reason) => Err(reason.to_owned()),
+            None => read(&record),
         };
         // Files that were joined end to end repeat their header; a line of blanks is no row.
-        if understood.is_err() && (record == first || record.as_slice().trim_ascii().is_empty()) {
+        if understood.is_err() && reason.is_none() && (record == first || record.as_slice().trim_ascii().is_empty()) {
             continue;
         }
         flaws.take(&record, understood, || {

@@ -1,0 +1,67 @@
+//! Rows that a lost block or an early end of the file tore, though they have as many fields as others.
+
+use std::io::{self, Read};
+
+use csv::ByteRecord;
+
+use super::file::Records;
+
+/// Longest last line that is kept.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Text that remembers its last line if no line end follows it.
+pub(crate) struct LastLine {
+    inner: Box<dyn Read>,
+    line: Vec<u8>,
+}
+
+impl LastLine {
+    pub(crate) fn new(inner: Box<dyn Read>) -> Self {
+        Self { inner, line: Vec::new() }
+    }
+}
+
+impl Read for LastLine {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        let mut read = buffer.get(..count).unwrap_or_default();
+        if let Some(end) = memchr::memrchr(b'\n', read) {
+            self.line.clear();
+            read = read.get(end + 1..).unwrap_or_default();
+        }
+        if self.line.len() < LONGEST_LINE {
+            self.line.extend_from_slice(read);
+        }
+        Ok(count)
+    }
+}
+
+/// Finds torn rows among the rows of a file, which it is shown in their order.
+#[derive(Default)]
+pub(crate) struct TornRows {
+    /// Length of the last field of the row before.
+    before: Option<usize>,
+}
+
+impl TornRows {
+    /// What tore a row, if something did.
+    pub(crate) fn find(&mut self, record: &ByteRecord, records: &Records) -> Option<&'static str> {
+        if memchr::memchr(0, record.as_slice()).is_some() {
+            return Some("a block of zeros stands in the place of text");
+        }
+        let last = record.iter().next_back().unwrap_or_default();
+        let before = self.before.replace(last.len());
+        // Only the end of the file ended this row.
+        if !records.is_done() {
+            return None;
+        }
+        let line = &records.get_ref().line;
+        if line.iter().filter(|byte| **byte == b'"').count() % 2 == 1 {
+            return Some("the file ends within a quoted text");
+        }
+        let is_number = !last.is_empty() && last.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+        let is_shorter = before.is_some_and(|before| last.len() < before);
+        (!line.is_empty() && is_shorter && (is_number || last.is_empty()))
+            .then_some("the file ends within its last number")
+    }
+}
