@@ -134,6 +134,7 @@ fn sweep(
     let mut chunks = 1;
     let mut first_round = true;
     while at < length {
+        let before = at;
         let read: Vec<(Option<Chunk>, Runner<'_>)> = (0..chunks)
             .into_par_iter()
             .map(|number| Chunk::read(file, at.saturating_add(number * pace.chunk), number > 0, runner.clone(), pace))
@@ -152,7 +153,8 @@ fn sweep(
             records += chunk.run.records;
             columns.iter_mut().zip(chunk.columns).for_each(|(column, read)| column.append(read));
         }
-        if stop != Stop::Limit {
+        // Of a file that is cut while it is read nothing comes any more, though its length said so.
+        if stop != Stop::Limit || at == before && all {
             break;
         }
         if first_round && gather.is_some() {
