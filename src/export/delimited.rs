@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::cell::Cell;
 use crate::columns::values::I64Values;
+use crate::text::hidden::escape_commands;
 
 /// Rows that are made lines of at a time.
 const PIECE_ROWS: usize = 1 << 10;
@@ -120,6 +121,8 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
 
 /// Adds a text, in quotes where a reader could take a part of it for something else.
 fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
+    // Files are shown in terminals too.
+    let text = escape_commands(text);
     let bytes = text.as_bytes();
     if memchr2(delimiter, b'"', bytes).is_none() && memchr2(b'\r', b'\n', bytes).is_none() {
         line.extend_from_slice(bytes);

@@ -9,6 +9,7 @@ use polars::prelude::DataFrame;
 
 use super::cell::Cell;
 use super::unit::is_number;
+use crate::text::hidden::escape_commands;
 
 const TABLE: &str = "table.html";
 const PAGE: &str = "page.html";
@@ -45,7 +46,10 @@ fn table(frame: &DataFrame) -> Result<String> {
     });
     let headers: Vec<Value> = headers.collect();
     let rows = (0..frame.height())
-        .map(|row| frame.columns().iter().map(|column| Cell::new(column, row).plain()).collect())
+        .map(|row| {
+            let cells = frame.columns().iter().map(|column| Cell::new(column, row).plain());
+            cells.map(|text| escape_commands(&text).into_owned()).collect()
+        })
         .collect::<Vec<Vec<String>>>();
     Ok(environment()?.get_template(TABLE)?.render(context! { headers, rows })?)
 }

@@ -22,6 +22,22 @@ pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The text with a sign in place of each character that a terminal or a browser may take as a command; tabs and line ends stay.
+pub(crate) fn escape_commands(text: &str) -> Cow<'_, str> {
+    let may_be = |byte: &u8| (*byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || matches!(byte, 0x7f | 0xc2);
+    if !text.as_bytes().iter().any(may_be) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut buffer = [0; 4];
+    for character in text.chars() {
+        let is_command = character.is_control() && !matches!(character, '\t' | '\n' | '\r');
+        let letter: &str = character.encode_utf8(&mut buffer);
+        shown.push_str(if is_command { escape_hidden(letter) } else { Cow::Borrowed(letter) }.as_ref());
+    }
+    Cow::Owned(shown)
+}
+
 /// Whether nobody sees a character, or it changes how others are seen.
 pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -49,5 +65,7 @@ mod tests {
         assert_eq!(escape_hidden("a\u{0}b\nc\u{7f}"), "a␀b␊c␡");
         assert_eq!(escape_hidden("a\u{202e}b\u{2028}\u{85}"), "a⟨U+202E⟩b⟨U+2028⟩⟨U+0085⟩");
         assert_eq!(escape_hidden("größe 矩阵"), "größe 矩阵");
+        assert_eq!(escape_commands("a\tb\r\n\u{200b}größe £"), "a\tb\r\n\u{200b}größe £");
+        assert_eq!(escape_commands("a\u{1b}]8;;\u{7}\u{9b}\u{7f}"), "a␛]8;;␇⟨U+009B⟩␡");
     }
 }

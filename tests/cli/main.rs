@@ -19,6 +19,7 @@ mod cluster;
 mod common;
 mod compare;
 mod compute_database;
+mod control_characters;
 mod conversations;
 mod copies;
 mod copy_rates;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::analysis::hardware::devices::{Constant, constants};
 use crate::schema::facts::AgentFacts;
+use crate::text::hidden::escape_hidden;
 use crate::trace::Trace;
 
 /// Roofs follow from the other figures; the table has them.
@@ -41,8 +42,9 @@ fn describe_gpu(agent: &AgentFacts) -> String {
     let figures = constants(agent);
     let shown = || figures.iter().filter(|(name, _)| !ROOFS.iter().any(|roof| name.starts_with(roof)));
     let sources: BTreeSet<(usize, &str)> = shown().map(|(_, figure)| (order(figure), figure.source.as_str())).collect();
-    let named = agent.product_name.as_deref().map_or_else(String::new, |product| format!(", {product}"));
-    let mut text = format!("figures of {}{named}\n", agent.name);
+    let named =
+        agent.product_name.as_deref().map_or_else(String::new, |product| format!(", {}", escape_hidden(product)));
+    let mut text = format!("figures of {}{named}\n", escape_hidden(&agent.name));
     for (_, source) in sources {
         let own = shown().filter(|(_, figure)| figure.source == source).map(|(name, figure)| match figure.value {
             Some(value) => format!("{name} {value}{}", if figure.weak { " (unverified)" } else { "" }),
