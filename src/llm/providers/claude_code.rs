@@ -67,7 +67,9 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     let program = endpoint.provider.program.clone().unwrap_or_default();
     // The question goes through a pipe: arguments of programs can be seen by everyone on the machine.
     let mut child = Command::new(&program)
-        .args(["-p", "--output-format", "json", "--no-session-persistence", "--model", &endpoint.model])
+        // Without tools and servers of the user, so that it answers and does nothing: what a trace says is not to be obeyed.
+        .args(["-p", "--output-format", "json", "--no-session-persistence", "--tools", "", "--strict-mcp-config"])
+        .args(["--model", &endpoint.model])
         .current_dir(directory.path())
         .env_clear()
         .envs(endpoint.variables.iter().cloned())

@@ -298,14 +298,14 @@ fn claude_code_without_a_key_is_a_program() {
     };
     let seen = directory.path().join("seen");
     let reply = run(&format!(
-        "cat CLAUDE.md > {0}; cat >> {0}; echo \"$@\" >> {0}; env >> {0}\necho '{{\"result\": \"fine\", \"is_error\": false}}'",
+        "cat CLAUDE.md > {0}; cat >> {0}; printf '<%s> ' \"$@\" >> {0}; env >> {0}\necho '{{\"result\": \"fine\", \"is_error\": false}}'",
         seen.display()
     ));
     assert_eq!(reply.unwrap().text, "fine");
     let seen = std::fs::read_to_string(&seen).unwrap();
     assert!(
         seen.starts_with("be briefwhy?")
-            && seen.contains("-p --output-format json --no-session-persistence --model sonnet"),
+            && seen.contains("<-p> <--output-format> <json> <--no-session-persistence> <--tools> <> <--strict-mcp-config> <--model> <sonnet>"),
         "{seen}"
     );
     assert!(!seen.contains("API_KEY"), "{seen}");
