@@ -315,3 +315,19 @@ fn a_project_does_not_decide_what_runs() {
     });
     assert_eq!((run.code, run.stdout.matches("workflow").count()), (0, 0), "{}", run.stdout);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_lies_behind_a_link_is_kept() {
+    let home = filled();
+    let precious = home.path("precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("thesis.tex"), "years").unwrap();
+    let folder = home.store().join(NEW);
+    let _ = fs::remove_dir_all(&folder);
+    std::os::unix::fs::symlink(&precious, &folder).unwrap();
+    let run = home.run(&["sessions", "clean", NEW, "--yes"]);
+    assert_ne!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("it is a link and not the folder of a session"), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(precious.join("thesis.tex")).unwrap(), "years");
+}
