@@ -16,6 +16,7 @@ use super::effects::effects;
 use super::evidence::{Evidence, has_same_mix, of_row, of_times};
 use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
+use super::lengths::{Lengths, WHY};
 use super::matching::{MatchLevel, Matched, MatchedBy, Row, SideKernel, matched};
 use super::paths::{on_path, path_rows, range_rows};
 use super::places::{Replaced, alignment};
@@ -83,14 +84,19 @@ fn digest_of(side: &Side) -> Option<String> {
 fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareOptions) -> Comparison {
     let basis = options.basis.resolve(base, new);
     let Matched { rows, replaced } = matched(base, new, basis, options.level);
-    let found = checks(base, new, basis, &rows, are_renamed, options.allowed);
+    let mut found = checks(base, new, basis, &rows, are_renamed, options.allowed);
+    let lengths = if basis == Basis::Run { Lengths::of(&rows) } else { None };
+    let is_asked = options.basis != BasisChoice::Auto;
+    found.extend(lengths.map(|lengths| lengths.check(is_asked)));
+    found.sort_by_key(|check| std::cmp::Reverse(check.level));
+    let lengths = lengths.filter(|_| !is_asked);
     let floor = noise_floor(options, have_other_devices(base, new));
     let strictness = Strictness { effect: options.effect, noise_floor: floor, alpha: options.alpha };
     let is_blocked = found.iter().any(|check| check.level == Level::Blocking);
     let empty = Part { name: "span".to_owned(), ..Part::default() };
     let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
     let [base_tree, new_tree] = &trees;
-    let totals = totals(base, new, basis, &trees, strictness);
+    let totals = totals(base, new, basis, &trees, strictness, lengths.is_none());
     let path = path_rows(base, new, basis, &rows);
     let mut kernels = kernel_rows(&rows, basis, &trees, strictness, options.least_share);
     for kernel in &mut kernels {
@@ -138,6 +144,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         counters_why: counters.is_empty().then_some("no counter was recorded of a kernel on both sides"),
         counters,
         gate: Gate::default(),
+        step: lengths.and_then(|lengths| lengths.steps(base, new)),
     };
     (comparison.verdict, comparison.reason) = summary::verdict(&comparison, is_blocked);
     comparison
@@ -188,11 +195,20 @@ pub(super) const METRICS: [Metric; 6] = [
     ("exposed_copy", |times| times.exposed_copy_ns),
 ];
 
-fn totals(base: &Side, new: &Side, basis: Basis, trees: &[Part; 2], strictness: Strictness) -> Vec<Total> {
-    let evidence: Vec<Option<Evidence>> = METRICS
-        .iter()
-        .map(|(_, time)| if basis == Basis::Iteration { of_times(base, new, time) } else { of_runs(base, new, *time) })
-        .collect();
+fn totals(
+    base: &Side,
+    new: &Side,
+    basis: Basis,
+    trees: &[Part; 2],
+    strictness: Strictness,
+    are_comparable: bool,
+) -> Vec<Total> {
+    let evidence = |time: fn(&Times) -> i64| match basis {
+        _ if !are_comparable => None,
+        Basis::Iteration => of_times(base, new, time),
+        Basis::Run => of_runs(base, new, time),
+    };
+    let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time)).collect();
     // The figures are means over all GPUs, and so is what is judged.
     let of_means: Vec<Option<Evidence>> = evidence
         .iter()
@@ -211,6 +227,7 @@ fn totals(base: &Side, new: &Side, basis: Basis, trees: &[Part; 2], strictness: 
                 (Some(Verdict::Unclear), Some("the mean and the typical time changed in opposite directions"))
             }
             Some(_) => (Some(judgment.verdict), None),
+            None if !are_comparable => (None, Some(WHY)),
             None if basis == Basis::Run => (None, Some("a side has one value; compare several runs")),
             None => (None, Some("too few steady iterations, or none of it in some")),
         };

@@ -41,6 +41,9 @@ pub(crate) struct Comparison {
     pub counters: Vec<CounterRow>,
     pub counters_why: Option<&'static str>,
     pub gate: Gate,
+    /// Ranges per which sides of other lengths can be compared, once they are read with them.
+    #[serde(skip)]
+    pub step: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]

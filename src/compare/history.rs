@@ -10,7 +10,8 @@ use super::comparison::{CompareOptions, METRICS, noise_floor, of_runs, rounded};
 use super::digest::Digest;
 use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
-use super::matching::{MatchedBy, Row, kernels_of};
+use super::lengths::{Lengths, WHY};
+use super::matching::{MatchLevel, MatchedBy, Row, kernels_of, matched};
 use super::side::{Side, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
@@ -66,6 +67,7 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
     let strictness =
         Strictness { effect: options.effect, noise_floor: noise_floor(options, floor), alpha: options.alpha };
     let trees: Vec<_> = runs.iter().map(|run| of_side(&Side { runs: vec![run.clone()] }, basis)).collect();
+    let have_other_lengths = basis == Basis::Run && options.basis == BasisChoice::Auto && have_other_lengths(&runs);
     let mut series: Vec<(Series, Vec<Option<Evidence>>)> = Vec::new();
     for (name, time) in METRICS {
         let values_ns: Vec<Option<i64>> = trees.iter().map(|tree| time_of(tree.as_ref()?, name)).collect();
@@ -74,6 +76,7 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
         }
         let evidence = |(before, after): &(Side, Side)| {
             let evidence = match basis {
+                _ if have_other_lengths => None,
                 Basis::Iteration => of_times(before, after, time),
                 Basis::Run => of_runs(before, after, time),
             };
@@ -106,7 +109,11 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
     let judged = judge(&all, strictness);
     let names: Vec<String> = runs.iter().map(|run| run.facts.inputs.join(" ")).collect();
     let splits = sides.len().max(1);
-    let with_step = |((series, _), judged): ((Series, _), &[Judgment])| find_step(series, judged, &names);
+    let with_step = |((series, _), judged): ((Series, _), &[Judgment])| {
+        let series = find_step(series, judged, &names);
+        let why = if have_other_lengths && series.kind == "time" { Some(WHY) } else { series.step_why };
+        Series { step_why: why, ..series }
+    };
     History {
         schema: "wavesieve-history",
         schema_version: "1.0",
@@ -114,6 +121,16 @@ pub(crate) fn history(runs: &[Digest], options: &CompareOptions) -> History {
         series: series.into_iter().zip(judged.chunks(splits)).map(with_step).collect(),
         runs: names,
     }
+}
+
+/// Whether any run repeats the kernels of the first another number of times.
+fn have_other_lengths(runs: &[Digest]) -> bool {
+    let side = |run: &Digest| Side { runs: vec![run.clone()] };
+    let Some((first, others)) = runs.split_first() else { return false };
+    let first = side(first);
+    let is_other =
+        |run: &Digest| Lengths::of(&matched(&first, &side(run), Basis::Run, MatchLevel::Exact).rows).is_some();
+    others.iter().any(is_other)
 }
 
 fn new_series(kind: &'static str, name: &str, values_ns: Vec<Option<i64>>) -> Series {

@@ -12,6 +12,7 @@ mod families;
 mod gates;
 mod history;
 mod judgment;
+mod lengths;
 mod matching;
 mod paths;
 mod places;
@@ -29,6 +30,7 @@ pub(crate) use digest::{
 pub(crate) use document::Comparison;
 pub(crate) use gates::{GateRule, apply as apply_gates};
 pub(crate) use history::history;
+pub(crate) use lengths::compare_by_steps;
 pub(crate) use matching::MatchLevel;
 pub(crate) use render::{
     Frame, baseline_section, document, frames, history_document, sheets, write_history, write_markdown, write_text,

@@ -1,6 +1,7 @@
 //! The verdict in one line: what changed, by how much, how sure, and why.
 
 use super::document::{Comparison, KernelRow, Total};
+use super::lengths::{CHECK, WHY};
 use crate::analysis::categories::COMMUNICATION;
 use crate::findings::{duration, shortened};
 
@@ -22,6 +23,11 @@ pub(crate) fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static st
             .map(|check| check.message.as_str())
             .collect();
         return ("not_comparable", format!("{}; {change}", reasons.join("; ")));
+    }
+    if let Some(check) = comparison.comparability.iter().find(|check| check.check == CHECK)
+        && span.is_some_and(|span| span.verdict_why == Some(WHY))
+    {
+        return ("unclear", format!("{} ({} against {})", check.message, check.base, check.new));
     }
     let verdict = match span.and_then(|span| span.verdict) {
         Some("slower") => "slower",

@@ -3,6 +3,7 @@
 mod changes;
 mod gates;
 mod inputs;
+mod lengths;
 mod outputs;
 mod programs;
 mod ranks;

@@ -383,7 +383,7 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
             shapes: shapes(&integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
         });
     }
-    Ok(Digest { facts, gpus, paths, ranges, counters })
+    Ok(Digest { facts, gpus, paths, ranges, counters, steps: Vec::new() })
 }
 
 fn calls(sums: &[i64], levels: &[f64], blocks: Vec<f64>) -> Result<Calls> {

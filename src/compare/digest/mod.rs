@@ -9,10 +9,13 @@ mod kernel_calls;
 mod kernels;
 mod model;
 mod paths;
+mod steps;
 mod take;
 mod transfers;
 mod units;
 
 pub(crate) use file::{is_digest, read, write};
+#[cfg(test)]
+pub(crate) use model::StepDigest;
 pub(crate) use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times};
 pub(crate) use take::{PathChoice, TakeOptions, take};

@@ -19,6 +19,8 @@ pub(crate) struct Digest {
     pub counters: Vec<CounterDigest>,
     /// The GPUs that did something, in the order of (process, GPU).
     pub gpus: Vec<GpuDigest>,
+    /// Ranges that may mark steps, in the order of (process, name). Not saved: a saved run cannot be divided by them.
+    pub steps: Vec<StepDigest>,
 }
 
 impl Digest {
@@ -95,6 +97,17 @@ pub(crate) struct PathDigest {
     pub name: String,
     pub run_ns: i64,
     pub steady_ns: i64,
+}
+
+/// Ranges of one name with GPU work in a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StepDigest {
+    pub process: i64,
+    /// The message; a number at its end is `*`.
+    pub name: String,
+    pub count: i64,
+    /// Time of the kernels that were launched in them.
+    pub kernel_ns: i64,
 }
 
 /// Values of a counter over the dispatches of a kernel.

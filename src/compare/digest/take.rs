@@ -11,8 +11,9 @@ use super::copies::copies;
 use super::counters::{CounterValues, add_counters, finished};
 use super::gpu_times::{GpuTimes, gpu_times};
 use super::kernels::{OfGpu, SHAPE, kernels};
-use super::model::{Digest, GpuDigest, PathDigest, RunFacts};
+use super::model::{Digest, GpuDigest, PathDigest, RunFacts, StepDigest};
 use super::paths::{paths, ranges};
+use super::steps::steps;
 use super::transfers;
 use super::units::{Units, of_iterations, of_ranges};
 use crate::analysis::categories::COMMUNICATION;
@@ -57,9 +58,9 @@ impl PathChoice {
 fn request(range: Option<&str>, has_path: bool) -> Request {
     let mut kernels = BTreeSet::from(["kernel_name", "category", "gpu", "start_ns", "end_ns", "dispatch_id", "valid"]);
     kernels.extend(SHAPE);
-    let mut ranges = BTreeSet::from(["path", "gpu_start_ns", "kernel_ns"]);
+    let mut ranges = BTreeSet::from(["message", "path", "gpu_start_ns", "kernel_ns"]);
     if range.is_some() {
-        ranges.extend(["message", "gpu_end_ns"]);
+        ranges.insert("gpu_end_ns");
     }
     let mut request = Request::from([
         ("ranges", ranges),
@@ -111,13 +112,14 @@ pub(crate) fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) 
     trace.frames_with_consumers(&Request::new(), |_| vec![&consumer])?;
     drop(consumer);
     let (mut domains, mut gpus, mut units) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
-    let (mut paths, mut ranges) = (Vec::new(), Vec::new());
+    let (mut paths, mut ranges, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for (process, of_process) in found.into_inner() {
         gpus.extend(of_process.gpus);
         domains.extend(of_process.domains);
         units.insert(process, of_process.units);
         paths.extend(of_process.paths);
         ranges.extend(of_process.ranges);
+        steps.extend(of_process.steps);
     }
     let mut counters = CounterValues::new();
     for (key, values) in counted.into_inner().into_values().flatten() {
@@ -130,7 +132,7 @@ pub(crate) fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) 
     }
     let used = gpus.iter().map(|gpu| (gpu.process, gpu.gpu)).collect();
     let facts = RunFacts { range: range.map(ToOwned::to_owned), ..facts(trace, inputs, domains, &used) };
-    Ok(Digest { facts, gpus, paths, ranges, counters: finished(counters) })
+    Ok(Digest { facts, gpus, paths, ranges, counters: finished(counters), steps })
 }
 
 fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTreeSet<(i64, i64)>) -> RunFacts {
@@ -171,6 +173,7 @@ struct OfProcess {
     units: Units,
     paths: Vec<PathDigest>,
     ranges: Vec<PathDigest>,
+    steps: Vec<StepDigest>,
 }
 
 fn table(tables: &ProcessTables, name: &str) -> Result<DataFrame> {
@@ -199,7 +202,9 @@ fn of_process(
     let domains = domains.str()?.iter().flatten().map(ToOwned::to_owned).collect();
     let process = &member.process;
     let paths = if has_path { paths(&table("critical_path")?, process.process, &units)? } else { Vec::new() };
-    let ranges = ranges(&table("ranges")?, process.process, &units)?;
+    let of_ranges = table("ranges")?;
+    let steps = if range.is_none() { steps(&of_ranges, process.process)? } else { Vec::new() };
+    let ranges = ranges(&of_ranges, process.process, &units)?;
     let of_gpu = |(gpu, (run, in_units)): (i64, GpuTimes)| {
         let OfGpu { kernels, per_unit, typical } = kernels.remove(&gpu).unwrap_or_default();
         GpuDigest {
@@ -216,5 +221,5 @@ fn of_process(
             typical,
         }
     };
-    Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, units, paths, ranges })
+    Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, units, paths, ranges, steps })
 }

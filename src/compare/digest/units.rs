@@ -6,6 +6,7 @@ use polars::prelude::*;
 
 use crate::columns::frames::values_by_text;
 use crate::columns::values::I64Values;
+use crate::compare::basis::is_named;
 
 /// The phase of iterations that are compared.
 const STEADY: &str = "steady";
@@ -30,7 +31,7 @@ pub(super) fn of_iterations(frame: &DataFrame, window: Bounds) -> Result<Units> 
 pub(super) fn of_ranges(frame: &DataFrame, name: &str, window: Bounds) -> Result<Units> {
     let starts = I64Values::new(frame.column("gpu_start_ns")?.i64()?);
     let ends = I64Values::new(frame.column("gpu_end_ns")?.i64()?);
-    let of_name = |column: &str| values_by_text(frame.column(column)?, |text| text == name);
+    let of_name = |column: &str| values_by_text(frame.column(column)?, |text| is_named(text, name));
     let rows = izip!(starts.iter(), ends.iter(), of_name("message")?, of_name("path")?);
     let named = rows.filter(|(_, _, message, path)| *message == Some(true) || *path == Some(true));
     let mut units = within(named.filter_map(|(start, end, _, _)| start.zip(end)), window);

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Toolbox, begin, command_line};
 use crate::compare::{
-    BasisChoice, CompareOptions, Digest, Side, TakeOptions, compare, is_digest, read_digest, take_digest, write_text,
+    BasisChoice, CompareOptions, Digest, Side, TakeOptions, compare_by_steps, is_digest, read_digest, take_digest,
+    write_text,
 };
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{FilterArguments, Texts, parsed};
@@ -65,7 +66,17 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
             return Ok(answer);
         }
     }
-    let comparison = compare(&base, &new, &options);
+    let comparison = compare_by_steps(&base, &new, &options, |step| {
+        if base_inputs.iter().chain(&new_inputs).any(|input| is_digest(Path::new(input))) {
+            return Ok(None);
+        }
+        let options = CompareOptions { basis: BasisChoice::Range(step.to_owned()), ..options.clone() };
+        // Notes about the inputs are in the answer already.
+        let mut read = |name, named| side(tools, name, named, &options, &mut ToolAnswer::default());
+        let (base, _) = read("base", &arguments.base)?;
+        let (new, _) = read("new", &arguments.new)?;
+        Ok::<_, ToolFailure>(Some((base, new)))
+    })?;
     answer.set("verdict", comparison.verdict);
     answer.set("verdict_reason", comparison.reason.clone());
     if arguments.figures {

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
-use super::runs::RunReader;
+use super::runs::{NamedRun, RunReader};
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
 use crate::cli::options::document_arguments::write_charts;
@@ -20,7 +20,7 @@ use crate::cli::output::delivery::{check_file, deliver, extension_of, print_writ
 use crate::cli::output::{messages, pdf};
 use crate::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, PathChoice, Side, apply_gates,
-    compare, document, frames, history, history_document, sheets, write_digest, write_history, write_markdown,
+    compare_by_steps, document, frames, history, history_document, sheets, write_digest, write_history, write_markdown,
     write_text,
 };
 use crate::export::atomic::{write_directory, write_file};
@@ -63,7 +63,7 @@ pub(crate) struct CompareArguments {
     /// input is a run
     #[arg(long, value_name = "REGEX", help_heading = "Sides")]
     runs_by: Option<Regex>,
-    /// Unit of all times: auto, iteration, run or range:NAME, the GPU work of each ROCTx range with this name or path
+    /// Unit of all times: auto, iteration, run or range:NAME, the GPU work of each ROCTx range with this name or path; * at its end is a number
     #[arg(long, default_value = "auto", value_name = "BASIS", help_heading = "Comparison")]
     basis: BasisChoice,
     /// How kernels of the two sides are matched
@@ -212,7 +212,8 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
         write_file(path, |out| write_digest(only, out))?;
         print_written(path, global);
     }
-    let mut comparison = compare(&base_side, &new_side, &arguments.options());
+    let again = |step: &str| arguments.read_by_step(step, &base, &new, global);
+    let mut comparison = compare_by_steps(&base_side, &new_side, &arguments.options(), again)?;
     comparison.gate = apply_gates(&arguments.fail_on, &comparison);
     arguments.write_charts(|| document(&comparison), global)?;
     arguments.deliver(&comparison, format, global)?;
@@ -332,6 +333,28 @@ impl CompareArguments {
             PathWhen::Never => PathChoice::Never,
         };
         RunReader { input: &self.input, cache: &self.cache, runs_by, range, path, global }
+    }
+
+    /// Both sides once more, with the ranges of a name in place of iterations; nothing if a run is saved, and cannot be divided by them.
+    fn read_by_step(
+        &self,
+        step: &str,
+        base: &[String],
+        new: &[String],
+        global: &GlobalArguments,
+    ) -> Result<Option<(Side, Side)>, Failure> {
+        // Notes about the inputs stand there already.
+        let mut quiet = global.clone();
+        quiet.quiet = true;
+        let reader = RunReader { range: Some(step), ..self.reader(&quiet) };
+        let (runs_of_base, runs_of_new) = (reader.runs("base", base)?, reader.runs("new", new)?);
+        if runs_of_base.iter().chain(&runs_of_new).any(NamedRun::is_saved) {
+            return Ok(None);
+        }
+        let count = runs_of_base.len();
+        let (mut runs, _) = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
+        let (new, _) = Side::of_distinct(runs.split_off(count));
+        Ok(Some((Side::of_distinct(runs).0, new)))
     }
 
     /// Runs in order of time.

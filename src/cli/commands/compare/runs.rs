@@ -33,6 +33,13 @@ pub(super) struct NamedRun {
     source: RunSource,
 }
 
+impl NamedRun {
+    /// Whether it is a digest.
+    pub(super) fn is_saved(&self) -> bool {
+        matches!(self.source, RunSource::Digest(_))
+    }
+}
+
 enum RunSource {
     Digest(PathBuf),
     /// Inputs as they are named; a run that was found in inputs together with these.
