@@ -56,6 +56,7 @@ mod implausible_counters;
 mod inference;
 mod kineto;
 mod kineto_forms;
+mod kineto_memory;
 mod lab_autotune;
 mod lab_capture;
 mod lab_code;
