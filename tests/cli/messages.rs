@@ -9,7 +9,7 @@ use crate::common::{listing, records, run};
 use crate::idling::{COLLECTIVE, FIRST_GPU, HIP, LAUNCH, event, kernel, process_of, written};
 
 const RCCL: i64 = 11;
-const RCCL_CALLS: [&str; 7] = [
+const RCCL_CALLS: [&str; 8] = [
     "ncclAllReduce",
     "ncclAllGather",
     "ncclGroupStart",
@@ -17,6 +17,7 @@ const RCCL_CALLS: [&str; 7] = [
     "ncclCommInitRank",
     "ncclCommGetAsyncError",
     "ncclSend",
+    "ncclRecv",
 ];
 
 /// An RCCL call with times since the start of the process and arguments.
@@ -210,4 +211,72 @@ fn arguments_are_found_in_databases() {
     let dataset = place.path().join("dataset");
     assert_eq!(run(&["convert", input, "-o", dataset.to_str().unwrap()]).code, 0);
     assert_eq!(rows, records(&["table", "collectives", dataset.to_str().unwrap()]));
+}
+
+/// Four ranks of one communicator, each of which sends and receives in every step what `peers` gives: whether it sends, and the other.
+fn exchanging(steps: i64, peers: &dyn Fn(i64) -> Vec<(bool, i64)>) -> Vec<Value> {
+    let of_rank = |own: i64| {
+        let handle = format!("0x{}000", own + 5);
+        let mut calls = vec![rccl("ncclCommInitRank", 501, (10, 20), &[("newcomm", &handle), ("nranks", "4")])];
+        let (mut launches, mut kernels) = (Vec::new(), Vec::new());
+        for step in 0..steps {
+            let (at, id) = (1_000 + 1_000 * step, 600 + 100 * step);
+            let messages = peers(own);
+            if messages.len() > 1 {
+                calls.push(rccl("ncclGroupStart", id, (at, at + 1), &[]));
+            }
+            for (place, (sends, peer)) in (0..).zip(&messages) {
+                let (name, peer) = (if *sends { "ncclSend" } else { "ncclRecv" }, peer.to_string());
+                let times = if messages.len() > 1 { (at + 2 + 2 * place, at + 3 + 2 * place) } else { (at, at + 100) };
+                calls.push(rccl(
+                    name,
+                    id + 1 + place,
+                    times,
+                    &[("count", "16"), ("datatype", "7"), ("comm", &handle), ("peer", &peer)],
+                ));
+            }
+            if messages.len() > 1 {
+                calls.push(rccl("ncclGroupEnd", id + 50, (at + 40, at + 100), &[]));
+            }
+            if !messages.is_empty() {
+                launches.push((id + 60, at + 60, at + 70));
+                kernels.push((id + 60, at + 500 + 10 * own, at + 600));
+            }
+        }
+        rank(own + 1, calls, &launches, &kernels)
+    };
+    (0..4).map(of_rank).collect()
+}
+
+fn exchanged(peers: &dyn Fn(i64) -> Vec<(bool, i64)>) -> Vec<Value> {
+    let (_directory, input) = written(&exchanging(3, peers));
+    records(&["table", "collectives", &input])
+}
+
+#[test]
+fn what_calls_send_and_receive_is_between_two_ranks() {
+    // Ranks 0 and 2 send to the next one.
+    let rows = exchanged(&|own| if own % 2 == 0 { vec![(true, own + 1)] } else { vec![(false, own - 1)] });
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (&row["gpus"], &row["operation"], &row["message_bytes"]),
+            (&json!(2), &json!("send_receive"), &json!(64)),
+            "{row}"
+        );
+    }
+    // Both ways at once.
+    let rows = exchanged(&|own| vec![(true, own ^ 1), (false, own ^ 1)]);
+    assert!(rows.len() == 6 && rows.iter().all(|row| row["gpus"] == 2), "{rows:?}");
+    // One kernel receives from one rank and sends to another: nobody knows which part of it is which.
+    let rows = exchanged(&|own| match own {
+        0 => vec![(true, 1)],
+        3 => vec![(false, 2)],
+        _ => vec![(false, own - 1), (true, own + 1)],
+    });
+    assert!(rows.len() == 12 && rows.iter().all(|row| row["gpus"] == 1), "{rows:?}");
+    // All send to all.
+    let rows =
+        exchanged(&|own| (0..4).filter(|peer| *peer != own).flat_map(|peer| [(true, peer), (false, peer)]).collect());
+    assert!(rows.len() == 3 && rows.iter().all(|row| row["gpus"] == 4), "{rows:?}");
 }

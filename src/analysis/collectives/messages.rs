@@ -7,11 +7,15 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use crate::text::fnv::fnv1a;
+
 const FACTS: &str = include_str!("../../../share/collectives.toml");
 /// The argument with the type of the elements.
 const DATATYPE: &str = "datatype";
 /// The argument with the communicator.
 pub(crate) const COMMUNICATOR: &str = "comm";
+/// The argument with the rank, among those of the communicator, that a message goes to or comes from.
+const PEER: &str = "peer";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -126,10 +130,14 @@ pub(crate) struct Message {
     pub element_type: Option<usize>,
     /// Number of the collective on its communicator, which all ranks count alike, where it is recorded.
     pub sequence: Option<i64>,
+    /// A number that all ranks have for the collective: that one, otherwise its id.
+    pub number: Option<i64>,
     /// Whether it goes from one rank to another.
     pub is_pair: bool,
     /// The rank that sends what is received, or receives what is sent, where it is recorded.
     pub peer: Option<i64>,
+    /// Whether it is several that go both ways, or may.
+    pub goes_both_ways: bool,
 }
 
 fn facts() -> &'static Facts {
@@ -155,7 +163,7 @@ pub(crate) fn operation_of(call: &str) -> Option<usize> {
 pub(crate) fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
-    let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR]);
+    let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR, PEER]);
     names.into_iter().any(|name| name == argument)
 }
 
@@ -199,11 +207,23 @@ const PEERS: [&str; 2] = ["Src Rank", "Dst Rank"];
 const SEND_RECEIVE: &str = "send_receive";
 const ELEMENT_TYPE: &str = "dtype";
 const SEQUENCE: &str = "Seq";
+/// An id that all ranks have for a collective, in traces since March 2026.
+const COLLECTIVE_ID: &str = "Comms Id";
+/// The name of several operations that are launched together.
+const COALESCED: &str = "coalesced";
+/// Words in the names of kernels that only send and receive.
+const SEND_RECEIVE_KERNELS: [&str; 2] = ["sendrecv", "send_recv"];
+
+/// Whether a kernel sends and receives, to and from whomever.
+pub(crate) fn sends_and_receives(kernel: &str) -> bool {
+    let name = kernel.to_ascii_lowercase();
+    SEND_RECEIVE_KERNELS.iter().any(|word| name.contains(word))
+}
 
 /// Whether an argument of a kernel describes its collective.
 pub(crate) fn describes_collective(argument: &str) -> bool {
     let elements = || operations().iter().filter_map(|operation| operation.elements.as_deref());
-    [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE, SEQUENCE].contains(&argument)
+    [COLLECTIVE, ELEMENT_TYPE, GROUP_SIZE, SEQUENCE, COLLECTIVE_ID].contains(&argument)
         || GROUP.contains(&argument)
         || PEERS.contains(&argument)
         || elements().any(|name| name == argument)
@@ -216,13 +236,19 @@ pub(crate) fn ranks_in(text: &str) -> Option<Vec<i64>> {
 }
 
 impl Message {
-    /// What a kernel with these arguments gives; `None` where they describe no collective that is known.
+    /// What a kernel of this name with these arguments gives; `None` where they describe no collective that is known.
     pub(crate) fn from_kernel<'a>(
+        kernel: &str,
         communicator: Option<u32>,
         argument: impl Fn(&str) -> Option<&'a str>,
     ) -> Option<Self> {
         let name = argument(COLLECTIVE)?;
-        let place = operations().iter().position(|operation| is_one_of(name, &operation.torch))?;
+        let goes_both_ways = name.eq_ignore_ascii_case(COALESCED) && sends_and_receives(kernel);
+        let is_it = |operation: &Operation| match goes_both_ways {
+            true => operation.name == SEND_RECEIVE,
+            false => is_one_of(name, &operation.torch),
+        };
+        let place = operations().iter().position(is_it)?;
         let operation = operations().get(place)?;
         let ranks = argument(GROUP_SIZE).and_then(number).filter(|ranks| *ranks > 0);
         let count = operation.elements.as_deref().and_then(&argument).and_then(number).filter(|count| *count >= 0);
@@ -230,17 +256,34 @@ impl Message {
         let recorded_type = argument(ELEMENT_TYPE);
         let element_type = recorded_type.and_then(type_of);
         let rank_bytes = match (count, recorded_type) {
+            // The sizes are those of the last of them.
+            _ if goes_both_ways => Err(Sizes::Mixed),
             (Some(count), Some(_)) => {
                 share(count).and_then(|count| bytes_of(count, element_type)).ok_or(Sizes::Unreadable)
             }
             _ => Err(Sizes::NoArguments),
         };
         let receives = name.eq_ignore_ascii_case("recv");
-        let sequence = argument(SEQUENCE).and_then(number);
+        let sequence = argument(SEQUENCE).and_then(number).filter(|number| *number >= 0);
+        let id = || {
+            argument(COLLECTIVE_ID).map(|id| id.trim().parse::<u64>().unwrap_or_else(|_| fnv1a(id.as_bytes())) as i64)
+        };
+        let number_of_all = sequence.or_else(id);
         let is_pair = operation.name == SEND_RECEIVE;
         let [source, destination] = PEERS;
         let peer = argument(if receives { source } else { destination }).and_then(number).filter(|rank| *rank >= 0);
-        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence, is_pair, peer })
+        Some(Self {
+            operation: place,
+            receives,
+            rank_bytes,
+            communicator,
+            element_type,
+            sequence,
+            number: number_of_all,
+            is_pair,
+            peer: peer.filter(|_| !goes_both_ways),
+            goes_both_ways,
+        })
     }
 
     /// What a call with these arguments gives; `None` for calls that move nothing.
@@ -261,9 +304,19 @@ impl Message {
                 .ok_or(Sizes::Unreadable),
             _ => Err(Sizes::NoArguments),
         };
-        let receives = is_one_of(call, &operation.receives);
-        let (sequence, is_pair, peer) = (None, operation.name == SEND_RECEIVE, None);
-        Some(Self { operation: place, receives, rank_bytes, communicator, element_type, sequence, is_pair, peer })
+        let is_pair = operation.name == SEND_RECEIVE;
+        Some(Self {
+            operation: place,
+            receives: is_one_of(call, &operation.receives),
+            rank_bytes,
+            communicator,
+            element_type,
+            sequence: None,
+            number: None,
+            is_pair,
+            peer: if is_pair { argument(PEER).and_then(number).filter(|rank| *rank >= 0) } else { None },
+            goes_both_ways: false,
+        })
     }
 }
 
@@ -311,7 +364,23 @@ pub(crate) fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Mes
     if kernels == messages.len() {
         return communicators.iter().flat_map(|communicator| of(*communicator).copied().map(Ok)).collect();
     }
-    vec![Err(Sizes::Mixed); kernels]
+    // Messages between two ranks stay that, though none knows which kernel moves which.
+    let all = |first: Message| Message { rank_bytes: Err(Sizes::Mixed), peer: None, goes_both_ways: true, ..first };
+    let pair = messages.first().filter(|_| messages.iter().all(|message| message.is_pair));
+    vec![pair.copied().map(all).ok_or(Sizes::Mixed); kernels]
+}
+
+/// Ranks of a communicator from which sending to all others is a collective.
+const MIN_RANKS_OF_ALL: usize = 3;
+
+/// Whether messages go to and come from every other rank of their communicator, as an exchange of all is made where the library has none.
+pub(crate) fn is_among_all(messages: &[Message], ranks: Option<i64>) -> bool {
+    let Some(others) = ranks.and_then(|ranks| usize::try_from(ranks).ok()?.checked_sub(1)) else { return false };
+    let peers = |receives: bool| {
+        let own = messages.iter().filter(move |message| message.receives == receives);
+        own.filter_map(|message| message.peer).collect::<std::collections::BTreeSet<i64>>().len()
+    };
+    others + 1 >= MIN_RANKS_OF_ALL && peers(true) >= others && peers(false) >= others
 }
 
 /// Messages of one communicator as one: of the same operation, their sum.
@@ -326,6 +395,10 @@ fn together(messages: impl Iterator<Item = Message>) -> Result<Message, Sizes> {
         if first.element_type != message.element_type {
             first.element_type = None;
         }
+        if first.peer != message.peer {
+            first.peer = None;
+        }
+        first.goes_both_ways |= first.receives != message.receives;
         let sum = if message.receives { &mut received } else { &mut sent };
         *sum = match (*sum, message.rank_bytes) {
             (Ok(sum), Ok(bytes)) => sum.checked_add(bytes).ok_or(Sizes::Unreadable),
@@ -404,5 +477,56 @@ mod tests {
         let exchange = ["ncclSend", "ncclRecv", "ncclSend"].map(|call| message(call, Some(1), "10", "0"));
         assert_eq!(bytes(&exchange, 1), [Ok(20)]);
         assert_eq!(shared_out(&[], 1), [Err(Sizes::NoCall)]);
+        // Which of two kernels moves which of three messages is unknown; that they are messages between two ranks is not.
+        assert!(shared_out(&exchange, 2).iter().all(|one| one.is_ok_and(|one| one.is_pair && one.peer.is_none())));
+    }
+
+    #[test]
+    fn messages_to_one_rank_are_told_from_those_to_all() {
+        let to = |call: &str, peer: i64| Message { peer: Some(peer), ..message(call, Some(1), "10", "0") };
+        let told = |messages: &[Message]| {
+            let one = shared_out(messages, 1)[0].unwrap();
+            (one.peer, one.goes_both_ways)
+        };
+        assert_eq!(told(&[to("ncclSend", 1)]), (Some(1), false));
+        assert_eq!(told(&[to("ncclSend", 1), to("ncclSend", 1)]), (Some(1), false));
+        assert_eq!(told(&[to("ncclSend", 1), to("ncclRecv", 1)]), (Some(1), true));
+        assert_eq!(told(&[to("ncclSend", 2), to("ncclRecv", 0)]), (None, true));
+        let all: Vec<Message> =
+            [0, 1, 3].iter().flat_map(|peer| [to("ncclSend", *peer), to("ncclRecv", *peer)]).collect();
+        assert!(is_among_all(&all, Some(4)) && !is_among_all(&all, Some(5)) && !is_among_all(&all, None));
+        assert!(!is_among_all(&all[..4], Some(4)) && !is_among_all(&[to("ncclSend", 1), to("ncclRecv", 1)], Some(2)));
+    }
+
+    #[test]
+    fn coalesced_messages_of_kernels_go_both_ways() {
+        let arguments =
+            [("Collective name", "coalesced"), ("In msg nelems", "10"), ("dtype", "Float"), ("Dst Rank", "1")];
+        let find = |name: &str| arguments.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+        let found =
+            Message::from_kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", None, find).unwrap();
+        assert_eq!(operations()[found.operation].name, SEND_RECEIVE);
+        assert_eq!((found.is_pair, found.goes_both_ways, found.peer), (true, true, None));
+        assert_eq!(found.rank_bytes, Err(Sizes::Mixed));
+        assert_eq!(Message::from_kernel("ncclDevKernel_AllGather_RING_LL", None, find), None);
+    }
+
+    #[test]
+    fn ids_stand_for_numbers_that_are_missing() {
+        let number = |name: &'static str, value: &'static str| {
+            let find = |key: &str| match key {
+                COLLECTIVE => Some("allreduce"),
+                _ if key == name => Some(value),
+                _ => None,
+            };
+            let found = Message::from_kernel("ncclDevKernel_AllReduce", None, find).unwrap();
+            (found.sequence, found.number)
+        };
+        assert_eq!(number("Seq", "7"), (Some(7), Some(7)));
+        assert_eq!(number("Comms Id", "12"), (None, Some(12)));
+        assert_eq!(number("Comms Id", "18446744073709551615"), (None, Some(-1)));
+        let (first, second) = (number("Comms Id", "0xab"), number("Comms Id", "0xac"));
+        assert!(first.1.is_some() && first != second);
+        assert_eq!(number("Seq", "-1"), (None, None));
     }
 }

@@ -146,6 +146,9 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
         integers(SEQUENCE, recorded().map(|found| found.ok().and_then(|message| message.sequence)))
             .into_series()
             .into_column(),
+        integers(NUMBER, recorded().map(|found| found.ok().and_then(|message| message.number)))
+            .into_series()
+            .into_column(),
         integers(ELEMENT_TYPE, recorded().map(|found| found.ok()?.element_type.map(|place| place as i64)))
             .into_series()
             .into_column(),
@@ -167,6 +170,7 @@ const ORDINAL: &str = "communicator_ordinal";
 const PAIR: &str = "is_pair";
 const OPERATION: &str = "operation";
 const SEQUENCE: &str = "sequence";
+const NUMBER: &str = "number";
 const ELEMENT_TYPE: &str = "element_type";
 const RANK_BYTES: &str = "rank_bytes";
 const SIZES: &str = "sizes";
@@ -191,7 +195,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
         let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
         let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
-        let (sequences, pairs) = (integers(SEQUENCE)?, integers(PAIR)?);
+        let (numbers, pairs) = (integers(NUMBER)?, integers(PAIR)?);
         let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         begins.push(starts.get(0).unwrap_or_default());
@@ -211,7 +215,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
                 call: Call {
                     start_ns,
                     end_ns,
-                    sequence: sequences.get(row).filter(|_| !is_pair || sizes.get(row) == Some(2)),
+                    sequence: numbers.get(row).filter(|_| !is_pair || sizes.get(row) == Some(2)),
                 },
                 is_pair,
                 stream: streams.get(row),

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
 use crate::analysis::collectives::messages::{
     COMMUNICATOR, Creation, GROUP, GROUP_SIZE, Message, Sizes, creation_of, describes_collective,
-    has_message_arguments, number, operation_of, ranks_in, shared_out,
+    has_message_arguments, is_among_all, number, operation_of, ranks_in, shared_out,
 };
 use crate::analysis::intervals::gallop::gallop_near;
 use crate::columns::frames::rows_named;
@@ -96,6 +96,7 @@ pub(crate) fn messages(
         }
     }
     let mut of_kernels = nothing.of_kernels;
+    let mut pairs = Pairs { own_rank, known: &recorded.communicators, numbers: BTreeMap::new(), found: Vec::new() };
     for (group, mut kernels) in launched {
         kernels.sort_unstable();
         let messages: Vec<Message> = recorded
@@ -107,11 +108,56 @@ pub(crate) fn messages(
             .collect();
         for (told, (_, _, row)) in shared_out(&messages, kernels.len()).into_iter().zip(kernels) {
             if let Some(slot) = of_kernels.get_mut(row) {
-                *slot = told;
+                *slot = told.map(|message| pairs.apart(message, &messages));
             }
         }
     }
-    Ok(Messages { of_kernels, communicators: recorded.communicators })
+    let found = pairs.found;
+    let communicators = recorded.communicators.into_iter().chain(found).collect();
+    Ok(Messages { of_kernels, communicators })
+}
+
+/// Communicators of what two ranks send each other: one for each two, next to that of all.
+struct Pairs<'a> {
+    own_rank: i64,
+    known: &'a [RecordedCommunicator],
+    numbers: BTreeMap<String, u32>,
+    found: Vec<RecordedCommunicator>,
+}
+
+impl Pairs<'_> {
+    /// A message of a kernel, with the communicator of the two ranks that it goes between. What goes to and comes from all others of its
+    /// group is a collective.
+    fn apart(&mut self, message: Message, group: &[Message]) -> Message {
+        let known = message.communicator.and_then(|number| self.known.get(number as usize));
+        let ranks = known.and_then(|known| known.ranks);
+        let own: Vec<Message> =
+            group.iter().filter(|other| other.communicator == message.communicator).copied().collect();
+        if !message.is_pair || is_among_all(&own, ranks) {
+            return message;
+        }
+        // Ranks are those of the communicator, which are those of the program if it has all of them.
+        let is_own = ranks.is_none_or(|ranks| self.own_rank < ranks);
+        let message = Message { peer: message.peer.filter(|_| is_own), ..message };
+        let between = pair_of(&message, self.own_rank, None).unwrap_or_default();
+        // Handles differ between processes; communicators of one size are numbered in the order of their first messages.
+        let place = message.communicator.map(|number| {
+            let before = self.known.iter().take(number as usize);
+            before.filter(|other| other.ranks == ranks).count()
+        });
+        let id = match known.and_then(|known| known.id.as_deref()) {
+            Some(id) => format!("{id} {between}"),
+            None => {
+                format!("communicator {} of {} ranks {between}", place.unwrap_or_default(), ranks.unwrap_or_default())
+            }
+        };
+        let next = (self.known.len() + self.found.len()) as u32;
+        let number = *self.numbers.entry(id).or_insert_with_key(|id| {
+            self.found.push(RecordedCommunicator { ranks, id: Some(id.clone()), is_pair: true });
+            next
+        });
+        Message { communicator: Some(number), ..message }
+    }
 }
 
 /// What the arguments of kernels themselves say, as PyTorch records them; `None` where they say nothing.
@@ -123,8 +169,8 @@ fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) ->
     }
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut communicators: Vec<RecordedCommunicator> = Vec::new();
-    let mut of_kernel = |dispatch: i64| {
-        let mut message = Message::from_kernel(None, |name| arguments.get(dispatch, name))?;
+    let mut of_kernel = |dispatch: i64, kernel: &str| {
+        let mut message = Message::from_kernel(kernel, None, |name| arguments.get(dispatch, name))?;
         let group: Option<Vec<&str>> = GROUP.iter().map(|name| arguments.get(dispatch, name)).collect();
         let pair = if message.is_pair { pair_of(&message, own_rank, group.as_deref()) } else { None };
         let group = group.map(|group| group.join(" "));
@@ -142,8 +188,12 @@ fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) ->
         Some(message)
     };
     let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
-    let of_kernels: Vec<_> =
-        dispatches.iter().map(|dispatch| dispatch.and_then(&mut of_kernel).ok_or(Sizes::NoCall)).collect();
+    let names = kernels.column("kernel_name")?.cast(&DataType::String)?;
+    let each = dispatches.iter().zip(names.str()?.iter());
+    let of_kernels: Vec<_> = each
+        .map(|(dispatch, name)| of_kernel(dispatch?, name.unwrap_or_default()))
+        .map(|message| message.ok_or(Sizes::NoCall))
+        .collect();
     Ok(Some(Messages { of_kernels, communicators }))
 }
 
@@ -157,6 +207,9 @@ fn pair_of(message: &Message, own_rank: i64, group: Option<&[&str]>) -> Option<S
         _ => None,
     };
     let Some(peer) = message.peer.or_else(other) else { return Some(format!("between {own_rank} and unknown ranks")) };
+    if message.goes_both_ways {
+        return Some(format!("between {} and {}", peer.min(own_rank), peer.max(own_rank)));
+    }
     let (from, to) = if message.receives { (peer, own_rank) } else { (own_rank, peer) };
     Some(format!("from {from} to {to}"))
 }
