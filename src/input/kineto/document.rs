@@ -1,4 +1,4 @@
-//! What is in a file: the list of events, and what is said of the run around it.
+//! What is in a file: the list of events, and what is said of the run around it, if anything is.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub(crate) struct Document {
     pub behind: u64,
     /// Members with line ends in their texts.
     pub with_lines: u64,
+    /// Whether it is only the list, without anything about the run.
+    is_list: bool,
 }
 
 /// Where reading goes on.
@@ -67,7 +69,11 @@ impl Document {
                         document.events = events;
                     }
                     has_events = true;
-                    if is_closed { document.after_value(file, end)? } else { Err((Stop::Ends, end)) }
+                    match is_closed {
+                        true if document.is_list => Ok(Next::End(end)),
+                        true => document.after_value(file, end)?,
+                        false => Err((Stop::Ends, end)),
+                    }
                 }
                 Ok(Next::End(at)) => {
                     document.behind = bytes_behind(file, at)?;
@@ -84,10 +90,14 @@ impl Document {
         Ok(document)
     }
 
-    fn open(&self, file: &TextFile) -> Result<Result<Next, (Stop, u64)>> {
+    fn open(&mut self, file: &TextFile) -> Result<Result<Next, (Stop, u64)>> {
         lent(file, 0, |cursor| {
             if BYTE_ORDER_MARK.first() == Some(&cursor.peek()?) {
                 cursor.pass(BYTE_ORDER_MARK.len());
+            }
+            self.is_list = cursor.take(b'[')?;
+            if self.is_list {
+                return Ok(Next::Events(cursor.at() as u64));
             }
             cursor.expect(b'{', "the document is not an object")?;
             Ok(if cursor.take(b'}')? { Next::End(cursor.at() as u64) } else { Next::Member(cursor.at() as u64) })

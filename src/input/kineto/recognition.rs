@@ -27,7 +27,7 @@ const MEMBERS: [&[u8]; 7] = [
 ];
 
 /// Categories of events that only the PyTorch profiler writes.
-const CATEGORIES: [&str; 11] = [
+const CATEGORIES: [&str; 17] = [
     "cpu_op",
     "python_function",
     "user_annotation",
@@ -39,6 +39,12 @@ const CATEGORIES: [&str; 11] = [
     "gpu_user_annotation",
     "cpu_instant_event",
     "ac2g",
+    "xpu_runtime",
+    "xpu_driver",
+    "mtia_runtime",
+    "mtia_ccp_events",
+    "privateuse1_runtime",
+    "hpu_op",
 ];
 /// Categories that other programs write too: their events count with one of the [`ARGUMENTS`].
 const SHARED_CATEGORIES: [&str; 6] = ["kernel", "operator", "runtime", "memcpy", "memset", "python function"];
@@ -63,11 +69,42 @@ const OTHERS: &[(&str, &str)] = &[
     ("rocprofiler-systems", "rocprof-sys"),
     ("\"triton", "Triton"),
     ("\"CPU functions\"", "the autograd profiler of PyTorch before 1.8"),
-    ("model_loading_uri", "ONNX Runtime"),
+    ("\"model_loading_", "ONNX Runtime"),
+    ("\"session_initialization\"", "ONNX Runtime"),
+    ("_kernel_time\"", "ONNX Runtime"),
     ("SequentialExecutor::Execute", "ONNX Runtime"),
     ("\"Ascend Hardware\"", "Ascend (msprof)"),
     ("\"CANN\"", "Ascend (msprof)"),
+    ("\"Overlap Analysis\"", "Ascend (msprof)"),
 ];
+
+/// Accelerators by the categories of events that only they have.
+const ACCELERATORS: &[(&[&str], &str)] = &[
+    (&["xpu_runtime", "xpu_driver"], "an Intel GPU (XPU)"),
+    (&["mtia_runtime", "mtia_ccp_events", "mtia_insight"], "an MTIA accelerator"),
+    (&["hpu_op"], "an Intel Gaudi accelerator (HPU)"),
+    (
+        &["privateuse1_runtime", "privateuse1_driver"],
+        "a device of a PyTorch plugin (PrivateUse1), such as an Ascend NPU",
+    ),
+    (&["glow_runtime"], "a Glow accelerator"),
+];
+/// Names of processes by which plugins show their devices.
+const NAMED_ACCELERATORS: &[(&[&str], &str)] = &[(&["CANN", "Ascend Hardware"], "an Ascend NPU (torch_npu)")];
+
+/// The accelerator that no AMD GPU is and that a trace is of, by a category of its events.
+pub(crate) fn accelerator_of_category(category: &str) -> Option<&'static str> {
+    find_accelerator(ACCELERATORS, category)
+}
+
+/// The same by the name of a process.
+pub(crate) fn accelerator_of_process(name: &str) -> Option<&'static str> {
+    find_accelerator(NAMED_ACCELERATORS, name)
+}
+
+fn find_accelerator(all: &[(&'static [&'static str], &'static str)], text: &str) -> Option<&'static str> {
+    all.iter().find(|(marks, _)| marks.contains(&text)).map(|(_, name)| *name)
+}
 
 /// A judgement by the first bytes of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +166,9 @@ impl Seen {
     /// Reads members until one decides.
     fn read(&mut self, text: &[u8]) -> Result<(), Stop> {
         let mut cursor = Cursor::lenient(text, 0);
+        if cursor.take(b'[')? {
+            return self.read_list(&mut cursor);
+        }
         cursor.expect(b'{', "the document is not an object")?;
         if cursor.take(b'}')? {
             return Ok(());
@@ -153,6 +193,16 @@ impl Seen {
                 return cursor.expect(b'}', "a comma is missing");
             }
         }
+    }
+
+    /// Reads a document that is only a list of events.
+    fn read_list(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Stop> {
+        // Lists of other things are long too.
+        let mut first = *cursor;
+        if first.peek()? != b']' && Event::read(&mut first).map(|event| event.phase.is_empty()) == Ok(true) {
+            return Ok(());
+        }
+        self.read_events(cursor)
     }
 
     /// Reads events until one decides, or the list ends.
@@ -189,7 +239,8 @@ fn has_arguments(event: &Event<'_>) -> bool {
 /// Whether a text that cannot be parsed has members or categories of the profiler.
 fn has_traits(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
-    if !text.trim_start().starts_with('{') {
+    let is_list = text.trim_start().starts_with('[');
+    if !is_list && !text.trim_start().starts_with('{') {
         return false;
     }
     let quoted = |name: &[u8]| text.contains(&format!("\"{}\"", String::from_utf8_lossy(name)));
@@ -201,7 +252,7 @@ fn has_traits(text: &[u8]) -> bool {
     };
     let has_events = || quoted(EVENTS) && quoted(PHASE);
     (quoted(VERSION) && (has_events() || MEMBERS.iter().any(|member| quoted(member))))
-        || (quoted(EVENTS) && CATEGORIES.iter().any(has_category))
+        || ((is_list || quoted(EVENTS)) && CATEGORIES.iter().any(has_category))
 }
 
 /// The program that wrote a text that starts as another Chrome trace does.
@@ -238,6 +289,9 @@ mod tests {
             r#"{"traceEvents": [{"ph": "X", "cat": "gpu_memset"}, {"ph": "X"#,
             r#"{"traceName": "C:\Users\x", "traceEvents": [{"ph": "X", "cat": "cuda_driver"}]}"#,
             r#"{"a": [1}, "traceEvents": [{"ph": "X", "cat": "cpu_op"}]}"#,
+            r#"[{"ph": "X", "cat": "cpu_op"}]"#,
+            "\u{feff}[\n{\"ph\": \"M\", \"name\": \"x\"},\n{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\"}",
+            r#"[{"ph": "M"}, {"ph": "X", "cat": "kernel", "args": {"device": 0, "stream": 7}}, {"ph"#,
         ] {
             for first in [4, 16, 100, 4096] {
                 assert_eq!(judged(text, first), Verdict::Kineto, "{first} {text}");
@@ -252,7 +306,12 @@ mod tests {
             (r#"{"schemaVersion": 1, "panels": []}"#, None),
             (r#"{"schemaVersion": 1, "traceEvents": []}"#, None),
             (r#"{"events": {"traceEvents": [{"cat": "cpu_op"}]}}"#, None),
-            (r#"[{"ph": "X", "cat": "cpu_op"}]"#, None),
+            (r#"[{"ph": "X", "cat": "function", "name": "cpu_op"}]"#, None),
+            (r#"[{"cat": "cpu_op"}, {"ph": "X", "cat": "cpu_op"}]"#, None),
+            (r#"[1, 2]"#, None),
+            (r#"[{"cat" : "Session","ph" : "X","name" :"model_loading_array","args" : {}}]"#, Some("ONNX Runtime")),
+            (r#"[{"cat" : "Node","ph" : "X","name" :"MatMul_kernel_time","args" : {}}]"#, Some("ONNX Runtime")),
+            (r#"[{"ph": "M", "name": "process_name", "args": {"name": "CANN"}}]"#, Some("Ascend (msprof)")),
         ] {
             assert_eq!(judged(text, 4096), Verdict::Other, "{text}");
             assert_eq!(judged(text, 8), Verdict::Other, "{text}");

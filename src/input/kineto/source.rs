@@ -1,6 +1,6 @@
 //! The process of a trace file as a source of canonical tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::capture::Capture;
 use super::document::Document;
 use super::facts::facts;
+use super::recognition::{accelerator_of_category, accelerator_of_process};
 use super::tables;
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::{TableBuilder, is_left_out};
@@ -88,6 +89,12 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
         let detail = format!("events of these categories or phases are not read: {}", counted.join(", "));
         note("unread_events", Severity::Info, unread.values().sum(), detail);
     }
+    for (accelerator, count) in accelerators(capture) {
+        let detail = format!(
+            "the trace is of {accelerator}, whose calls and work are not all read; wavesieve analyzes traces of AMD GPUs"
+        );
+        note("other_accelerator", Severity::Warning, count, detail);
+    }
     if document.behind > 0 {
         let detail = "bytes follow the end of the JSON document; ignored".to_owned();
         note("junk_behind", Severity::Warning, document.behind, detail);
@@ -104,6 +111,21 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
         note("unknown_version", Severity::Warning, 1, detail);
     }
     notes
+}
+
+/// Accelerators other than those of AMD that a trace is of, with the number of events or processes that show them.
+fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
+    let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for (category, count) in &capture.census.unread {
+        if let Some(name) = accelerator_of_category(&category.to_ascii_lowercase()) {
+            *found.entry(name).or_default() += count;
+        }
+    }
+    let processes = capture.names().unwrap_or_default().into_iter().filter(|named| named.what == "process_name");
+    for name in processes.filter_map(|named| accelerator_of_process(&named.name)) {
+        *found.entry(name).or_default() += 1;
+    }
+    found
 }
 
 impl ProcessReader for KinetoSource {

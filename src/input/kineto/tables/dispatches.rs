@@ -6,15 +6,24 @@ use polars::prelude::*;
 use super::{TIMES, fields, put_correlation, put_gpu_times};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::I64Values;
-use crate::input::common::{SymbolNames, TableBuilder};
+use crate::input::common::{SymbolNames, TableBuilder, count_first};
 use crate::input::kineto::capture::Capture;
 use crate::input::kineto::gathered::{BLOCK, Field, GRID, Gathered, Keep, Wanted};
 use crate::input::kineto::kinds::Role;
+use crate::schema::anomaly::Severity;
 
 const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
 const SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"];
-const SIZE_FIELDS: &[Field] =
-    &[Field::Correlation, Field::GridX, Field::GridY, Field::GridZ, Field::BlockX, Field::BlockY, Field::BlockZ];
+const SIZE_FIELDS: &[Field] = &[
+    Field::Number,
+    Field::Correlation,
+    Field::GridX,
+    Field::GridY,
+    Field::GridZ,
+    Field::BlockX,
+    Field::BlockY,
+    Field::BlockZ,
+];
 const LAUNCH_FIELDS: &[Field] =
     &[Field::Number, Field::Correlation, Field::External, Field::Device, Field::Stream, Field::Start];
 const COLUMNS: &[(&[&str], &[Field])] = &[
@@ -86,6 +95,7 @@ fn put_sizes(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered)
     if !builder.wants(SIZES) {
         return Ok(());
     }
+    note_unknown_sizes(builder, rows);
     for (axis, (grid, block)) in ["x", "y", "z"].into_iter().zip(GRID.into_iter().zip(BLOCK)) {
         let blocks = or_of_call(capture, rows, grid)?;
         let items: Vec<i64> = or_of_call(capture, rows, block)?.into_iter().map(|items| items.unwrap_or(0)).collect();
@@ -101,9 +111,22 @@ fn put_sizes(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered)
     Ok(())
 }
 
-/// A field of the kernels, otherwise of the calls that launched them.
+/// Reports kernels whose grid or block was recorded as 0, as Kineto did from February to June 2026. No kernel has none of it, so that the
+/// sizes are those of the call, or not known.
+fn note_unknown_sizes(builder: &mut TableBuilder<'_>, rows: &Gathered) {
+    let columns = [GRID, BLOCK].map(|fields| fields.map(|field| rows.get(field)));
+    let is_unknown = |row: usize| columns.iter().flatten().any(|column| column.get(row) == Some(0));
+    let (count, first) = count_first((0..rows.height).map(is_unknown), &rows.get(Field::Number));
+    let detail = "the grid or block of kernels was recorded as 0, which is unknown; taken from the launching call if that has it";
+    builder.note("unknown_sizes", Severity::Warning, count, first, detail);
+}
+
+/// A field of the kernels, otherwise of the calls that launched them. Grids and blocks of 0 are not known.
 fn or_of_call(capture: &Capture, rows: &Gathered, field: Field) -> Result<Vec<Option<i64>>> {
-    let own = rows.get(field);
+    let mut own = rows.get(field);
+    if GRID.contains(&field) || BLOCK.contains(&field) {
+        own = own.iter().map(|size| size.filter(|size| *size != 0)).collect_ca("".into());
+    }
     if own.null_count() == 0 {
         return Ok(I64Values::new(&own).into_rows().collect());
     }
