@@ -18,7 +18,7 @@ use super::recognition::format::{Opened, ProcessInput, Shared};
 use super::recognition::formats::FORMATS;
 use super::recognition::skipped::{Class, Skipped, note_of_other_json};
 use super::recognition::unread_content::{SkipReason, UnreadContent};
-use super::repeated::{drop_merged, drop_other_formats, drop_repeated, note_about};
+use super::repeated::{drop_merged, drop_other_formats, drop_repeated, drop_sums, note_about};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
@@ -179,6 +179,7 @@ impl Loaded {
         notes.extend(noted(|class| class == Class::Summary));
         drop_repeated(&mut found, &mut notes, &options);
         drop_merged(&mut found, &mut notes);
+        drop_sums(&mut found, &mut notes);
         drop_other_formats(&mut found, &mut notes);
         notes.extend(noted(|class| class != Class::Summary));
         notes.extend(note_of_other_json(&self.skipped));

@@ -118,6 +118,54 @@ pub(crate) fn drop_merged(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     });
 }
 
+/// Leaves out a merged file whose parts were all given too: programs that merge traces into one keep work and its durations, so that those
+/// of the file are the sums of those of its parts, each of which called the runtime by itself.
+pub(crate) fn drop_sums(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let folder = |facts: &ProcessFacts| std::path::Path::new(&facts.path).parent().map(std::path::Path::to_path_buf);
+    let works: Vec<_> = found
+        .iter()
+        .map(|located| {
+            let facts = &located.found.facts;
+            (!facts.is_merged).then(|| Some((facts.format.clone(), folder(facts), work(facts)?))).flatten()
+        })
+        .collect();
+    let callers: Vec<usize> = found.iter().map(|located| located.found.facts.callers).collect();
+    let is_sum = |at: usize| {
+        let Some(Some((format, folder, own))) = works.get(at) else { return false };
+        let others = || {
+            let all = works.iter().enumerate().filter(move |(other, _)| *other != at);
+            all.filter_map(|(_, work)| work.as_ref()).filter(move |(other, _, _)| other == format)
+        };
+        let beside = || others().filter(|(_, other, _)| other == folder);
+        let most = callers.get(at).copied().unwrap_or_default();
+        has_sum(others().map(|(_, _, work)| *work), *own, most)
+            || has_sum(beside().map(|(_, _, work)| *work), *own, most)
+    };
+    let Some(sum) = (0..found.len()).find(|at| is_sum(*at)) else { return };
+    let detail =
+        "the file has the work of all the others, into which a program merged them; its parts are read instead";
+    notes.push(note_about("repeated_format", Severity::Info, &found.remove(sum).found.facts, detail));
+}
+
+/// Activities, and the sum of their durations, of a process that had any.
+fn work(facts: &ProcessFacts) -> Option<(u64, i64)> {
+    let (activities, duration_ns) = facts.work_key.as_deref()?.split_once('/')?;
+    Some((activities.parse().ok()?, duration_ns.parse().ok()?))
+}
+
+/// Parts below which a sum is no merged file, but a copy.
+const MIN_PARTS: usize = 2;
+
+/// Whether a whole is the sum of parts, of which there are at most so many.
+fn has_sum(parts: impl Iterator<Item = (u64, i64)>, whole: (u64, i64), most: usize) -> bool {
+    let (mut count, mut sum) = (0, (0_u64, 0_i64));
+    for (activities, duration_ns) in parts {
+        count += 1;
+        sum = (sum.0.saturating_add(activities), sum.1.saturating_add(duration_ns));
+    }
+    (MIN_PARTS..=most).contains(&count) && sum == whole && whole.1 > 0
+}
+
 /// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
 /// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
 /// Perfetto traces and analysis databases next to what they were made from. An analysis of a workload is left out next to the counters

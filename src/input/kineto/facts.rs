@@ -94,6 +94,7 @@ pub(crate) fn facts(
         environment_rank: merged_rank.or(rank),
         is_merged: !capture.label.is_empty(),
         work_key: work_key(capture),
+        callers: capture.census.callers.len(),
         agents: agents(capture, member("deviceProperties")),
         ..ProcessFacts::default()
     })
