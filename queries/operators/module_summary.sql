@@ -1,5 +1,5 @@
 -- title: Module summary
--- about: Host and GPU time of the modules of PyTorch (`nn.Module`) by name, with and without the modules in them, most GPU time first. They are recorded with Python functions (`with_stack=True`). Work of the backward pass is launched by another thread, so that it belongs to no module.
+-- about: Host and GPU time of the modules of PyTorch (`nn.Module`) by name, with and without the modules in them, most GPU time first. They are recorded with Python functions (`with_stack=True`). Work of the backward pass is launched by another thread, so that it belongs only to modules that are open while it runs.
 -- kind: summary
 -- plot: ranked label=name value=gpu_ns role=neutral
 -- needs: operators processes
@@ -13,15 +13,23 @@
 -- column: self_ns ns -- the same without the modules in them
 -- column: mean_ns ns -- mean time on the host
 -- column: max_ns ns -- longest call
--- column: kernels count -- kernels launched in them, in modules in them too
+-- column: kernels count -- kernels launched in them, in modules in them too; once if these have the same name
 -- column: gpu_ns ns -- sum of the durations of these kernels and of the copies
 -- column: self_kernels count -- kernels launched in them and in no module in them
 -- column: self_gpu_ns ns -- sum of the durations of these kernels and copies; over all modules each counts once
 -- column: self_gpu_pct pct -- share of what was launched in any module of the group
 WITH called AS (
     SELECT
-        {{ keys_of('o') }}CAST(o.name AS VARCHAR) AS name, o.duration_ns, o.self_ns, o.kernels,
-        o.kernel_ns + o.copy_ns AS gpu_ns,
+        {{ keys_of('o') }}CAST(o.name AS VARCHAR) AS name, o.duration_ns, o.self_ns,
+        -- Work of a module within one of the same name is among that of the outer one; paths have names as they were recorded.
+        CASE
+            WHEN STRPOS('/' || o.path, '/nn.Module: ' || CAST(o.name AS VARCHAR) || '/') > 0 THEN 0
+            ELSE o.kernels
+        END AS kernels,
+        CASE
+            WHEN STRPOS('/' || o.path, '/nn.Module: ' || CAST(o.name AS VARCHAR) || '/') > 0 THEN 0
+            ELSE o.kernel_ns + o.copy_ns
+        END AS gpu_ns,
         o.self_kernels,
         o.self_kernel_ns + o.self_copy_ns AS self_gpu_ns
     FROM operators AS o{{ join_processes('o') }}

@@ -15,7 +15,7 @@
 -- column: self_ns ns -- the same without the operators in them
 -- column: mean_ns ns -- mean time on the host
 -- column: max_ns ns -- longest call
--- column: kernels count -- kernels launched in them, in operators in them too
+-- column: kernels count -- kernels launched in them, in operators in them too; if these have the same name, whatever their shapes, once for the outermost
 -- column: gpu_ns ns -- sum of the durations of these kernels and of the copies
 -- column: self_kernels count -- kernels launched in them and in no operator in them
 -- column: self_gpu_ns ns -- sum of the durations of these kernels and copies; over all operators each counts once
@@ -28,8 +28,16 @@ types AS (
 ),
 called AS (
     SELECT
-        {{ keys_of('o') }}CAST(o.name AS VARCHAR) AS name, s.value AS input_shapes, t.value AS input_types, o.duration_ns, o.self_ns, o.kernels,
-        o.kernel_ns + o.copy_ns AS gpu_ns,
+        {{ keys_of('o') }}CAST(o.name AS VARCHAR) AS name, s.value AS input_shapes, t.value AS input_types, o.duration_ns, o.self_ns,
+        -- Work of an operator within one of the same name is among that of the outer one.
+        CASE
+            WHEN STRPOS('/' || o.path, '/' || CAST(o.name AS VARCHAR) || '/') > 0 THEN 0
+            ELSE o.kernels
+        END AS kernels,
+        CASE
+            WHEN STRPOS('/' || o.path, '/' || CAST(o.name AS VARCHAR) || '/') > 0 THEN 0
+            ELSE o.kernel_ns + o.copy_ns
+        END AS gpu_ns,
         o.self_kernels,
         o.self_kernel_ns + o.self_copy_ns AS self_gpu_ns
     FROM operators AS o

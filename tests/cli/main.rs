@@ -57,6 +57,7 @@ mod inference;
 mod kineto;
 mod kineto_forms;
 mod kineto_memory;
+mod kineto_scope;
 mod lab_autotune;
 mod lab_capture;
 mod lab_code;

@@ -31,6 +31,8 @@ fn needs() -> Needs {
     needs
 }
 
+/// The kind of what is a module.
+const MODULE_KIND: &str = "module";
 /// How functions of Python that are modules are named.
 const MODULE: &str = "nn.Module: ";
 
@@ -38,7 +40,7 @@ const MODULE: &str = "nn.Module: ";
 fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
     let operators =
         table(frames, "operator", &|regions| Ok(rows_named(regions.column("domain")?, |name| name == "torch")?))?;
-    let modules = table(frames, "module", &|regions| {
+    let modules = table(frames, MODULE_KIND, &|regions| {
         let python = rows_named(regions.column("domain")?, |domain| domain == "python")?;
         Ok(&python & &rows_named(regions.column("name")?, |name| name.starts_with(MODULE))?)
     })?;
@@ -49,7 +51,10 @@ fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
 /// What nests of the chosen regions: each with what was launched in it, with and without those that lie in it.
 fn table(frames: &Frames, kind: &str, choose: &dyn Fn(&DataFrame) -> Result<BooleanChunked>) -> Result<DataFrame> {
     let chosen = choose(needed(frames, "regions")?)?;
-    let mut forest = RangeForest::of_operators(frames, &chosen)?;
+    let mut forest = match kind {
+        MODULE_KIND => RangeForest::of_modules(frames, &chosen)?,
+        _ => RangeForest::of_operators(frames, &chosen)?,
+    };
     let own: Vec<_> = forest.ranges.iter().map(|range| range.work).collect();
     let self_ns = own_times(&forest.ranges)?;
     forest.add_up();

@@ -1,7 +1,7 @@
 //! The ranges of a process, how they nest, and what was launched in each: what three tables are made of.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use fnv::FnvHashMap;
@@ -94,7 +94,7 @@ impl RangeForest {
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
     pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
-        Self::of_regions(tables, &marked(needed(tables, "regions")?)?)
+        Self::build(tables, &marked(needed(tables, "regions")?)?, Rules { lends: true, ..Rules::default() })
     }
 
     /// Builds the forest of the chosen regions that are valid.
@@ -102,7 +102,7 @@ impl RangeForest {
     /// # Errors
     /// Those of [`RangeForest::from_frames`].
     pub(crate) fn of_regions(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
-        Self::build(tables, chosen, false)
+        Self::build(tables, chosen, Rules::default())
     }
 
     /// Builds the forest of operators, whose external ids the work that they launched has too: these decide where no call is known, and
@@ -111,10 +111,19 @@ impl RangeForest {
     /// # Errors
     /// Those of [`RangeForest::from_frames`].
     pub(crate) fn of_operators(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
-        Self::build(tables, chosen, true)
+        Self::build(tables, chosen, Rules { by_external_id: true, ..Rules::default() })
     }
 
-    fn build(tables: &Frames, chosen: &BooleanChunked, by_external_id: bool) -> Result<Self> {
+    /// Builds the forest of modules, which are tied to their work as operators are, and have that of the backward pass which runs while
+    /// they are open.
+    ///
+    /// # Errors
+    /// Those of [`RangeForest::from_frames`].
+    pub(crate) fn of_modules(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
+        Self::build(tables, chosen, Rules { by_external_id: true, lends: true })
+    }
+
+    fn build(tables: &Frames, chosen: &BooleanChunked, rules: Rules) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let work = LaunchedWork::from_frames(tables)?;
         let mut messages = Messages::default();
@@ -128,7 +137,7 @@ impl RangeForest {
         }
         let mut range_of_call: Vec<u32> = vec![NO_RANGE; work.calls.numbers()];
         let calls_of_thread = work.launching_calls();
-        for (tid, positions) in by_thread {
+        for (tid, positions) in &by_thread {
             let extents: Vec<Extent> =
                 positions.iter().filter_map(|position| Some(ranges.get(*position as usize)?.extent)).collect();
             for (position, parent) in positions.iter().zip(parents(&extents)) {
@@ -136,7 +145,7 @@ impl RangeForest {
                     range.parent = parent.and_then(|parent| positions.get(parent as usize).copied());
                 }
             }
-            let Some(calls) = calls_of_thread.get(&tid) else { continue };
+            let Some(calls) = calls_of_thread.get(tid) else { continue };
             let times: Vec<i64> = calls.iter().map(|(_, start_ns)| *start_ns).collect();
             for ((call, _), range) in calls.iter().zip(innermost(&extents, &times)) {
                 if let Some(slot) = range_of_call.get_mut(*call as usize) {
@@ -144,11 +153,14 @@ impl RangeForest {
                 }
             }
         }
+        if rules.lends {
+            lend(regions, &ranges, &by_thread, &calls_of_thread, &mut range_of_call)?;
+        }
         let paths = name_paths(&mut ranges, &messages);
         let range_of = |launched: &Launched| range_of_call.get(launched.call()? as usize).copied();
         let mut range_of: Vec<u32> =
             work.launched.iter().map(|launched| range_of(launched).unwrap_or(NO_RANGE)).collect();
-        if by_external_id {
+        if rules.by_external_id {
             NamedOperators::from_frames(tables, &ranges)?.correct(&work, &ranges, &mut range_of);
         }
         for (launched, range) in work.launched.iter().zip(&range_of) {
@@ -197,6 +209,64 @@ impl RangeForest {
             }
         }
     }
+}
+
+/// How work finds its range where the thread of its call does not say.
+#[derive(Clone, Copy, Default)]
+struct Rules {
+    /// By the external id that both have.
+    by_external_id: bool,
+    /// By time, if a thread of the backward pass launched it.
+    lends: bool,
+}
+
+/// How operators are named in which PyTorch runs the backward pass, on threads of their own.
+const BACKWARD: &str = "autograd::engine::evaluate_function";
+
+/// Puts calls of the threads of the backward pass that are in no range of their own into that of the thread which waits for it: the
+/// innermost that is open there. Where several threads have one open, nobody knows which of them waits.
+fn lend(
+    regions: &DataFrame,
+    ranges: &[Range],
+    by_thread: &BTreeMap<i64, Vec<u32>>,
+    calls_of_thread: &BTreeMap<i64, Vec<(u32, i64)>>,
+    range_of_call: &mut [u32],
+) -> Result<()> {
+    let is_backward = rows_named(regions.column("name")?, |name| name.starts_with(BACKWARD))?;
+    if by_thread.is_empty() || !is_backward.any() {
+        return Ok(());
+    }
+    let tids = I64Values::new(regions.column("tid")?.i64()?);
+    let found = BoolValues::new(&is_backward);
+    let backward: BTreeSet<i64> =
+        tids.iter().zip(found.iter()).filter(|(_, is)| *is == Some(true)).filter_map(|(tid, _)| tid).collect();
+    for tid in &backward {
+        let alone: Vec<(u32, i64)> = calls_of_thread.get(tid).map_or(&[][..], Vec::as_slice).to_vec();
+        let alone: Vec<(u32, i64)> =
+            alone.into_iter().filter(|(call, _)| range_of_call.get(*call as usize) == Some(&NO_RANGE)).collect();
+        let times: Vec<i64> = alone.iter().map(|(_, start_ns)| *start_ns).collect();
+        let is_other = |other: &i64| !backward.contains(other);
+        let has_other = by_thread.keys().any(is_other);
+        let waiting = by_thread.iter().filter(|(other, _)| *other != tid && (!has_other || is_other(other)));
+        let mut open: Vec<Option<u32>> = vec![None; times.len()];
+        let mut is_unclear = vec![false; times.len()];
+        for (_, positions) in waiting {
+            let extents: Vec<Extent> =
+                positions.iter().filter_map(|position| Some(ranges.get(*position as usize)?.extent)).collect();
+            for ((range, slot), unclear) in innermost(&extents, &times).into_iter().zip(&mut open).zip(&mut is_unclear)
+            {
+                let position = range.and_then(|range| positions.get(range as usize).copied());
+                *unclear |= position.is_some() && slot.is_some();
+                *slot = slot.or(position);
+            }
+        }
+        for (((call, _), range), unclear) in alone.iter().zip(open).zip(is_unclear) {
+            if let (Some(slot), Some(range), false) = (range_of_call.get_mut(*call as usize), range, unclear) {
+                *slot = range;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Distance up to which a call may lie next to the operator whose id it has: what clocks of the profiler's parts differ by.

@@ -8,7 +8,7 @@ pub(crate) static RANGES: Table = Table {
     key: &["range_id"],
     sort: &["start_ns", "range_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid ROCTx range. Push/pop ranges of a thread nest; start/stop ranges of the process have depth 0. Kernels and copies belong to the ranges of the launching thread that were open when the launching call started, and to the process ranges open then. Ranges that overlap in part do not nest; the one that ends first counts as inner, and its work does not belong to the other.",
+    about: "One row per valid ROCTx range. Push/pop ranges of a thread nest; start/stop ranges of the process have depth 0. Kernels and copies belong to the ranges of the launching thread that were open when the launching call started, and to the process ranges open then; what a thread of PyTorch's backward pass launches outside its own ranges, to those of the thread that waits for it. Ranges that overlap in part do not nest; the one that ends first counts as inner, and its work does not belong to the other.",
     columns: &[
         PROCESS,
         RANK,
@@ -57,7 +57,7 @@ pub(crate) static RANGE_WORK: Table = Table {
     key: &["kind", "target_id"],
     sort: &["start_ns", "kind", "target_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid kernel and copy, with the innermost ROCTx range of the launching thread that was open when the launching call started.",
+    about: "One row per valid kernel and copy, with the innermost ROCTx range of the launching thread that was open when the launching call started; of a thread of PyTorch's backward pass that had none, that of the thread that waits for it.",
     columns: &[
         PROCESS,
         RANK,
@@ -80,7 +80,7 @@ pub(crate) static OPERATORS: Table = Table {
     key: &["operator_id"],
     sort: &["start_ns", "operator_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid operator of PyTorch, and per call of a module if Python functions were recorded. Operators nest in operators and modules in modules, on their thread. Kernels and copies belong to the operators and to the modules of the launching thread that were open when the launching call started; work whose call was not recorded belongs to none.",
+    about: "One row per valid operator of PyTorch, and per call of a module if Python functions were recorded. Operators nest in operators and modules in modules, on their thread. Kernels and copies belong to the operators and to the modules of the launching thread that were open when the launching call started, and the backward pass to modules of the thread that waits for it; work whose call was not recorded belongs to none.",
     columns: &[
         PROCESS,
         RANK,
