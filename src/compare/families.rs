@@ -87,6 +87,31 @@ mod tests {
             "typeinfo name for main::{lambda(sycl::_V2::handler&)#3}",
         );
         same("void f<g()::{lambda(int)#1}>(int)", "void f<g()::{lambda(int)#2}>(int)");
+        same(
+            "void RAJA::policy::hip::impl::forall_hip_kernel<256ul, RAJA::Iterators::numeric_iterator<long, long, long*>, \
+             rajaperf::stream::TRIAD::runHipVariantImpl<256ul>(rajaperf::VariantID)::{lambda(long)#1}, long>\
+             (rajaperf::stream::TRIAD::runHipVariantImpl<256ul>(rajaperf::VariantID)::{lambda(long)#1}, long*, long)",
+            "void RAJA::policy::hip::impl::forall_hip_kernel<512ul, RAJA::Iterators::numeric_iterator<long, long, long*>, \
+             rajaperf::stream::TRIAD::runHipVariantImpl<512ul>(rajaperf::VariantID)::{lambda(long)#1}, long>\
+             (rajaperf::stream::TRIAD::runHipVariantImpl<512ul>(rajaperf::VariantID)::{lambda(long)#1}, long*, long)",
+        );
+        same(
+            "void RAJA::policy::hip::impl::forallp_hip_kernel<RAJA::policy::hip::hip_exec<RAJA::iteration_mapping::Direct, \
+             RAJA::hip::IndexGlobal<(RAJA::named_dim)0, 256, 0>, true>, long*, main::{lambda(int)#2}, long>(main::{lambda(int)#2})",
+            "void RAJA::policy::hip::impl::forallp_hip_kernel<RAJA::policy::hip::hip_exec<RAJA::iteration_mapping::Direct, \
+             RAJA::hip::IndexGlobal<(RAJA::named_dim)0, 1024, 0>, true>, long*, main::{lambda(int)#3}, long>(main::{lambda(int)#3})",
+        );
+        same(
+            "void RAJA::internal::HipKernelLauncherFixed<256, RAJA::internal::LoopData<int>, f>(f)",
+            "void RAJA::internal::HipKernelLauncherFixed<128, RAJA::internal::LoopData<int>, f>(f)",
+        );
+        same(
+            "s_compute_bubble_ee_source$m_bubbles_ee_$ck_L185_28",
+            "s_compute_bubble_ee_source$m_bubbles_ee_$ck_L185_31.kd",
+        );
+        same("jacobi_$ck_L45_1", "jacobi_$ck_L45_2_cce$noloop$form");
+        same("MAIN__$_omp_fn$3", "MAIN__._omp_fn.3");
+        same("step._omp_fn.0.constprop.1", "step._omp_fn.0");
     }
 
     #[test]
@@ -102,5 +127,19 @@ mod tests {
         other("__omp_offloading_30_57b8f_main_l21", "__omp_offloading_30_57b8f_main_l42");
         other("__omp_offloading_30_57b8f_main_l21", "__omp_offloading_30_57b8f_step_l21");
         other("void Kokkos::Impl::f<Kokkos::HIP>(int)", "void Kokkos::Impl::f<Kokkos::Serial>(int)");
+        other(
+            "void RAJA::internal::HipKernelLauncherFixed<256, RAJA::statement::For<0, RAJA::statement::For<1, f>>>(f)",
+            "void RAJA::internal::HipKernelLauncherFixed<256, RAJA::statement::For<1, RAJA::statement::For<0, f>>>(f)",
+        );
+        other(
+            "void RAJA::policy::hip::impl::forall_hip_kernel<256ul, long*, rajaperf::stream::TRIAD::run()::{lambda(long)#1}>(long)",
+            "void RAJA::policy::hip::impl::forall_hip_kernel<256ul, long*, rajaperf::stream::COPY::run()::{lambda(long)#1}>(long)",
+        );
+        other(
+            "RAJA::hip::IndexGlobal<(RAJA::named_dim)0, 256, 0>",
+            "RAJA::hip::IndexGlobal<(RAJA::named_dim)1, 256, 0>",
+        );
+        other("jacobi_$ck_L45_1", "jacobi_$ck_L58_1");
+        other("main._omp_fn.0", "main._omp_fn.1");
     }
 }
