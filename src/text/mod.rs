@@ -1,5 +1,6 @@
 //! Names and messages: what users read and type.
 
+pub(crate) mod bytes;
 pub(crate) mod causes;
 pub(crate) mod fnv;
 pub(crate) mod hidden;

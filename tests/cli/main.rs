@@ -79,6 +79,7 @@ mod messages;
 mod metrics;
 mod models;
 mod mpi;
+mod name_bytes;
 mod negative;
 mod object_server;
 mod oddities;

@@ -285,7 +285,7 @@ fn what_is_odd_is_read_and_noted() {
             &file
         ),
         [
-            json!({"kernel_name": "void \u{fffd}cale<float>(float*, int)", "scratch_bytes": null, "agent_id": null, "start_ns": 1_200_000, "end_ns": 1_200_500}),
+            json!({"kernel_name": "void \u{fffd}ffcale<float>(float*, int)", "scratch_bytes": null, "agent_id": null, "start_ns": 1_200_000, "end_ns": 1_200_500}),
             json!({"kernel_name": "_Zmangled5", "scratch_bytes": null, "agent_id": 2, "start_ns": 1_300_000, "end_ns": 1_300_250}),
         ]
     );

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::header::{Col, Header};
 use crate::input::common::csv::{CsvFile, TornRows, line_at, start};
+use crate::text::bytes::text_of_bytes;
 
 /// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
 const MAX: i64 = 1 << 50;
@@ -165,7 +166,7 @@ impl Fields<'_> {
 
     fn text(&self, column: Col) -> Option<String> {
         let field = self.field(column)?;
-        let text = String::from_utf8_lossy(field);
+        let text = text_of_bytes(field);
         let text = text.trim_matches('"').trim();
         (!text.is_empty()).then(|| text.to_owned())
     }

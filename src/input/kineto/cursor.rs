@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::brackets::{OpenBrackets, length_of_brackets};
+use crate::text::bytes::text_of_bytes;
 
 /// Brackets that may be open in a value at the same time.
 pub(super) const MAX_DEPTH: u32 = 63;
@@ -27,9 +28,9 @@ pub(crate) struct Quoted<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// The text itself. Bytes that are no UTF-8 are shown as U+FFFD.
+    /// The text itself. Bytes that are no UTF-8 are shown as [`text_of_bytes`] does.
     pub(crate) fn text(self) -> Cow<'a, str> {
-        let plain = String::from_utf8_lossy(self.raw);
+        let plain = text_of_bytes(self.raw);
         if !self.has_escapes {
             return plain;
         }
@@ -39,7 +40,8 @@ impl<'a> Quoted<'a> {
 
     /// Whether half of a pair of code units stands alone in it, so that the letter is lost.
     pub(crate) fn has_lone_surrogate(self) -> bool {
-        self.has_escapes && !self.raw.is_empty() && self.text().contains(char::REPLACEMENT_CHARACTER)
+        let count = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
+        self.has_escapes && count(&self.text()) > count(&text_of_bytes(self.raw))
     }
 }
 
@@ -381,7 +383,7 @@ mod tests {
             (&br"a\u00e9\n"[..], "aé\n"),
             (br"C:\dir", r"C:\dir"),
             (br"C:\Users\new", r"C:\Users\new"),
-            (b"\xff", "\u{fffd}"),
+            (b"\xff", "\u{fffd}ff"),
             (br#"\ud83d\ude00 \ud800 \"x\/"#, "\u{1f600} \u{fffd} \"x/"),
             (br"\ude00\ud83d\n", "\u{fffd}\u{fffd}\n"),
             (br"\u12", r"\u12"),

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use fnv::FnvHashMap;
 
+use crate::text::bytes::text_of_bytes;
+
 /// Texts by number, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -26,7 +28,7 @@ impl Names {
 
     /// The number of bytes that are a text; what is no UTF-8 is replaced.
     pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
-        self.number(&String::from_utf8_lossy(bytes))
+        self.number(&text_of_bytes(bytes))
     }
 
     pub(crate) fn text(&self, number: u32) -> &str {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::{Fields, Malformed, Value};
+use crate::text::bytes::text_of_bytes;
 
 /// How many tracks may be above one.
 const MAX_PARENTS: usize = 100;
@@ -106,7 +107,7 @@ impl Tracks {
 }
 
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    text_of_bytes(bytes).into_owned()
 }
 
 impl ProcessTrack {

@@ -9,6 +9,7 @@ use super::columns::{COLUMNS, Col};
 use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
 use crate::input::common::csv::{Flaws, Parsed, float, integer};
+use crate::text::bytes::text_of_bytes;
 
 /// The columns of integers.
 const INTEGERS: &[Col] = &[
@@ -47,7 +48,7 @@ impl Row<'_> {
     /// The text in a column that is not empty.
     pub(crate) fn text(&self, column: Col) -> Option<Cow<'_, str>> {
         let field = self.record.get(self.header.position(column)?)?;
-        (!field.is_empty()).then(|| String::from_utf8_lossy(field))
+        (!field.is_empty()).then(|| text_of_bytes(field))
     }
 }
 

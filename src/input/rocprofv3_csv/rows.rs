@@ -9,6 +9,7 @@ use super::columns::{COLUMNS, Col, Content};
 use super::header::Header;
 use super::values::agent;
 use crate::input::common::csv::{self, CsvFile, Flaws, Parsed, float, integer};
+use crate::text::bytes::text_of_bytes;
 
 /// A row whose numbers are understood.
 pub(crate) struct Row<'r> {
@@ -28,7 +29,7 @@ impl Row<'_> {
     /// The text in a column that is not empty.
     pub(crate) fn text(&self, column: Col) -> Option<Cow<'_, str>> {
         let field = self.record.get(self.header.position(column)?)?;
-        (!field.is_empty()).then(|| String::from_utf8_lossy(field))
+        (!field.is_empty()).then(|| text_of_bytes(field))
     }
 }
 

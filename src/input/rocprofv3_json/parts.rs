@@ -14,6 +14,7 @@ use super::parsing::bare_words::quiet;
 use super::parsing::surrogates::mend;
 use super::structure::index::{Part, Section};
 use super::structure::scanner::{ROOT_KEY, Scanner};
+use crate::text::bytes::text_of_bytes;
 
 /// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
 const LONGEST_PART: u64 = 64 << 20;
@@ -145,7 +146,7 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
     let (mut text, mut lossy) = match std::str::from_utf8(&bytes) {
         Ok(text) => (Cow::Borrowed(text), 0),
         Err(_) => {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let text = text_of_bytes(&bytes).into_owned();
             let count = text.matches(char::REPLACEMENT_CHARACTER).count();
             (Cow::Owned(text), count)
         }
@@ -285,7 +286,7 @@ pub(crate) fn read_object<T: for<'de> Deserialize<'de>>(
     }
     let mut bytes = Vec::new();
     file.read(section.start, section.end, &mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text_of_bytes(&bytes);
     let lossy = matches!(text, Cow::Owned(_));
     if let Ok(value) = serde_json::from_str(&text) {
         return Ok((Some(value), lossy));

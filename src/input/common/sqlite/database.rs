@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::json_text::text_of_blob;
 use super::pages::Stored;
 use super::uri::read_only_uri;
+use crate::text::bytes::text_of_bytes;
 
 /// Opens a database without creating, locking or writing anything, and reads on where its last pages are missing.
 ///
@@ -129,7 +130,7 @@ pub(crate) fn printed(value: ValueRef<'_>) -> Option<String> {
         ValueRef::Null => None,
         ValueRef::Integer(integer) => Some(integer.to_string()),
         ValueRef::Real(real) => Some(real.to_string()),
-        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Text(bytes) => Some(text_of_bytes(bytes).into_owned()),
         ValueRef::Blob(bytes) => text_of_blob(bytes),
     }
 }

@@ -12,6 +12,7 @@ use crate::input::kineto::event::Event;
 use crate::input::kineto::gathered::Keep;
 use crate::input::kineto::kinds::Role;
 use crate::input::kineto::scan::Chunk;
+use crate::text::bytes::text_of_bytes;
 
 /// Arguments that columns hold, or that only number the events.
 const IN_COLUMNS: [&[u8]; 12] = [
@@ -88,7 +89,7 @@ fn spaced(value: &[u8]) -> String {
             _ => {}
         }
     }
-    String::from_utf8_lossy(&text).into_owned()
+    text_of_bytes(&text).into_owned()
 }
 
 /// How many arguments there are.

@@ -1,5 +1,7 @@
 //! Values as SQLite stores them, and what readers make of those of another type than expected.
 
+use crate::text::bytes::text_of_bytes;
+
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value<'a> {
@@ -57,7 +59,7 @@ pub(crate) fn text_of(
         Value::Real(real) => (Some(real.to_string()), None),
         Value::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => (Some(text.to_owned()), None),
-            Err(_) => (Some(String::from_utf8_lossy(bytes).into_owned()), Some(UnexpectedType::Text)),
+            Err(_) => (Some(text_of_bytes(bytes).into_owned()), Some(UnexpectedType::Text)),
         },
         Value::Blob(bytes) => {
             let text = text_of_blob(bytes);

@@ -1,0 +1,32 @@
+//! Texts that may hold bytes which are no UTF-8.
+
+use std::borrow::Cow;
+
+/// A text in which each byte that is no UTF-8 is U+FFFD with its two hexadecimal digits behind, so that names which differ only in such bytes
+/// stay apart.
+pub(crate) fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len() + 8);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("{}{byte:02x}", char::REPLACEMENT_CHARACTER));
+        }
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_differ_in_bytes_stay_apart() {
+        assert_eq!(text_of_bytes("void é<float>()".as_bytes()), "void é<float>()");
+        assert_eq!(text_of_bytes(b"k\xff_\xc3"), "k\u{fffd}ff_\u{fffd}c3");
+        assert_eq!(text_of_bytes(b"\xe2\x82x"), "\u{fffd}e2\u{fffd}82x");
+        assert_ne!(text_of_bytes(b"k\xff"), text_of_bytes(b"k\xfe"));
+    }
+}
