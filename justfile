@@ -24,6 +24,7 @@ docs:
     cargo run --locked -q -- schema sql > docs/sql.md
     cargo run --locked -q -- schema metrics > docs/metrics.md
     cargo run --locked -q -- schema rules > docs/rules.md
+    cargo run --locked -q -- schema upstream > docs/upstream.md
     cargo run --locked -q -- schema verbs --output docs/verbs
     cargo run --locked -q -- schema skill --output skills/wavesieve
 

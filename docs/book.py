@@ -54,7 +54,7 @@ def in_order_of(index):
 def chapters():
     """The parts of the site: a heading, and pages with the pages below them."""
     guide, verbs = DOCS / "guide/README.md", DOCS / "verbs/README.md"
-    reference = [DOCS / f"{name}.md" for name in ("queries", "tables", "sql", "metrics", "rules", "differences")]
+    reference = [DOCS / f"{name}.md" for name in ("queries", "tables", "sql", "metrics", "rules", "upstream", "differences")]
     design = [(page, []) for page in sorted((DOCS / "design").glob("*.md"))]
     parts = [
         ("Guide", [(guide, []), *((page, []) for page in in_order_of(guide))]),

@@ -19,3 +19,4 @@ pub(crate) mod queues;
 pub(crate) mod ranges;
 pub(crate) mod statistics;
 pub(crate) mod steadiness;
+pub(crate) mod upstream;

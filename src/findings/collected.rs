@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::answers::Answers;
 use super::query_request::QueryRequest;
 use super::rule_context::Rows;
-use crate::analysis::counter_plan::CounterBlocks;
+use crate::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use crate::analysis::hardware::metrics::SUFFIXES;
+use crate::analysis::upstream::first_release;
 use crate::engine::NameForm;
-use crate::schema::facts::{AgentFacts, Role};
+use crate::schema::facts::{AgentFacts, ProcessFacts, Role};
 use crate::trace::{Trace, TraceProcess};
 
 /// Placeholder program, if the trace does not record all of it.
@@ -43,6 +44,8 @@ pub struct Collected {
     pub serialized_ranks: BTreeSet<i64>,
     /// Directory that the outputs of commands go to; empty for the current one.
     pub directory: String,
+    /// Release of ROCm that commands are for; the oldest of several.
+    pub rocm: Option<RocmVersion>,
 }
 
 impl Collected {
@@ -75,6 +78,7 @@ impl Collected {
             program: facts.command.as_deref().and_then(program).unwrap_or_else(unknown_program),
             name,
             directory,
+            rocm: recorded_release(facts),
             ..Self::default()
         }
     }
@@ -130,8 +134,15 @@ impl Collected {
                 .map(|member| member.process.rank)
                 .collect(),
             directory: String::new(),
+            rocm: trace.members().iter().filter_map(|member| recorded_release(&member.process.facts)).min(),
         }
     }
+}
+
+/// The release of ROCm that a process was recorded with, or the first that writes its format.
+fn recorded_release(facts: &ProcessFacts) -> Option<RocmVersion> {
+    let named = facts.rocm_version.as_deref().and_then(RocmVersion::recorded);
+    named.or_else(|| first_release(&facts.format, facts.schema_version.as_deref()?))
 }
 
 fn unknown_program() -> Vec<String> {

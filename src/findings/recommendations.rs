@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::collected::Collected;
 use super::command::Command;
 use crate::analysis::counter_plan::{
-    Accumulations, CounterBlocks, Item, Pass, Resolver, accumulation_definitions, items, plan,
+    Accumulations, CounterBlocks, Item, Pass, Resolver, accumulation_definitions, check_for, items, plan, spelled,
 };
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::analysis::kernel_names::base_name;
@@ -22,6 +22,8 @@ const LONGEST_PATTERN: usize = 200;
 const LONGEST_NAME: usize = 80;
 /// The profiler where a recommendation names none.
 const ROCPROFV3: &str = "rocprofv3";
+/// This program.
+const OWN: &str = "wavesieve";
 /// What regular expressions read as something else.
 const OPERATORS: &str = r"\^$.|?*+()[]{}";
 /// Longest name of a workload.
@@ -109,7 +111,7 @@ pub(crate) fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected:
         (false, _) => Vec::new(),
     };
     if !recommendation.counters.is_empty() {
-        return counter_commands(recommendation, kernel, &filter, collected);
+        return for_release(counter_commands(recommendation, kernel, &filter, collected), collected);
     }
     let mut words = vec![recommendation.tool.clone()];
     words.extend(recommendation.mode.clone());
@@ -123,7 +125,22 @@ pub(crate) fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected:
     }
     words.push("--".to_owned());
     words.extend(collected.program.iter().cloned());
-    vec![Command { tool: recommendation.tool.clone(), description: recommendation.description.clone(), words }]
+    let command = Command { tool: recommendation.tool.clone(), description: recommendation.description.clone(), words };
+    for_release(vec![command], collected)
+}
+
+/// Commands as the release of ROCm spells them that the trace was recorded with. None if the release lacks something of one: they belong
+/// together.
+fn for_release(mut commands: Vec<Command>, collected: &Collected) -> Vec<Command> {
+    let Some(release) = collected.rocm else { return commands };
+    let profilers = |command: &&mut Command| command.tool != OWN;
+    for command in commands.iter_mut().filter(profilers) {
+        command.words = spelled(&command.words, Some(release));
+        if !check_for(&command.words, Some(release)).is_empty() {
+            return Vec::new();
+        }
+    }
+    commands
 }
 
 fn has(kind: &str, kernel: Option<&str>, collected: &Collected) -> bool {
@@ -279,6 +296,7 @@ mod tests {
             visible_gpus: None,
             serialized_ranks: BTreeSet::new(),
             directory: String::new(),
+            rocm: None,
         }
     }
 
@@ -343,6 +361,51 @@ mod tests {
             |architecture: &str| ["pc_sampling", "pc_sampling_host_trap"].map(|name| sampled(name, architecture));
         assert_eq!(["gfx908", "gfx90a", "gfx942", "gfx950"].map(methods), [[0, 0], [0, 1], [1, 0], [1, 0]]);
         assert!(of("pc_sampling").len() == 1 && commands("pc_sampling", None, &collected(&[], "gfx1100")).is_empty());
+    }
+
+    /// Every recommendation on every architecture for releases of ROCm: no flag that the release does not have.
+    #[test]
+    fn releases_take_all_commands_for_them() {
+        let mut counts = BTreeMap::new();
+        for release in ["6.3", "6.4", "7.0", "7.2", "7.13", "7.14", "10.0", "10.1", "10.2", "11.0"] {
+            for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1151", "gfx1201", "unknown"] {
+                let mut collected = collected(&[], architecture);
+                collected.rocm = Some(release.parse().unwrap());
+                for name in recommendations().keys() {
+                    for command in about(name, "void gemm<float>(float*)", &collected) {
+                        *counts.entry(release).or_insert(0) += 1;
+                        if command.tool != OWN {
+                            assert_eq!(check_for(&command.words, collected.rocm), [], "{}", command.line());
+                        }
+                    }
+                }
+            }
+        }
+        assert!(counts.values().all(|count| *count > 30), "{counts:?}");
+        // Commands without a release are taken by all from 7.0 on.
+        for name in recommendations().keys() {
+            for command in about(name, "gemm", &collected(&[], "gfx942")).iter().filter(|one| one.tool != OWN) {
+                for release in ["7.0", "7.2", "7.14", "10.1", "11.0"] {
+                    let problems = check_for(&command.words, Some(release.parse().unwrap()));
+                    assert_eq!(problems, [], "{} of {release}", command.line());
+                }
+            }
+        }
+        let line = |name: &str, release: &str| {
+            let mut collected = collected(&[], "gfx942");
+            collected.rocm = Some(release.parse().unwrap());
+            about(name, "gemm", &collected).first().map(Command::line).unwrap_or_default()
+        };
+        assert_eq!(
+            ["7.14", "10.0"].map(|release| line("kernel_profile", release)),
+            [
+                "rocprof-compute profile --name gemm --kernel gemm -- ./app",
+                "rocprof-compute profile --overwrite --name gemm --kernel gemm -- ./app"
+            ]
+        );
+        assert!(line("host_trace", "6.4").contains("--output-format json"));
+        assert_eq!(line("thread_trace", "6.4"), "");
+        assert_eq!(line("host_samples", "10.1"), "rocprof-sys-sample --output-format rocpd text -- ./app");
     }
 
     #[test]

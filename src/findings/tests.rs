@@ -74,6 +74,7 @@ fn collected() -> Collected {
         visible_gpus: None,
         serialized_ranks: BTreeSet::new(),
         directory: String::new(),
+        rocm: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document, ranks};
+use crate::analysis::counter_plan::RocmVersion;
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
     Answers, BROKEN_SPAN, Collected, Judged, Judgement, QueryRequest, RuleBook, Spans, Verdict, verdict,
@@ -32,6 +33,8 @@ pub struct AnalysisOptions {
     pub title: Option<String>,
     /// Whether figures and findings are about all of the run even where a part of it repeats evenly.
     pub whole_run: bool,
+    /// Release of ROCm that commands from source code are for, where no trace names one.
+    pub rocm: Option<RocmVersion>,
 }
 
 /// A trace with what was found in it.
@@ -70,6 +73,7 @@ impl AnalysisOptions {
             prompt: None,
             title: None,
             whole_run: false,
+            rocm: None,
         })
     }
 }

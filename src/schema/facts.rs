@@ -133,6 +133,9 @@ pub struct ProcessFacts {
     pub format: String,
     /// Schema version of the file.
     pub schema_version: Option<String>,
+    /// Release of ROCm that it was recorded with, such as `7.2`, where the source or the user names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rocm_version: Option<String>,
     /// Rank in the recorded environment.
     pub environment_rank: Option<i64>,
     /// Rank assigned when a dataset was written.

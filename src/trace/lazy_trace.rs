@@ -312,6 +312,15 @@ impl Trace {
         self
     }
 
+    /// The same trace, recorded with this release of ROCm whatever the sources say; unchanged without one.
+    #[must_use]
+    pub(crate) fn with_rocm_version(mut self, version: Option<String>) -> Self {
+        if version.is_some() {
+            self.members.iter_mut().for_each(|member| member.process.facts.rocm_version.clone_from(&version));
+        }
+        self
+    }
+
     /// How many processes are worked on at the same time.
     pub fn jobs(&self) -> Jobs {
         self.jobs

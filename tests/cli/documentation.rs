@@ -37,6 +37,11 @@ fn rules() {
 }
 
 #[test]
+fn upstream() {
+    assert_fresh("upstream", "docs/upstream.md");
+}
+
+#[test]
 fn verbs() {
     let directory = tempfile::tempdir().unwrap();
     let mut generator = program(&["schema", "verbs", "--output", directory.path().to_str().unwrap()]);

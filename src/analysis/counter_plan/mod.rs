@@ -8,7 +8,10 @@ mod plan_document;
 mod planning;
 mod profiler_flags;
 mod profiler_jobs;
+mod profiler_options;
+mod rocm_version;
 mod shell;
+mod spellings;
 mod tool_flags;
 
 #[cfg(test)]
@@ -32,9 +35,13 @@ pub(crate) use crate::analysis::counter_plan::profiler_jobs::job_command;
 pub(crate) use crate::analysis::counter_plan::profiler_jobs::{
     Collection, accumulation_definitions, pass_command, pmc_lines, yaml_jobs,
 };
+pub(crate) use crate::analysis::counter_plan::profiler_options::ProfilerOptions;
+pub(crate) use crate::analysis::counter_plan::rocm_version::RocmVersion;
 pub(crate) use crate::analysis::counter_plan::shell::quoted;
 pub use crate::analysis::counter_plan::shell::words;
 pub use crate::analysis::counter_plan::tool_flags::check;
+pub(crate) use crate::analysis::counter_plan::tool_flags::profilers;
+pub(crate) use crate::analysis::counter_plan::tool_flags::{check_for, spelled};
 
 #[cfg(test)]
 mod tests;

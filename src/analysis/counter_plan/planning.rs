@@ -6,8 +6,10 @@ use super::counter_blocks::{ArchitectureBlocks, CounterBlocks};
 use super::counter_items::{Accumulations, items};
 use super::counter_passes::{Pass, lower_bound, plan};
 use super::counter_request::{Needs, Resolved, Resolver};
-use super::profiler_flags::check_command;
+use super::profiler_flags::check_command_for;
 use super::profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command};
+use super::rocm_version::RocmVersion;
+use super::tool_flags::spelled;
 use crate::analysis::hardware::devices::Catalog;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
@@ -32,6 +34,8 @@ pub(crate) struct PlanRequest {
     pub definitions_file: String,
     /// Program to profile and its arguments; `./app` if there are none.
     pub program: Vec<String>,
+    /// Release of ROCm that the commands are for.
+    pub rocm: Option<RocmVersion>,
 }
 
 /// A plan with everything it reports.
@@ -82,10 +86,12 @@ pub(crate) fn planned(request: &PlanRequest) -> Result<Plan, String> {
         definitions: defined.is_some().then(|| request.definitions_file.clone()),
         program,
     };
+    let spelled = |command: Vec<String>| spelled(&command, request.rocm);
     let commands: Vec<Vec<String>> =
-        passes.iter().enumerate().map(|(at, pass)| pass_command(pass, at + 1, &collection)).collect();
-    let job_command = job_command(&collection);
-    if let Some(problem) = commands.iter().chain([&job_command]).flat_map(|command| check_command(command)).next() {
+        passes.iter().enumerate().map(|(at, pass)| spelled(pass_command(pass, at + 1, &collection))).collect();
+    let job_command = spelled(job_command(&collection));
+    let all = commands.iter().chain([&job_command]);
+    if let Some(problem) = all.flat_map(|command| check_command_for(command, request.rocm)).next() {
         return Err(format!("rocprofv3 would not take the command: {problem}"));
     }
     let fewest = lower_bound(&items, &blocks.limits);
@@ -110,6 +116,7 @@ pub fn passes_needed(counters: &[String], architecture: &str) -> Result<usize, S
         directory: String::new(),
         definitions_file: "accumulations.yaml".to_owned(),
         program: Vec::new(),
+        rocm: None,
     };
     planned(&request).map(|plan| plan.passes.len())
 }

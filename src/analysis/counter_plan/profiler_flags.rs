@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use super::profiler_options::ProfilerOptions;
+use super::rocm_version::{Releases, RocmVersion};
+use super::spellings::Spelling;
 use crate::text::similar::alike;
 
 const FLAGS: &str = include_str!("../../../share/rocprofv3_flags.toml");
@@ -12,13 +15,14 @@ const FLAGS: &str = include_str!("../../../share/rocprofv3_flags.toml");
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
-    #[serde(rename = "source")]
-    _source: String,
+    source: String,
+    checked: String,
     truth_values: Vec<String>,
     flag: Vec<Flag>,
     conflict: Vec<Conflict>,
     needed: Vec<Needed>,
     implied: Vec<Implied>,
+    spelling: Vec<Spelling>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,8 +37,11 @@ struct Flag {
     integer: bool,
     #[serde(default)]
     repeats: bool,
-    #[serde(default, rename = "newer")]
-    _newer: bool,
+    since: Option<RocmVersion>,
+    until: Option<RocmVersion>,
+    #[serde(default)]
+    value_since: BTreeMap<String, RocmVersion>,
+    repeats_since: Option<RocmVersion>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -51,6 +58,12 @@ enum Takes {
 #[serde(deny_unknown_fields)]
 struct Conflict {
     first: String,
+    /// The value of the first with which they conflict; any if none is named.
+    #[serde(default)]
+    value: Option<String>,
+    /// Whether they conflict only if the first is given more than once.
+    #[serde(default)]
+    is_repeated: bool,
     second: Vec<String>,
     reason: String,
 }
@@ -59,6 +72,9 @@ struct Conflict {
 #[serde(deny_unknown_fields)]
 struct Needed {
     by: String,
+    /// The value with which it needs them; any if none is named.
+    #[serde(default)]
+    value: Option<String>,
     flags: Vec<String>,
     reason: String,
 }
@@ -68,6 +84,31 @@ struct Needed {
 struct Implied {
     by: String,
     flags: Vec<String>,
+    #[serde(default)]
+    is_more: bool,
+    #[serde(rename = "since")]
+    _since: Option<RocmVersion>,
+}
+
+/// What a flag turns on besides itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ImpliedFlags {
+    pub flags: Vec<&'static str>,
+    /// Whether it collects more than these.
+    pub is_more: bool,
+}
+
+/// A flag of a command that is checked.
+#[derive(Clone, Debug, Default)]
+struct Given {
+    count: usize,
+    values: Vec<String>,
+}
+
+impl Given {
+    fn has(&self, value: Option<&String>) -> bool {
+        value.is_none_or(|value| self.values.iter().any(|given| given.eq_ignore_ascii_case(value)))
+    }
 }
 
 /// A flag of a command.
@@ -135,6 +176,14 @@ pub enum CommandProblem {
         /// Why.
         reason: String,
     },
+    /// A flag, a value or a repetition that the release does not have.
+    #[error("{what} exists {releases}, not in ROCm {version}")]
+    Release {
+        what: String,
+        /// Releases that have it.
+        releases: String,
+        version: String,
+    },
     /// The same flag again.
     #[error("{0} stands twice, and only the last counts")]
     Twice(String),
@@ -155,7 +204,13 @@ fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
 
 /// What is wrong with the words of a rocprofv3 command, in their order; nothing where rocprofv3 takes it. Words before
 /// rocprofv3 that set variables (`NAME=VALUE`) are skipped.
+#[cfg(test)]
 pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
+    check_command_for(words, None)
+}
+
+/// What is wrong with the words of a command for rocprofv3 of a release; any release may have its flags if none is known.
+pub(crate) fn check_command_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let form = flags();
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
     let mut rest = words.iter().skip_while(is_variable).peekable();
@@ -164,7 +219,7 @@ pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
         return vec![CommandProblem::Program(program.to_owned())];
     }
     let mut problems = Vec::new();
-    let mut given: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut given: BTreeMap<&str, Given> = BTreeMap::new();
     let mut runs = false;
     while let Some(word) = rest.next() {
         if word == "--" {
@@ -176,13 +231,18 @@ pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
             continue;
         };
         let name = flag.names.first().map(String::as_str).unwrap_or_default();
-        let count = given.entry(name).or_default();
-        *count += 1;
-        if *count == 2 && !flag.repeats {
+        let own = given.entry(name).or_default();
+        own.count += 1;
+        if own.count == 2 && !flag.repeats {
             problems.push(CommandProblem::Twice(name.to_owned()));
         }
+        let is_repeated = own.count > 1;
         let values = take_values(flag, word, &mut rest);
         problems.extend(wrong_values(form, flag, word, &values));
+        problems.extend(version.and_then(|version| flag.other_release(name, &values, is_repeated, version)));
+        if let Some(own) = given.get_mut(name) {
+            own.values.extend(values);
+        }
     }
     problems.extend(together(form, &given));
     let shows_only = ["--version", "--help", "--list-avail", "--attach"].iter().any(|flag| given.contains_key(flag));
@@ -235,9 +295,63 @@ pub(crate) fn given_flags(words: &[String]) -> Vec<GivenFlag> {
     given
 }
 
-/// The flags that each flag turns on besides itself.
-pub(crate) fn implied_flags() -> impl Iterator<Item = (&'static str, &'static [String])> {
-    flags().implied.iter().map(|implied| (implied.by.as_str(), implied.flags.as_slice()))
+/// The flags that each flag turns on besides itself, in the newest release.
+pub(crate) fn implied_flags() -> &'static BTreeMap<&'static str, ImpliedFlags> {
+    static ALL: OnceLock<BTreeMap<&'static str, ImpliedFlags>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all: BTreeMap<&'static str, ImpliedFlags> = BTreeMap::new();
+        for implied in &flags().implied {
+            let of_flag = all.entry(implied.by.as_str()).or_default();
+            of_flag.flags.extend(implied.flags.iter().map(String::as_str));
+            of_flag.is_more |= implied.is_more;
+        }
+        all
+    })
+}
+
+/// The options of rocprofv3 with their releases.
+pub(super) fn options() -> ProfilerOptions {
+    let form = flags();
+    let mut options = ProfilerOptions::new("rocprofv3", &form.source, &form.checked, &form.spelling);
+    for flag in &form.flag {
+        let name = flag.names.first().map(String::as_str).unwrap_or_default();
+        options.add(name, Releases { since: flag.since, until: flag.until }, None);
+        for (value, since) in &flag.value_since {
+            options.add(&format!("{name} {value}"), Releases { since: Some(*since), until: None }, None);
+        }
+        if flag.repeats_since.is_some() {
+            options.add(&format!("{name} more than once"), Releases { since: flag.repeats_since, until: None }, None);
+        }
+    }
+    options
+}
+
+/// Words after rocprofv3 and before `--`, as a release spells them.
+pub(super) fn spelled_flags(own: Vec<String>, version: RocmVersion) -> Vec<String> {
+    flags().spelling.iter().fold(own, |own, spelling| spelling.apply(own, version))
+}
+
+impl Flag {
+    /// What of a flag a release does not have.
+    fn other_release(
+        &self,
+        name: &str,
+        values: &[String],
+        is_repeated: bool,
+        version: RocmVersion,
+    ) -> Option<CommandProblem> {
+        let of_value = |value: &String| {
+            let since = self.value_since.get(&value.to_lowercase())?;
+            Some((format!("{name} {value}"), Releases { since: Some(*since), until: None }))
+        };
+        let repeated = self.repeats_since.filter(|_| is_repeated);
+        let repeated =
+            repeated.map(|since| (format!("more than one {name}"), Releases { since: Some(since), until: None }));
+        let whole = (name.to_owned(), Releases { since: self.since, until: self.until });
+        let mut all = std::iter::once(whole).chain(values.iter().filter_map(of_value)).chain(repeated);
+        let (what, releases) = all.find(|(_, releases)| !releases.has(Some(version)))?;
+        Some(CommandProblem::Release { what, releases: releases.to_string(), version: version.to_string() })
+    }
 }
 
 fn unknown(form: &Form, word: &str) -> CommandProblem {
@@ -277,10 +391,15 @@ fn wrong_values(form: &Form, flag: &Flag, word: &str, values: &[String]) -> Vec<
     values.iter().filter(is_wrong).map(wrong).collect()
 }
 
-fn together(form: &Form, given: &BTreeMap<&str, usize>) -> Vec<CommandProblem> {
+fn together(form: &Form, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
     let has = |flag: &String| given.contains_key(flag.as_str());
+    let has_value = |flag: &String, value: Option<&String>| given.get(flag.as_str()).is_some_and(|own| own.has(value));
+    let is_repeated = |flag: &String| given.get(flag.as_str()).is_some_and(|own| own.count > 1);
+    let conflicts = form.conflict.iter().filter(|conflict| {
+        has_value(&conflict.first, conflict.value.as_ref()) && (!conflict.is_repeated || is_repeated(&conflict.first))
+    });
     let mut problems = Vec::new();
-    for conflict in form.conflict.iter().filter(|conflict| has(&conflict.first)) {
+    for conflict in conflicts {
         // One reason is enough for flags of the same meaning.
         if let Some(second) = conflict.second.iter().find(|second| has(second)) {
             problems.push(CommandProblem::Conflict {
@@ -290,7 +409,7 @@ fn together(form: &Form, given: &BTreeMap<&str, usize>) -> Vec<CommandProblem> {
             });
         }
     }
-    for needed in form.needed.iter().filter(|needed| has(&needed.by)) {
+    for needed in form.needed.iter().filter(|needed| has_value(&needed.by, needed.value.as_ref())) {
         if let Some(other) = needed.flags.iter().find(|other| !has(other)) {
             problems.push(CommandProblem::Without {
                 flag: needed.by.clone(),

@@ -130,6 +130,7 @@ pub(crate) fn run(
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
     let mut options = arguments.document.options(registry, output, format)?;
     options.prompt.clone_from(&arguments.prompt);
+    options.rocm = arguments.input.rocm_version();
     if arguments.json_compat.is_some() {
         options.questions.extend(rocinsight::questions());
         // Its numbers are those of the other program, which knows no part of a run.

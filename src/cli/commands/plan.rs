@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::analysis::counter_plan::{
-    Accumulations, CounterBlocks, Plan, PlanRequest, block_rows, plan_json, planned, pmc_lines, quoted, yaml_jobs,
+    Accumulations, CounterBlocks, Plan, PlanRequest, RocmVersion, block_rows, plan_json, planned, pmc_lines, quoted,
+    yaml_jobs,
 };
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::cli::exit::{DONE, Failure};
@@ -107,6 +108,9 @@ pub(crate) struct PlanArguments {
     /// How to collect accumulated levels
     #[arg(long, value_enum, default_value_t, help_heading = "How")]
     accumulations: AccumulationStyle,
+    /// ROCm release that the commands are for, such as 7.2 [default: what 7.0 and later take]
+    #[arg(long, value_name = "VERSION", help_heading = "How")]
+    rocm_version: Option<RocmVersion>,
     /// Output directory in the commands, with a folder for every pass
     #[arg(long, value_name = "DIR", default_value = "counters", help_heading = "How")]
     directory: String,
@@ -202,6 +206,7 @@ impl PlanArguments {
             directory: self.directory.clone(),
             definitions_file: self.definitions.clone(),
             program: self.program.clone(),
+            rocm: self.rocm_version,
         })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use crate::analysis::counter_plan::CounterBlocks;
+use crate::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
@@ -62,6 +62,9 @@ pub(crate) struct ScanArguments {
     /// GPU architecture for counter passes, by LLVM name; gfx908 to gfx950 give the same passes
     #[arg(long, value_name = "GFX", default_value = "gfx942", help_heading = "Output")]
     arch: String,
+    /// ROCm release that the commands are for, such as 7.2 [default: what 7.0 and later take]
+    #[arg(long, value_name = "VERSION", help_heading = "Output")]
+    rocm_version: Option<RocmVersion>,
     /// Output format; by default the output's extension selects it
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<ScanFormat>,
@@ -99,7 +102,7 @@ impl ScanArguments {
         let architecture = self.arch.trim().split(':').next().unwrap_or_default().to_lowercase();
         let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
         blocks.map_err(|error| Failure::Usage(error.to_string().replace("; give them with --block-limit", "")))?;
-        Ok(Target { architecture, program: self.program.clone() })
+        Ok(Target { architecture, program: self.program.clone(), rocm: self.rocm_version })
     }
 }
 

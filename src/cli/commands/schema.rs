@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::output::messages::print;
-use crate::cli::reference::{pages, rule_pages, skill_pages, verb_pages};
+use crate::cli::reference::{pages, rule_pages, skill_pages, upstream_page, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
 use crate::findings::RuleBook;
@@ -37,6 +37,8 @@ pub(crate) enum Topic {
     Compare,
     /// The functions of `wavesieve sql`
     Sql,
+    /// Formats, options and releases of other programs that are known, and when they were last checked
+    Upstream,
     /// What `info -f json` writes, as JSON Schema
     Info,
     /// What `check -f json` writes, as JSON Schema
@@ -82,10 +84,10 @@ const LAB_OPTIMIZE: &str = include_str!("../../../share/schemas/lab_optimize.jso
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules or sql; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture, lab-replay or lab-code for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules, sql or upstream; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture, lab-replay or lab-code for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
-    /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, SKILL.md with settings, or a page per command
+    /// Output directory: tables.md, queries.md, sql.md, metrics.md, upstream.md, document.json and other schemas, SKILL.md with settings, or a page per command
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -111,6 +113,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &Comma
             let book = RuleBook::builtin().map_err(anyhow::Error::from)?;
             vec![("rules.md".to_owned(), rule_pages::page(&book).into_bytes())]
         }
+        Topic::Upstream => vec![("upstream.md".to_owned(), upstream_page::page().into_bytes())],
         Topic::Sql => vec![("sql.md".to_owned(), documentation::functions().into_bytes())],
         Topic::Index => json_schema("index", batch::SCHEMA),
         Topic::Document => json_schema("document", json::SCHEMA),

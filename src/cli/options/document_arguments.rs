@@ -104,6 +104,7 @@ impl DocumentArguments {
             prompt: None,
             title: self.title.clone().filter(|title| !title.trim().is_empty()),
             whole_run: self.whole_run,
+            rocm: None,
         })
     }
 

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
+use crate::analysis::counter_plan::RocmVersion;
 use crate::cli::commands::scan::warn_of_limits;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
@@ -101,7 +102,7 @@ impl ExtraInputs {
             messages::warn(trace, global);
         }
         let of_trace = trace.map(|trace| trace.analyze(options)).transpose()?;
-        let source = self.scan(of_trace.as_ref(), global)?;
+        let source = self.scan(of_trace.as_ref(), options.rocm, global)?;
         let mut analysis = match (of_trace, source) {
             (Some(analysis), Some(tree)) => analysis.with_source(tree, options.rows)?,
             (Some(analysis), None) => analysis,
@@ -118,11 +119,17 @@ impl ExtraInputs {
     ///
     /// # Errors
     /// When the directory cannot be read.
-    fn scan(&self, analysis: Option<&Analysis>, global: &GlobalArguments) -> Result<Option<TreeScan>, Failure> {
+    fn scan(
+        &self,
+        analysis: Option<&Analysis>,
+        rocm: Option<RocmVersion>,
+        global: &GlobalArguments,
+    ) -> Result<Option<TreeScan>, Failure> {
         let Some(directory) = &self.source_dir else { return Ok(None) };
         let target = Target {
             architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
             program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
+            rocm: rocm.or(analysis.and_then(|one| one.collected.rocm)),
         };
         let progress = Progress::of_files(global);
         let tree = scan(directory, Limits::default(), &target, &progress);

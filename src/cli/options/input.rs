@@ -10,6 +10,7 @@ use super::engine::EngineArguments;
 use super::filters::FilterArguments;
 use super::global::GlobalArguments;
 use crate::analysis::categories::Categories;
+use crate::analysis::counter_plan::RocmVersion;
 use crate::analysis::hardware::metrics::{EffectiveDefinitions, measured_roofs};
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::resolved;
@@ -54,6 +55,9 @@ pub(crate) struct InputArguments {
     /// Keep events at any positive time, not only within a day of their process or close to each other; captures only
     #[arg(long, help_heading = "Input")]
     ignore_process_times: bool,
+    /// ROCm release that recommended commands are for, such as 7.2 [default: as recorded, or what 7.0 and later take]
+    #[arg(long, value_name = "VERSION", help_heading = "Input")]
+    rocm_version: Option<RocmVersion>,
     #[command(flatten)]
     filters: FilterArguments,
 }
@@ -92,6 +96,7 @@ impl InputArguments {
             roofs: None,
             reader: ReaderChoice::default(),
             ignore_process_times: false,
+            rocm_version: None,
             filters,
         }
     }
@@ -188,6 +193,7 @@ impl InputArguments {
             }
         }
         let share = |members: &[TraceProcess]| Some(opening.share?.processes(members));
+        let trace = trace.with_rocm_version(self.rocm_version.map(|version| version.to_string()));
         let trace = trace.with_metrics(metrics).select_share(choice, share)?;
         match opening.engine {
             Some(engine) => engine.attach(trace, self),
@@ -259,6 +265,11 @@ impl InputArguments {
     /// When no input is named, or one does not exist.
     pub(crate) fn candidates(&self, exclude: &Path) -> Result<Vec<Candidate>, Failure> {
         Ok(discover(&self.named()?, Some(exclude))?)
+    }
+
+    /// The release of ROCm that commands are for, if it is given.
+    pub(crate) fn rocm_version(&self) -> Option<RocmVersion> {
+        self.rocm_version
     }
 
     /// The pattern that ranks are taken from paths with.

@@ -91,6 +91,7 @@ pub(crate) fn facts(
         source: source.to_owned(),
         format: super::FORMAT.to_owned(),
         schema_version: version,
+        rocm_version: member("hip_runtime_version").and_then(Value::as_i64).and_then(release_of_hip),
         environment_rank: merged_rank.or(rank),
         is_merged: !capture.label.is_empty(),
         work_key: work_key(capture),
@@ -98,6 +99,12 @@ pub(crate) fn facts(
         agents: agents(capture, member("deviceProperties")),
         ..ProcessFacts::default()
     })
+}
+
+/// The release of ROCm with a version of HIP as a number, in which 7.2.5 is 70200005.
+fn release_of_hip(version: i64) -> Option<String> {
+    let (major, minor) = (version / 10_000_000, version / 100_000 % 100);
+    (1..100).contains(&major).then(|| format!("{major}.{minor}"))
 }
 
 /// The key that a trace and the same trace in a merged file share: programs that merge traces keep work and its durations.

@@ -1,10 +1,11 @@
 //! Which dialects of rocpd are known, and the message about those that are not.
 
 use super::container::Partition;
+use crate::analysis::upstream::versions;
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// Schema versions whose tables this reader knows.
-const KNOWN_VERSIONS: &[&str] = &["3", "3.0.0", "3.0.1", "3.0.2", "3.0.3", "3.0.4", "3.0.5", "4", "4.1.0"];
+/// The id of the format.
+const FORMAT: &str = "rocpd";
 
 /// How JSON columns may be compressed.
 const KNOWN_COMPRESSION: &str = "lz4-frame-v1";
@@ -88,7 +89,8 @@ pub(crate) fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
         notes.push(note("unknown_table", Severity::Info, unknown.len(), detail));
     }
     let version = partition.schema_version.as_deref();
-    if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
+    // The table names the schema versions whose tables this reader knows.
+    if !version.is_some_and(|version| versions(FORMAT).any(|known| known.name == version)) {
         let stated =
             version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
         let detail = format!("the file {stated}; it was read as 3.0.5, further columns were ignored");

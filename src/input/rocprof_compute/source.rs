@@ -66,6 +66,7 @@ pub(crate) fn find(workload: &Workload) -> Result<Opened> {
         source: workload.source.clone(),
         format: super::FORMAT.to_owned(),
         schema_version: system.text("version"),
+        rocm_version: system.text("rocm_version"),
         has_counters: true,
         replay_passes: survey.passes.saturating_sub(1).max(0),
         agents: survey.gpus.iter().map(|gpu| system.gpu(*gpu)).collect(),

@@ -86,6 +86,7 @@ fn scanned(sources: &[PathBuf], analysis: Option<&Analysis>) -> Result<Option<Tr
     let target = Target {
         architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
         program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
+        rocm: analysis.and_then(|one| one.collected.rocm),
     };
     let tree = scan(folder, Limits::default(), &target, &());
     Ok(Some(tree.with_context(|| format!("cannot read {}", folder.display()))?))

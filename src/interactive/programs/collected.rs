@@ -33,11 +33,11 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     }
     loop {
         let before = names.len();
-        for (by, flags) in implied_flags() {
+        for (by, implied) in implied_flags() {
             if names.contains(by) {
-                names.extend(flags.iter().map(String::as_str));
-            } else if flags.len() > 1 && flags.iter().all(|flag| names.contains(flag.as_str())) {
-                names.insert(by);
+                names.extend(&implied.flags);
+            } else if !implied.is_more && implied.flags.iter().all(|flag| names.contains(flag)) {
+                names.insert(*by);
             }
         }
         if names.len() == before {

@@ -108,6 +108,7 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
         directory: request.traces.to_string_lossy().into_owned(),
         definitions_file: definitions.to_string_lossy().into_owned(),
         program: Vec::new(),
+        rocm: None,
     })
     .map_err(|reason| anyhow!(reason))?;
     let passes = planned.commands.iter().zip(&planned.passes).zip(1..).map(|((words, pass), number)| {

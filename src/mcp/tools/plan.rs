@@ -42,6 +42,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         directory: "counters".to_owned(),
         definitions_file: "accumulations.yaml".to_owned(),
         program: arguments.program.clone(),
+        rocm: None,
     };
     let plan = planned(&request).map_err(ToolFailure::usage)?;
     let mut words = Vec::new();

@@ -38,7 +38,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     let architecture = arch.trim().split(':').next().unwrap_or_default().to_lowercase();
     let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
     blocks.map_err(|error| ToolFailure::usage(error.to_string().replace("; give them with --block-limit", "")))?;
-    let target = Target { architecture, program: arguments.program.clone() };
+    let target = Target { architecture, program: arguments.program.clone(), rocm: None };
     let tree = scan(&path, Limits::default(), &target, &()).with_context(|| format!("cannot read {named}"))?;
     let mut words = vec!["--arch".to_owned(), arch.to_owned()];
     if !arguments.program.is_empty() {

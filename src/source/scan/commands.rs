@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::counter_plan::{Accumulations, CounterBlocks, Needs, Resolver, check, items, plan, quoted};
+use crate::analysis::counter_plan::{
+    Accumulations, CounterBlocks, Needs, Resolver, RocmVersion, check_for, items, plan, quoted, spelled,
+};
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
 /// A command and its parts.
@@ -55,6 +57,8 @@ pub(crate) struct Target {
     pub architecture: String,
     /// The program and its arguments; empty where it is not known.
     pub program: Vec<String>,
+    /// Release of ROCm that the commands are for.
+    pub rocm: Option<RocmVersion>,
 }
 
 impl Command {
@@ -137,14 +141,29 @@ fn command(form: &CommandForm, pmc: &[String], pass: Option<(usize, usize)>, tar
     }
     words.push("--".to_owned());
     words.extend(target.program.iter().cloned());
-    if !check(&words).is_empty() {
+    let words = spelled(&words, target.rocm);
+    if !check_for(&words, target.rocm).is_empty() {
         return None;
     }
     let description = match pass {
         Some((number, count)) => format!("{} (pass {number} of {count})", form.description),
         None => form.description.clone(),
     };
-    let args = args.into_iter().map(|(name, values)| Argument { name, value: Some(values.join(" ")) }).collect();
+    let (flags, args) = options(words.iter().skip(1 + usize::from(form.mode.is_some())));
     let full_command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    Some(Command { tool: form.tool.clone(), description, flags: form.flags.clone(), args, full_command, words })
+    Some(Command { tool: form.tool.clone(), description, flags, args, full_command, words })
+}
+
+/// Options before `--`: those without values, and those with.
+fn options<'a>(words: impl Iterator<Item = &'a String>) -> (Vec<String>, Vec<Argument>) {
+    let mut options: Vec<(String, Vec<&str>)> = Vec::new();
+    for word in words.take_while(|word| *word != "--") {
+        match options.last_mut().filter(|_| !word.starts_with('-')) {
+            Some((_, values)) => values.push(word),
+            None => options.push((word.clone(), Vec::new())),
+        }
+    }
+    let (flags, args): (Vec<_>, Vec<_>) = options.into_iter().partition(|(_, values)| values.is_empty());
+    let argument = |(name, values): (String, Vec<&str>)| Argument { name, value: Some(values.join(" ")) };
+    (flags.into_iter().map(|(name, _)| name).collect(), args.into_iter().map(argument).collect())
 }

@@ -281,7 +281,7 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn target() -> Target {
-    Target { architecture: "gfx942".to_owned(), program: Vec::new() }
+    Target { architecture: "gfx942".to_owned(), ..Target::default() }
 }
 
 #[test]

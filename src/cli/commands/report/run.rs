@@ -130,6 +130,7 @@ fn one(
     }
     let mut options = arguments.document.options(registry, &output, format)?;
     options.prompt.clone_from(&arguments.prompt);
+    options.rocm = arguments.input.rocm_version();
     options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
