@@ -15,6 +15,7 @@ struct Form {
     renamed: Vec<RenamedForm>,
     apart: Vec<ApartForm>,
     without_accumulation: Vec<WithoutForm>,
+    unknown: Vec<UnknownForm>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,14 +62,26 @@ struct WithoutForm {
     _source: String,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnknownForm {
+    names: Vec<String>,
+    reason: String,
+}
+
 /// Why a counter has no place in a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BlockError {
     /// Nobody wrote down what its blocks can count.
     #[error(
-        "how many counters the blocks of {architecture} have room for is not known, only of {known}; give them with --block-limit"
+        "how many counters the blocks of {architecture} have room for is not known{reason}, only of {known}; give them with --block-limit"
     )]
-    Architecture { architecture: String, known: String },
+    Architecture {
+        architecture: String,
+        known: String,
+        /// Why it is not, in parentheses.
+        reason: String,
+    },
     /// A name without a block.
     #[error("{counter} belongs to no known block; give the room of its block as --block-limit {block}=N")]
     NoBlock {
@@ -99,6 +112,12 @@ impl CounterBlocks {
         self.0.architecture.iter().flat_map(|one| &one.names).map(String::as_str)
     }
 
+    /// Why the blocks of an architecture are not known, if that is written down.
+    pub(crate) fn unknown(&self, architecture: &str) -> Option<&str> {
+        let is_named = |one: &&UnknownForm| one.names.iter().any(|name| name == architecture);
+        self.0.unknown.iter().find(is_named).map(|one| one.reason.as_str())
+    }
+
     /// The blocks of an architecture. `limits` are a user's own, which come first and may name blocks of their own.
     ///
     /// # Errors
@@ -111,9 +130,11 @@ impl CounterBlocks {
         let find = |name: &str| self.0.architecture.iter().find(|one| one.names.iter().any(|known| known == name));
         let found = find(architecture);
         if found.is_none() && limits.is_empty() {
+            let reason = self.unknown(architecture).map(|reason| format!(" ({reason})"));
             return Err(BlockError::Architecture {
                 architecture: architecture.to_owned(),
                 known: self.architectures().collect::<Vec<_>>().join(", "),
+                reason: reason.unwrap_or_default(),
             });
         }
         let others = found.and_then(|one| one.others.as_deref()).and_then(find);

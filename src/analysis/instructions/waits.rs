@@ -310,6 +310,16 @@ mod tests {
     }
 
     const LOAD: &str = "global_load_dword v0, v1, s[0:1]";
+
+    #[test]
+    fn waits_for_copies_that_pass_no_registers() {
+        let copy = "global_load_async_to_lds_b128 v0, v[2:3], off";
+        let tile = "tensor_load_to_lds s[0:3], s[4:11]";
+        let load = "global_load_b128 v[0:3], v[4:5], off";
+        let found = waits(&[copy, load, tile, "s_wait_asynccnt 0x0", "s_wait_tensorcnt 0x0", "s_wait_loadcnt 0x0"]);
+        assert_eq!(found, ["3 asynccnt 0", "4 tensorcnt 2", "5 loadcnt 1"]);
+        assert_eq!(waits(&[copy, copy, "s_wait_asynccnt 0x1"]), ["2 asynccnt any_order"]);
+    }
     const STORE: &str = "global_store_dword v0, v1, s[0:1]";
     const DS: &str = "ds_read_b32 v0, v1";
     const SCALAR: &str = "s_load_dword s0, s[0:1], 0x0";
