@@ -18,7 +18,7 @@ use super::{counters, dispatches, regions};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::{TableBuilder, is_left_out};
 use crate::input::recognition::format::{Opened, ProcessInput};
-use crate::schema::anomaly::Damage;
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
@@ -54,6 +54,12 @@ pub(crate) fn find(workload: &Workload) -> Result<Opened> {
             let detail = "no sysinfo.csv next to the counters; the device specs are unknown".to_owned();
             notes.push(note("missing_system", "agents", 1, &workload.shown, detail));
         }
+    }
+    if let Some(reason) = system.impossible_partition() {
+        let detail =
+            format!("sysinfo.csv states partition modes that cannot be: {reason}; peaks of its memory may be wrong");
+        let note = note("impossible_partition", "agents", 1, &workload.shown, detail);
+        notes.push(Anomaly { severity: Severity::Warning, ..note });
     }
     let hostname = system.text("hostname");
     let facts = ProcessFacts {

@@ -109,6 +109,13 @@ impl System {
         }
     }
 
+    /// Why the recorded partition modes cannot be those of the GPU, if so.
+    pub(crate) fn impossible_partition(&self) -> Option<String> {
+        let mode = |name: &str| self.text(name).unwrap_or_default();
+        let (compute, memory) = (mode("compute_partition"), mode("memory_partition"));
+        Catalog::builtin().impossible_partition(&self.gpu(0), &compute, &memory)
+    }
+
     /// Memory channels that an agent reaches. Where the memory is divided (`NPS2` to `NPS8`), these are those of one part. Versions of
     /// rocprofiler-compute divide for some modes only, so that all channels may be recorded for a part.
     fn memory_channels(&self) -> Option<i64> {

@@ -42,7 +42,31 @@ struct Product {
     name: String,
     architecture: String,
     pci_ids: Vec<i64>,
+    partitions: Option<Partitions>,
+    /// Figures that are known to be unknown.
+    #[serde(default, rename = "lacks")]
+    _lacks: Vec<String>,
     figures: Figures,
+}
+
+/// Modes that divide a GPU.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Partitions {
+    compute: Vec<String>,
+    memory: Vec<String>,
+    /// Name of the source.
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unknown {
+    #[serde(rename = "names")]
+    _names: Vec<String>,
+    #[serde(rename = "reason")]
+    _reason: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,6 +75,8 @@ struct File {
     source: BTreeMap<String, Source>,
     architecture: Vec<Architecture>,
     product: Vec<Product>,
+    #[serde(rename = "unknown")]
+    _unknown: Vec<Unknown>,
 }
 
 /// A listed figure.
@@ -160,6 +186,32 @@ impl Catalog {
     }
 }
 
+/// Modes that divide XCDs, with how many parts of the memory each goes with.
+const MOST_MEMORY_PARTS: [(&str, u32); 2] = [("SPX", 1), ("DPX", 2)];
+
+impl Catalog {
+    /// Why the recorded modes of a GPU cannot be, if its product is known to have partitions and lacks one of them, or if the modes
+    /// exclude each other. What is recorded as no mode, such as `N/A`, is none.
+    pub(crate) fn impossible_partition(&self, agent: &AgentFacts, compute: &str, memory: &str) -> Option<String> {
+        let (listed, _) = self.product(agent)?;
+        let (_, product) = self.products.iter().find(|(known, _)| known.name == listed.name)?;
+        let modes = product.partitions.as_ref()?;
+        let (compute, memory) = (compute.trim().to_ascii_uppercase(), memory.trim().to_ascii_uppercase());
+        let is_compute = compute.len() == 3 && compute.ends_with("PX");
+        let parts: Option<u32> = memory.strip_prefix("NPS").and_then(|parts| parts.parse().ok());
+        let name = listed.name;
+        if is_compute && !modes.compute.contains(&compute) {
+            return Some(format!("{name} has no mode {compute}, only {}", modes.compute.join(", ")));
+        }
+        if parts.is_some() && !modes.memory.contains(&memory) {
+            return Some(format!("{name} has no mode {memory}, only {}", modes.memory.join(", ")));
+        }
+        let most = MOST_MEMORY_PARTS.iter().find(|(mode, _)| is_compute && *mode == compute)?.1;
+        let parts = parts.filter(|parts| *parts > most)?;
+        Some(format!("{compute} goes with no more than NPS{most}, not with NPS{parts}"))
+    }
+}
+
 /// The LLVM target without the features that may follow it, as in `gfx942:sramecc+:xnack-`.
 pub(crate) fn target(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
@@ -201,12 +253,25 @@ mod tests {
         let targets: BTreeSet<&str> = file.architecture.iter().map(|known| known.name.as_str()).collect();
         assert_eq!(
             targets.into_iter().collect::<Vec<_>>(),
-            ["gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"]
+            [
+                "gfx1150", "gfx1151", "gfx1152", "gfx1153", "gfx1200", "gfx1201", "gfx1250", "gfx908", "gfx90a",
+                "gfx940", "gfx941", "gfx942", "gfx950"
+            ]
         );
         let mut ids = BTreeSet::new();
         for product in &file.product {
             assert!(file.architecture.iter().any(|known| known.name == product.architecture), "{}", product.name);
             assert!(product.pci_ids.iter().all(|id| ids.insert(*id)), "{}: a PCI id of another", product.name);
+            // Figures are there, or said to be unknown.
+            let has = |name: &str| product.figures.values().any(|entries| entries.contains_key(name));
+            for figure in ["num_cu", "hbm_peak_gbps", "tflops"] {
+                let is_lacking = product._lacks.iter().any(|lacking| lacking == figure);
+                assert!(has(figure) != is_lacking, "{}: {figure}", product.name);
+            }
+            if let Some(modes) = &product.partitions {
+                assert!(file.source.contains_key(&modes._source), "{}", product.name);
+                assert!(modes.compute.contains(&"SPX".to_owned()) && modes.memory.contains(&"NPS1".to_owned()));
+            }
         }
         let figures = file.product.iter().map(|known| (&known.name, &known.figures));
         for (name, figures) in figures.chain(file.architecture.iter().map(|known| (&known.name, &known.figures))) {
@@ -267,6 +332,59 @@ mod tests {
             Some(("MI250", MatchedBy::PciId(0x740c)))
         );
         assert_eq!(find("gfx90a", None, Some(0x74a1)), None, "of another architecture");
-        assert_eq!(find("gfx1250", Some("AMD Radeon Graphics"), Some(30145)), None);
+        assert_eq!(
+            find("gfx1250", Some("AMD Radeon Graphics"), Some(30145)),
+            Some(("MI455X", MatchedBy::PciId(0x75c1)))
+        );
+        assert_eq!(find("gfx1250", Some("AMD Radeon Graphics"), Some(1)), None);
+        for (architecture, id, name) in [
+            ("gfx950", 0x75a8, "MI350P"),
+            ("gfx950", 0x75a2, "MI358"),
+            ("gfx942", 0x74a9, "MI300XHF"),
+            ("gfx942", 0x74a8, "MI308XHF"),
+            ("gfx1151", 0x1586, "RDNA35_HALO"),
+            ("gfx1150", 0x150e, "RDNA35_POINT_1"),
+            ("gfx1152", 0x1114, "RDNA35_POINT_2"),
+        ] {
+            assert_eq!(find(architecture, None, Some(id)), Some((name, MatchedBy::PciId(id))));
+        }
+    }
+
+    #[test]
+    fn partition_modes_are_those_of_the_product() {
+        let refused = |architecture: &str, id: i64, compute: &str, memory: &str| {
+            let agent = AgentFacts { name: architecture.to_owned(), pci_device_id: Some(id), ..AgentFacts::default() };
+            Catalog::builtin().impossible_partition(&agent, compute, memory)
+        };
+        for (architecture, id, compute, memory) in [
+            ("gfx942", 0x74a1, "SPX", "NPS1"),
+            ("gfx942", 0x74a1, "cpx", "nps4"),
+            ("gfx942", 0x74a1, "CPX", "NPS1"),
+            ("gfx942", 0x74a1, "DPX", "NPS2"),
+            ("gfx942", 0x74a1, "QPX", "NPS4"),
+            ("gfx942", 0x74a0, "TPX", "NPS4"),
+            ("gfx942", 0x74a2, "CPX", "NPS4"),
+            ("gfx950", 0x75a0, "DPX", "NPS2"),
+            ("gfx950", 0x75a8, "DPX", "NPS1"),
+            ("gfx1250", 0x75c1, "QPX", "NPS1"),
+            // Nothing is recorded, or nothing is known.
+            ("gfx942", 0x74a1, "N/A", "N/A"),
+            ("gfx942", 0x74a1, "", ""),
+            ("gfx90a", 0x7408, "SPX", "NPS4"),
+            ("gfx1151", 0x1586, "SPX", "NPS8"),
+            ("gfx942", 0x1, "TPX", "NPS8"),
+        ] {
+            assert_eq!(refused(architecture, id, compute, memory), None, "{architecture} {compute} {memory}");
+        }
+        for (architecture, id, compute, memory, reason) in [
+            ("gfx942", 0x74a1, "TPX", "NPS1", "MI300X has no mode TPX, only SPX, DPX, QPX, CPX"),
+            ("gfx942", 0x74a1, "CPX", "NPS8", "MI300X has no mode NPS8, only NPS1, NPS2, NPS4"),
+            ("gfx942", 0x74a0, "DPX", "NPS1", "MI300A has no mode DPX, only SPX, TPX, CPX"),
+            ("gfx950", 0x75a8, "CPX", "NPS4", "MI350P has no mode NPS4, only NPS1"),
+            ("gfx942", 0x74a1, "SPX", "NPS4", "SPX goes with no more than NPS1, not with NPS4"),
+            ("gfx942", 0x74a1, "DPX", "NPS4", "DPX goes with no more than NPS2, not with NPS4"),
+        ] {
+            assert_eq!(refused(architecture, id, compute, memory).as_deref(), Some(reason));
+        }
     }
 }

@@ -15,6 +15,7 @@ pub(crate) fn choose(resolver: &mut Resolver<'_>) {
     let whole = resolver.share.is_whole();
     let channels = [
         resolver.recorded(agent.hbm_channels, "hbm_channels"),
+        resolver.product_whole("hbm_channels"),
         resolver.architecture("hbm_channels").filter(|_| whole),
     ];
     resolver.choose("hbm_channels", "count", channels);
