@@ -103,4 +103,59 @@ mod tests {
         assert_eq!(first_release("rocpd", "3.0.2"), Some(RocmVersion::new(10, 0)));
         assert_eq!(first_release("rocpd", "9"), None);
     }
+
+    /// Whole texts of tables that are LLVM names of architectures.
+    fn architectures(value: &toml::Value, into: &mut BTreeSet<String>) {
+        match value {
+            toml::Value::String(text) => {
+                let is_name = text.strip_prefix("gfx").is_some_and(|rest| {
+                    let is_plain = |part: &str| !part.is_empty() && part.chars().all(|one| one.is_ascii_hexdigit());
+                    is_plain(rest) || rest.strip_suffix("-generic").is_some_and(|rest| rest.split('-').all(is_plain))
+                });
+                if is_name {
+                    into.insert(text.clone());
+                }
+            }
+            toml::Value::Array(values) => values.iter().for_each(|value| architectures(value, into)),
+            toml::Value::Table(table) => table.values().for_each(|value| architectures(value, into)),
+            _ => {}
+        }
+    }
+
+    fn tables(directory: &Path, into: &mut Vec<toml::Value>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                tables(&path, into);
+            } else if path.extension().is_some_and(|extension| extension == "toml") {
+                into.push(std::fs::read_to_string(&path).unwrap().parse::<toml::Table>().unwrap().into());
+            }
+        }
+    }
+
+    /// Architectures of a table, by the names in the entries of these kinds.
+    fn named(text: &str, kinds: [&str; 2]) -> BTreeSet<String> {
+        let table: toml::Table = text.parse().unwrap();
+        let mut names = BTreeSet::new();
+        for entry in kinds.iter().flat_map(|kind| table[*kind].as_array().unwrap()) {
+            for key in ["name", "names"] {
+                entry.get(key).iter().for_each(|value| architectures(value, &mut names));
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn every_architecture_has_figures_and_blocks_or_is_said_to_be_unknown() {
+        let share = Path::new(env!("CARGO_MANIFEST_DIR")).join("share");
+        let mut all = Vec::new();
+        tables(&share, &mut all);
+        let mut mentioned = BTreeSet::new();
+        all.iter().for_each(|table| architectures(table, &mut mentioned));
+        assert!(mentioned.len() > 30 && mentioned.contains("gfx1250"), "{mentioned:?}");
+        let figures = named(include_str!("../../share/gpus.toml"), ["architecture", "unknown"]);
+        assert_eq!(mentioned.difference(&figures).collect::<Vec<_>>(), [""; 0], "gpus.toml");
+        let blocks = named(include_str!("../../share/counter_blocks.toml"), ["architecture", "unknown"]);
+        assert_eq!(mentioned.difference(&blocks).collect::<Vec<_>>(), [""; 0], "counter_blocks.toml");
+    }
 }

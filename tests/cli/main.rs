@@ -104,6 +104,7 @@ mod replays;
 mod report;
 mod resume;
 mod rocinsight;
+mod rocm_version;
 mod rocpd_names;
 mod rocprof_compute;
 mod rocprof_compute_passes;

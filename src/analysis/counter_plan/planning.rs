@@ -10,6 +10,7 @@ use super::profiler_flags::check_command_for;
 use super::profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command};
 use super::rocm_version::RocmVersion;
 use super::tool_flags::spelled;
+use crate::analysis::hardware::counter_faults::counter_faults;
 use crate::analysis::hardware::devices::Catalog;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
@@ -70,12 +71,20 @@ pub(crate) fn planned(request: &PlanRequest) -> Result<Plan, String> {
         let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(str::to_owned).collect();
         resolver.add_all(&names).map_err(|error| error.to_string())?;
     }
-    let resolved = resolver.finish();
+    let mut resolved = resolver.finish();
     let accumulated = &request.definitions.accumulated;
     let items = items(&resolved, &blocks, accumulated, request.accumulations, request.by_name);
     let items = items.map_err(|error| error.to_string())?;
     if items.is_empty() {
         return Err("nothing that was asked for needs counters".to_owned());
+    }
+    for fault in counter_faults(&architecture, request.rocm) {
+        let names = items.iter().flat_map(|item| &item.names).filter(|name| fault.is_of(name));
+        let named: BTreeSet<&str> = names.map(String::as_str).collect();
+        if !named.is_empty() {
+            let named = named.into_iter().collect::<Vec<&str>>().join(", ");
+            resolved.notes.insert(format!("{named}: {}", fault.says));
+        }
     }
     let together: Vec<BTreeSet<String>> = resolved.of.values().map(Needs::all).collect();
     let passes = plan(&items, &blocks.limits, &together).map_err(|error| error.to_string())?;

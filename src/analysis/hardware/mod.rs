@@ -1,5 +1,6 @@
 //! GPUs and their limits: figures, occupancy, metrics over counters.
 
+pub(crate) mod counter_faults;
 pub(crate) mod devices;
 pub(crate) mod implausible;
 pub(crate) mod metrics;

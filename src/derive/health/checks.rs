@@ -124,6 +124,7 @@ impl<'a> Checks<'a> {
                 found.extend(clock::check_backward(frame)?);
             }
             "counters" => {
+                found.extend(super::counter_faults::check(frame, &process.facts)?);
                 found.extend(counter_gaps::check(frame)?);
                 found.extend(dead_counters::check(frame)?);
             }

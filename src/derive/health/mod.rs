@@ -4,6 +4,7 @@ pub(crate) mod anomalies;
 mod checks;
 mod clock;
 mod correlation;
+mod counter_faults;
 mod counter_gaps;
 mod dead_counters;
 mod lost_kernels;

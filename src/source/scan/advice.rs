@@ -245,7 +245,7 @@ pub(crate) fn recommendations(facts: &Facts, counters: &[String], target: &Targe
 mod tests {
     use super::super::patterns::Patterns;
     use super::*;
-    use crate::analysis::counter_plan::{check, words};
+    use crate::analysis::counter_plan::{check_for, words};
 
     #[test]
     fn the_table_is_read_and_names_roles_that_exist() {
@@ -275,9 +275,18 @@ mod tests {
         let roles = Patterns::builtin().all().iter().flat_map(|pattern| pattern.roles.clone());
         let every: BTreeMap<String, usize> = roles.map(|role| (role, 1)).collect();
         let mut tools = BTreeSet::new();
-        for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1151"] {
-            let target =
-                Target { architecture: architecture.to_owned(), program: vec!["./it's".to_owned(), "$x".to_owned()] };
+        for (architecture, release) in [
+            ("gfx908", None),
+            ("gfx90a", Some("6.4")),
+            ("gfx942", Some("7.2")),
+            ("gfx950", Some("10.0")),
+            ("gfx1151", Some("10.2")),
+        ] {
+            let target = Target {
+                architecture: architecture.to_owned(),
+                program: vec!["./it's".to_owned(), "$x".to_owned()],
+                rocm: release.map(|release| release.parse().unwrap()),
+            };
             for model in ["HIP", "PyTorch_HIP", "CUDA"] {
                 let mut without = every.clone();
                 for roles in [&[][..], &["async_copy", "marker_begin"], &["loop_device_sync"]] {
@@ -285,7 +294,8 @@ mod tests {
                     let facts = Facts { roles: without.clone(), model: model.to_owned() };
                     for advice in recommendations(&facts, &counters(&facts), &target) {
                         for command in advice.commands {
-                            assert_eq!(check(&words(&command.full_command).unwrap()), [], "{}", command.full_command);
+                            let line = &command.full_command;
+                            assert_eq!(check_for(&words(line).unwrap(), target.rocm), [], "{line}");
                             tools.insert(command.tool);
                         }
                     }
