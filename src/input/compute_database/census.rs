@@ -28,11 +28,16 @@ pub(crate) fn named(store: &Store, container: &Container, owners: &[Owner]) -> R
             add(named);
         }
     };
-    let rows = read_all(store, container, "dispatch", &[integer("kernel_uuid"), integer("gpu_id")])?;
-    let pairs: BTreeSet<(Option<i64>, Option<i64>)> =
-        rows.integers("kernel_uuid").iter().zip(rows.integers("gpu_id").iter()).collect();
-    for (kernel, gpu) in pairs {
-        place(OwnedBy::Kernel, kernel, &mut |named| named.gpus.extend(gpu));
+    let wanted = ["kernel_uuid", "gpu_id", "pid"].map(integer);
+    let rows = read_all(store, container, "dispatch", &wanted)?;
+    let [kernels, gpus, pids] = wanted.map(|wanted| rows.integers(wanted.name));
+    let named_by: BTreeSet<(Option<i64>, Option<i64>, Option<i64>)> =
+        kernels.iter().zip(gpus.iter()).zip(pids.iter()).map(|((kernel, gpu), pid)| (kernel, gpu, pid)).collect();
+    for (kernel, gpu, pid) in named_by {
+        place(OwnedBy::Kernel, kernel, &mut |named| {
+            named.gpus.extend(gpu);
+            named.pids.extend(pid);
+        });
     }
     let rows = read_all(store, container, "code_object_store", &[integer("workload_id"), integer("pid")])?;
     for (workload, pid) in rows.integers("workload_id").iter().zip(rows.integers("pid").iter()) {

@@ -5,103 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rusqlite::Connection;
 
+use super::tables::{Expected, FORMER_NAMES, Known, TABLES};
 use crate::input::common::sqlite::{TableShape, declarations, shape};
 
 /// What the names of all tables begin with.
 pub(crate) const PREFIX: &str = "compute_";
-
-/// Tables of schemas 2.0.0 and 1.3 without [`PREFIX`], with their keys and other columns.
-const TABLES: &[(&str, &str, &[&str])] = &[
-    (
-        "workload",
-        "workload_id",
-        &["name", "sub_name", "sys_info_extdata", "roofline_bench_extdata", "profiling_config_extdata"],
-    ),
-    (
-        "metric_definition",
-        "metric_uuid",
-        &["workload_id", "name", "metric_id", "description", "table_name", "sub_table_name", "unit"],
-    ),
-    ("kernel", "kernel_uuid", &["workload_id", "kernel_name"]),
-    ("dispatch", "dispatch_uuid", &["kernel_uuid", "dispatch_id", "gpu_id", "start_timestamp", "end_timestamp"]),
-    (
-        "kernel_roofline_data",
-        "roofline_uuid",
-        &[
-            "kernel_uuid",
-            "total_flops",
-            "l0_cache_data",
-            "l1_cache_data",
-            "l2_cache_data",
-            "hbm_cache_data",
-            "lds_cache_data",
-        ],
-    ),
-    (
-        "workload_roofline_data",
-        "roofline_uuid",
-        &[
-            "workload_id",
-            "total_flops",
-            "l0_cache_data",
-            "l1_cache_data",
-            "l2_cache_data",
-            "hbm_cache_data",
-            "lds_cache_data",
-        ],
-    ),
-    ("kernel_metric_value", "value_uuid", &["metric_uuid", "kernel_uuid", "value_name", "value"]),
-    ("workload_metric_value", "value_uuid", &["metric_uuid", "workload_id", "value_name", "value"]),
-    ("code_object_store", "code_object_uuid", &["workload_id", "pid", "code_object_id", "load_base"]),
-    (
-        "instruction_line",
-        "instruction_uuid",
-        &["code_object_uuid", "kernel_uuid", "code_object_offset", "comment", "instruction"],
-    ),
-    ("pc_sample_state", "pc_sample_state_uuid", &["instruction_uuid", "total_count", "issue_count", "stall_count"]),
-    ("pc_sample_stall_reason_type", "pc_sample_stall_reason_type_uuid", &["text"]),
-    (
-        "pc_sample_stall_reason",
-        "pc_sample_stall_reason_uuid",
-        &["pc_sample_state_uuid", "pc_sample_stall_reason_type_uuid", "count"],
-    ),
-    ("instruction_sample_type", "instruction_sample_type_uuid", &["text"]),
-    (
-        "instruction_sample",
-        "instruction_sample_uuid",
-        &["pc_sample_state_uuid", "instruction_sample_type_uuid", "count"],
-    ),
-    (
-        OLD_SAMPLES,
-        "pc_sampling_uuid",
-        &["kernel_uuid", "source", "instruction", "count", "offset", "count_issue", "count_stall", "stall_reason"],
-    ),
-    ("metadata", "id", &["compute_version", "git_version", "schema_version"]),
-];
-
-/// The table of PC samples of schema 1.3, and those that schema 2 has for them.
-const OLD_SAMPLES: &str = "pcsampling";
-const SAMPLES: [&str; 7] = [
-    "code_object_store",
-    "instruction_line",
-    "pc_sample_state",
-    "pc_sample_stall_reason_type",
-    "pc_sample_stall_reason",
-    "instruction_sample_type",
-    "instruction_sample",
-];
-
-/// Tables to whose keys nothing refers, so that any key will do.
-const COUNTED: [&str; 8] = [
-    OLD_SAMPLES,
-    "dispatch",
-    "kernel_roofline_data",
-    "workload_roofline_data",
-    "kernel_metric_value",
-    "workload_metric_value",
-    "pc_sample_stall_reason",
-    "instruction_sample",
-];
 
 /// A table that is there.
 #[derive(Clone, Debug)]
@@ -131,28 +39,45 @@ impl Container {
     /// When the list cannot be read.
     pub(crate) fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self::default();
-        for (name, sql) in declarations(connection)? {
-            let base = name.strip_prefix(PREFIX);
-            let known = base.and_then(|base| TABLES.iter().find(|(known, ..)| *known == base));
-            match known {
-                Some((base, key, columns)) => {
-                    let shape = shape(connection, &name)?;
-                    let is_known = |column: &str| column == *key || columns.contains(&column);
-                    let unknown = shape.columns.keys().filter(|column| !is_known(column));
-                    container.unknown_columns.extend(unknown.map(|column| format!("{name}.{column}")));
-                    let is_counted = COUNTED.contains(base) && !sql.to_uppercase().contains("WITHOUT ROWID");
-                    let key = if shape.has(key) && !is_counted { key } else { "rowid" };
-                    container.tables.insert(base, KnownTable { shape, key });
+        let declared = declarations(connection)?;
+        for (name, sql) in &declared {
+            let Some(known) = name.strip_prefix(PREFIX).and_then(known) else {
+                if !name.starts_with("sqlite_") {
+                    container.unknown_tables.push(name.clone());
                 }
-                None if name.starts_with("sqlite_") => {}
-                None => container.unknown_tables.push(name),
+                continue;
+            };
+            // A table under its former name is not read next to the one that took its place.
+            let is_former = name.strip_prefix(PREFIX) != Some(known.name);
+            if is_former && declared.iter().any(|(name, _)| name.strip_prefix(PREFIX) == Some(known.name)) {
+                container.unknown_tables.push(name.clone());
+                continue;
             }
+            let shape = shape(connection, name)?;
+            let is_known = |column: &str| column == known.key || known.columns.contains(&column);
+            let unknown = shape.columns.keys().filter(|column| !is_known(column));
+            container.unknown_columns.extend(unknown.map(|column| format!("{name}.{column}")));
+            let has_row_ids = !sql.to_uppercase().contains("WITHOUT ROWID");
+            let is_keyed = shape.has(known.key) && (known.is_referred_to || !has_row_ids);
+            container.tables.insert(known.name, KnownTable { shape, key: if is_keyed { known.key } else { "rowid" } });
         }
-        let is_old = container.tables.contains_key(OLD_SAMPLES);
-        let is_expected = |base: &str| if is_old { !SAMPLES.contains(&base) } else { base != OLD_SAMPLES };
-        let missing = TABLES.iter().filter(|(base, ..)| is_expected(base) && !container.tables.contains_key(base));
-        container.missing_tables = missing.map(|(base, ..)| format!("{PREFIX}{base}")).collect();
+        let missing = TABLES.iter().filter(|known| !container.has(known.name) && container.expects(known));
+        container.missing_tables = missing.map(|known| format!("{PREFIX}{}", known.name)).collect();
         Ok(container)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.tables.contains_key(name)
+    }
+
+    fn expects(&self, known: &Known) -> bool {
+        match known.expected {
+            Expected::Always => true,
+            Expected::Never => false,
+            Expected::UnlessAny(others) => !others.iter().any(|other| self.has(other)),
+            Expected::IfAny(others) => others.iter().any(|other| self.has(other)),
+            Expected::IfColumn(table, column) => self.table(table).is_some_and(|table| table.shape.has(column)),
+        }
     }
 
     /// The table of a name without [`PREFIX`], if there is one.
@@ -164,4 +89,10 @@ impl Container {
     pub(crate) fn tables(&self) -> impl Iterator<Item = &KnownTable> {
         self.tables.values()
     }
+}
+
+/// The table of a name without [`PREFIX`], which may be its former one.
+fn known(name: &str) -> Option<&'static Known> {
+    let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, now)| now);
+    TABLES.iter().find(|known| known.name == name)
 }

@@ -30,12 +30,19 @@ impl Format for ComputeDatabase {
             Err(error) => return Some(damaged_database(&database.file, &error).into()),
         };
         let version = Version::read(&connection);
-        if let Some(reason) = version.refusal() {
-            return Some(UnreadContent::new(SkipReason::Other, reason).into());
-        }
         if version.schema.is_none() && !is_of_schema {
             let reason = "an analysis database of rocprofiler-compute of an unknown schema; analyze the workload again, or \
                           name its folder";
+            return Some(UnreadContent::new(SkipReason::Other, reason).into());
+        }
+        if let Some(schema) =
+            version.schema.as_deref().filter(|_| missing.len() == TABLES.len() && version.is_unknown())
+        {
+            let reason = format!(
+                "an analysis database of rocprofiler-compute of schema {schema}, without the tables {}; name the workload folder \
+                 that it was made from",
+                missing.join(" and ")
+            );
             return Some(UnreadContent::new(SkipReason::Other, reason).into());
         }
         if missing.len() == TABLES.len() {

@@ -35,7 +35,7 @@ pub(crate) fn notes(capture: &Capture, version: &Version, shown: &str) -> Vec<An
     let missing = &container.missing_tables;
     let is_needed = missing.iter().any(|name| NEEDED.contains(&name.as_str()));
     let severity = if is_needed { Severity::Warning } else { Severity::Info };
-    let detail = format!("the database lacks tables of schema 2.0.0: {}", missing.join(", "));
+    let detail = format!("the database lacks tables: {}", missing.join(", "));
     note("missing_table", severity, missing.len(), detail);
     if let Some(detail) = version.warning() {
         note("unknown_version", Severity::Warning, 1, detail);

@@ -7,16 +7,21 @@ use serde_json::Value;
 use super::owner::OwnedBy;
 use super::reading::Reading;
 use super::recorded::{Metric, Recorded};
+use super::rooflines_of_kernels;
 use crate::input::common::sqlite::real;
 
-/// Columns of both tables of points, with their units.
-const POINTS: [(&str, &str); 6] = [
+/// Columns of both tables of points, with their units; the last four are those of schema 3.
+const POINTS: [(&str, &str); 10] = [
     ("total_flops", "GFLOP/s"),
     ("l0_cache_data", "FLOP/byte"),
     ("l1_cache_data", "FLOP/byte"),
     ("l2_cache_data", "FLOP/byte"),
     ("hbm_cache_data", "FLOP/byte"),
     ("lds_cache_data", "FLOP/byte"),
+    ("kernel_rank", "count"),
+    ("dispatch_count", "count"),
+    ("total_duration_ns", "ns"),
+    ("percent_runtime", "percent"),
 ];
 const TABLE: &str = "Roofline";
 const VALUE: &str = "Value";
@@ -43,14 +48,19 @@ pub(crate) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result
             recorded.add(None, Some(metric), Some(VALUE), point);
         }
     }
-    for (name, value) in ceilings(reading.workload.ceilings.as_deref()) {
+    let measured = rooflines_of_kernels::read_ceilings(reading, recorded)?;
+    // Schema 3 has these in tables too.
+    for (name, value) in
+        ceilings(reading.workload.ceilings.as_deref()).into_iter().filter(|(name, _)| !measured.contains(name))
+    {
         let metric = recorded.add_metric(metric("roofline_ceiling", &name, "Measured ceilings", None));
         recorded.add(None, Some(metric), Some("Peak"), value);
     }
-    Ok(())
+    rooflines_of_kernels::read(reading, recorded)
 }
 
-fn metric(kind: &str, name: &str, sub_table: &str, unit: Option<&str>) -> Metric {
+/// A metric of the roofline.
+pub(super) fn metric(kind: &str, name: &str, sub_table: &str, unit: Option<&str>) -> Metric {
     Metric {
         id: Some(format!("{kind}.{name}")),
         name: Some(name.to_owned()),

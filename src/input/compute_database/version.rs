@@ -4,12 +4,8 @@ use rusqlite::Connection;
 
 use crate::input::common::sqlite::printed;
 
-/// The schema whose tables this reader knows.
-const KNOWN_MAJOR: u32 = 2;
-/// The first of the schemas before it with the same tables, but for PC samples: rocprofiler-compute 3.5 to 3.8.
-const OLDEST: (u32, u32) = (1, 3);
-/// Schemas of which every table and column is known.
-const KNOWN_PREFIXES: [&str; 2] = ["2.0.", "1.3."];
+/// Schemas of which every table and column is known. All others are read by what they have of these.
+const KNOWN_PREFIXES: [&str; 7] = ["1.3.", "1.4.", "2.0.", "2.1.", "2.2.", "2.3.", "3.0."];
 /// How this program names itself where rocprofiler-compute writes its version.
 const OWN_NAME: &str = "wavesieve ";
 
@@ -33,29 +29,20 @@ impl Version {
         Self { schema: stated(schema), program: stated(program) }
     }
 
-    /// Why the file is not read, if it states another schema. What is no number states none.
-    pub(crate) fn refusal(&self) -> Option<String> {
-        let schema = self.schema.as_deref()?;
-        let mut parts = schema.split('.').map(|part| part.parse::<u32>().ok());
-        let major = parts.next()??;
-        let minor = parts.next().flatten().unwrap_or(0);
-        let is_older = major == OLDEST.0 && minor >= OLDEST.1;
-        (major != KNOWN_MAJOR && !is_older).then(|| {
-            format!(
-                "a rocprofiler-compute analysis database of schema {schema}, but only schema 2 and 1.3 are read; name the workload \
-                 folder that it was made from, or analyze that again with a rocprof-compute that writes schema 2"
-            )
-        })
+    /// Whether not all tables and columns of the schema are known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        let is_known = |schema: &str| schema == "2" || KNOWN_PREFIXES.iter().any(|known| schema.starts_with(known));
+        !self.schema.as_deref().is_some_and(is_known)
     }
 
     /// What to report if not all of the schema is known.
     pub(crate) fn warning(&self) -> Option<String> {
         match self.schema.as_deref() {
-            Some(schema) if KNOWN_PREFIXES.iter().any(|known| schema.starts_with(known)) || schema == "2" => None,
-            Some(schema) => {
-                Some(format!("the file states schema {schema}; it was read as 2.0.0, further columns were ignored"))
-            }
-            None => Some("the file states no schema; it was read as 2.0.0, further columns were ignored".to_owned()),
+            Some(_) if !self.is_unknown() => None,
+            Some(schema) => Some(format!(
+                "the file states schema {schema}, which is not known; it was read by the tables and columns that are known"
+            )),
+            None => Some("the file states no schema; it was read by the tables and columns that are known".to_owned()),
         }
     }
 
@@ -74,22 +61,24 @@ mod tests {
     }
 
     #[test]
-    fn other_schemas_are_refused_and_newer_ones_reported() {
-        for (schema, is_refused, is_reported) in [
-            ("2.0.0", false, false),
-            ("2.0.7", false, false),
-            ("2.1.0", false, true),
-            ("1.3.0", false, false),
-            ("1.4.0", false, true),
-            ("1.2.0", true, true),
-            ("1", true, true),
-            ("20", true, true),
-            ("text", false, true),
+    fn schemas_that_are_not_known_are_reported() {
+        for (schema, is_reported) in [
+            ("2.0.0", false),
+            ("2.0.7", false),
+            ("2", false),
+            ("2.3.0", false),
+            ("3.0.0", false),
+            ("1.3.0", false),
+            ("1.4.0", false),
+            ("1.2.0", true),
+            ("2.9.0", true),
+            ("3.10.0", true),
+            ("20", true),
+            ("text", true),
         ] {
-            assert_eq!(version(schema).refusal().is_some(), is_refused, "{schema}");
             assert_eq!(version(schema).warning().is_some(), is_reported, "{schema}");
         }
-        assert!(version("1.2.0").refusal().unwrap().contains("schema 1.2.0"));
-        assert!(Version::default().refusal().is_none() && Version::default().warning().is_some());
+        assert!(version("4.1.0").warning().unwrap().contains("schema 4.1.0"));
+        assert!(Version::default().warning().is_some());
     }
 }

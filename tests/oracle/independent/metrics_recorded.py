@@ -11,7 +11,7 @@ from .case import Case
 from .inputs import WRITTEN
 from .sums import first_of_each, ordered
 
-SCHEMA = REPOSITORY / "src" / "export" / "compute_database" / "sql" / "schema.sql"
+SCHEMA = REPOSITORY / "tests" / "cli" / "compute_database" / "schema_2_0.sql"
 ROWS = REPOSITORY / "tests" / "cli" / "compute_database" / "analysis.sql"
 
 
