@@ -298,7 +298,7 @@ fn the_analysis_database_holds_what_the_queries_answer() {
     assert_eq!(one("SELECT COUNT(*) FROM pragma_foreign_key_check"), 0);
     let version: String =
         connection.query_row("SELECT schema_version FROM compute_metadata", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, "2.0.0");
+    assert_eq!(version, "2.3.0");
     let gpu = "SELECT json_extract(sys_info_extdata, '$.gpu_arch') FROM compute_workload";
     let gpu: String = connection.query_row(gpu, [], |row| row.get(0)).unwrap();
     assert_eq!(json!(gpu), records(&["sql", "SELECT name FROM agents", input])[0]["name"]);

@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::kernels::Kernels;
 use super::rows::AnswerRows;
+use super::sources::Sources;
 use crate::engine::run_sql;
 use crate::trace::Trace;
 
@@ -40,23 +41,35 @@ pub(super) fn write_pc_samples(trace: &Trace, connection: &Connection, kernels: 
     let rows = AnswerRows::new(run_sql(trace, include_str!("sql/pc_samples.sql"))?);
     let objects = gathered(&rows, kernels)?;
     let mut insert_object = connection.prepare(include_str!("sql/insert_code_object.sql"))?;
+    let mut insert_symbol = connection.prepare(include_str!("sql/insert_kernel_symbol.sql"))?;
     let mut insert_line = connection.prepare(include_str!("sql/insert_instruction.sql"))?;
     let mut insert_state = connection.prepare(include_str!("sql/insert_state.sql"))?;
     let mut insert_reason = connection.prepare(include_str!("sql/insert_stall_reason.sql"))?;
     let mut insert_type = connection.prepare(include_str!("sql/insert_instruction_sample.sql"))?;
     let counts = || objects.values().flat_map(|object| object.lines.values());
     let reasons = words(counts().flat_map(|counts| counts.reasons.keys()), |id, word| {
-        connection.execute(include_str!("sql/insert_stall_reason_type.sql"), params![id, word])
+        connection.execute(include_str!("sql/insert_stall_reason_lookup.sql"), params![id, word])
     })?;
     let types = words(counts().flat_map(|counts| counts.types.keys()), |id, word| {
-        connection.execute(include_str!("sql/insert_instruction_type.sql"), params![id, word])
+        connection.execute(include_str!("sql/insert_instruction_sample_lookup.sql"), params![id, word])
     })?;
-    let (mut line_id, mut samples) = (0_i64, 0_i64);
+    let mut sources = Sources::new(connection)?;
+    let (mut symbol_id, mut line_id, mut samples) = (0_i64, 0_i64, 0_i64);
     for (object_id, ((rank, pid, code_object_id), object)) in (1_i64..).zip(&objects) {
         insert_object.execute(params![object_id, rank, pid, code_object_id, object.load_base])?;
+        // A symbol for each kernel of the code object.
+        let mut symbols: BTreeMap<Option<i64>, i64> = BTreeMap::new();
         for ((offset, kernel, _), counts) in &object.lines {
+            if !symbols.contains_key(kernel) {
+                symbol_id += 1;
+                insert_symbol.execute(params![symbol_id, object_id, kernel])?;
+                symbols.insert(*kernel, symbol_id);
+            }
             line_id += 1;
-            insert_line.execute(params![line_id, object_id, kernel, offset, counts.comment, counts.instruction])?;
+            insert_line.execute(params![line_id, symbols.get(kernel), offset, counts.instruction])?;
+            if let Some(source) = &counts.comment {
+                sources.write(*rank, line_id, source)?;
+            }
             // Host traps do not state what was issued.
             let issued = (counts.stating > 0).then_some(counts.issued);
             let stalled = issued.map(|issued| counts.stating - issued);

@@ -11,12 +11,13 @@ use super::kernels::Kernels;
 use super::metrics::{write_metrics, write_rooflines};
 use super::pc_samples::write_pc_samples;
 use super::rows::AnswerRows;
+use crate::analysis::kernel_names::base_name;
 use crate::engine::{Registry, run_sql};
 use crate::export::rocpd::OutputDatabase;
 use crate::trace::Trace;
 
 /// The schema that is written.
-const SCHEMA_VERSION: &str = "2.0.0";
+const SCHEMA_VERSION: &str = "2.3.0";
 
 /// Facts about the machine of a workload, called as in `sysinfo.csv`.
 const SYSTEM_TEXTS: [&str; 4] = ["hostname", "command", "gpu_arch", "gpu_model"];
@@ -99,7 +100,7 @@ fn write_dispatches(rows: &AnswerRows, connection: &Connection, kernels: &mut Ke
     for ((((rank, name), id), agent), (start, end)) in keys.zip(ids).zip(agents).zip(starts.into_iter().zip(ends)) {
         let (rank, name) = (rank.unwrap_or_default(), name.unwrap_or_default());
         let kernel = kernels.id(rank, name, |new, name| {
-            insert_kernel.execute(params![new, rank, name])?;
+            insert_kernel.execute(params![new, rank, name, base_name(name)])?;
             Ok(())
         })?;
         let mut id = id.unwrap_or(next);

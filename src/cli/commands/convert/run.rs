@@ -93,7 +93,7 @@ enum ConvertFormat {
     ChromeJson,
     /// The CSV files of rocprofv3 or of `rocpd convert`
     Rocprofv3Csv,
-    /// The analysis database of rocprofiler-compute, schema 2.0.0: dispatches, metrics, rooflines and counts of PC samples
+    /// The analysis database of rocprofiler-compute, schema 2.3.0: dispatches, metrics, rooflines and counts of PC samples
     RocprofComputeDb,
 }
 

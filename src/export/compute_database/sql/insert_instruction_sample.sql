@@ -1,1 +1,1 @@
-INSERT INTO compute_instruction_sample (pc_sample_state_uuid, instruction_sample_type_uuid, count) VALUES (?1, ?2, ?3)
+INSERT INTO compute_instruction_sample (pc_sample_state_uuid, instruction_sample_lookup_uuid, count) VALUES (?1, ?2, ?3)
