@@ -7,12 +7,17 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use fnv::FnvHashMap;
 
+use super::gpus::{Gpu, gpus};
 use super::wire::{Message, varint_length};
 use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
+use crate::schema::process::Process;
 
-/// The clock that ROCm stamps with, and the incremental one of each sequence.
+/// The clock that ROCm stamps with, that of dates, and the incremental one of each sequence.
 const BOOT_TIME: u64 = 6;
+const REAL_TIME: u64 = 1;
 const OWN_CLOCK: u64 = 64;
+/// Times from here on, in September 2001, are dates: no machine has been running for so long.
+const FIRST_DATE_NS: i64 = 1_000_000_000_000_000_000;
 /// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
 /// Tracks with a sequence of their own. A viewer needs 20 kB for each, so further ones share one, and repeat their names.
@@ -68,8 +73,7 @@ const CONTEXTS: u32 = 23;
 const SPECIFICATIONS: u32 = 24;
 const KERNELS: u32 = 1000;
 const LAUNCH_ARGUMENTS: u32 = 1001;
-/// Numbers of the context, the queue and the stage in each sequence.
-const CONTEXT: u64 = 1;
+/// Numbers of the queue and the stage in each sequence.
 const QUEUE: u64 = 1;
 const STAGE: u64 = 2;
 const HIP: u64 = 5;
@@ -89,10 +93,15 @@ pub(crate) struct Stream<'a> {
     buffer: Message,
     next_sequence: u64,
     pid: i64,
+    /// The process in the input, and the number of its context, by which readers of the file tell processes apart.
+    process: i64,
+    context: u64,
+    has_dates: bool,
     event: Message,
     interned: Message,
-    /// Whether kernels are events of GPUs; then the numbers of the GPUs, by process and GPU, and of the next event.
+    /// Whether kernels are events of GPUs.
     is_typed: bool,
+    /// The places of the GPUs in the list of all, by process and GPU, and the number of the next event.
     gpus: BTreeMap<(i64, i64), u64>,
     next_event: u64,
     has_shared: bool,
@@ -100,21 +109,31 @@ pub(crate) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Starts a file; the id is that of its content.
+    /// Starts a file of these processes; the id is that of its content.
     ///
     /// # Errors
     /// When writing fails.
-    pub(crate) fn new(out: &'a mut dyn Write, id: u128, attributes: &[(&str, String)], is_typed: bool) -> Result<Self> {
+    pub(crate) fn new(
+        out: &'a mut dyn Write,
+        id: u128,
+        attributes: &[(&str, String)],
+        is_typed: bool,
+        processes: &[&Process],
+    ) -> Result<Self> {
         let (buffer, event, interned) = Default::default();
+        let gpus: Vec<Gpu<'_>> = processes.iter().flat_map(|process| gpus(process)).collect();
         let mut stream = Self {
             out,
             next_sequence: 1,
             buffer,
             pid: 0,
+            process: 0,
+            context: 0,
+            has_dates: false,
             event,
             interned,
             is_typed,
-            gpus: BTreeMap::new(),
+            gpus: (0..).zip(&gpus).map(|(number, gpu)| ((gpu.process, gpu.gpu), number)).collect(),
             next_event: 1,
             has_shared: false,
             counts: Counts::default(),
@@ -136,6 +155,11 @@ impl<'a> Stream<'a> {
                 }
             });
         })?;
+        if !gpus.is_empty() {
+            stream.packet(|packet| {
+                packet.message(128, |all| gpus.iter().for_each(|gpu| all.message(1, |to| gpu.write(to))))
+            })?;
+        }
         // The root: processes and threads in the order of their ranks.
         stream.packet(|packet| {
             packet.message(60, |root| {
@@ -243,7 +267,26 @@ impl<'a> Stream<'a> {
         self.write_payload(track, at_ns, 11)
     }
 
+    /// Ties the clock of the file to that of dates, once there is a time that is one.
+    fn note_dates(&mut self, at_ns: i64) -> Result<()> {
+        if self.has_dates || at_ns < FIRST_DATE_NS {
+            return Ok(());
+        }
+        self.has_dates = true;
+        self.packet(|packet| {
+            packet.message(6, |snapshot| {
+                for clock_id in [BOOT_TIME, REAL_TIME] {
+                    snapshot.message(1, |clock| {
+                        clock.varint(1, clock_id);
+                        clock.varint(2, at_ns as u64);
+                    });
+                }
+            });
+        })
+    }
+
     fn write_payload(&mut self, track: &mut Track, at_ns: i64, field: u32) -> Result<()> {
+        self.note_dates(at_ns)?;
         let delta = at_ns.saturating_sub(track.last_ns).max(0) as u64;
         // The shared sequence has absolute times.
         if track.shared.is_none() {
@@ -331,11 +374,11 @@ impl<'a> Stream<'a> {
             self.next_event
         });
         self.counts.flows += u64::from(event.flow_end.is_some());
-        let Self { event: message, interned, pid, .. } = self;
+        let Self { event: message, interned, pid, context: number, .. } = self;
         if !queue.is_described {
             queue.is_described = true;
             interned.message(CONTEXTS, |context| {
-                context.varint(1, CONTEXT);
+                context.varint(1, *number);
                 context.varint(2, *pid as u64);
                 context.varint(3, HIP);
             });
@@ -353,7 +396,7 @@ impl<'a> Stream<'a> {
         let mut intern = |table: &mut Interned, field: u32, text: u32| intern(interned, table, field, text, texts);
         message.varint(1, id);
         message.varint(2, (end_ns - start_ns) as u64);
-        message.varint(5, CONTEXT);
+        message.varint(5, *number);
         message.varint(11, gpu);
         message.varint(13, QUEUE);
         message.varint(14, STAGE);
@@ -430,6 +473,8 @@ impl Sink for Stream<'_> {
 
     fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()> {
         self.pid = facts.pid;
+        self.process = facts.process.process;
+        self.context += 1;
         let of_process = &facts.process.facts;
         self.packet(|packet| {
             packet.message(60, |track| {
@@ -454,7 +499,7 @@ impl Sink for Stream<'_> {
         let typed = match facts.place {
             Place::Work { gpu, kind: WorkKind::Kernels, .. } if self.is_typed => {
                 let next = self.gpus.len() as u64;
-                let gpu = *self.gpus.entry((self.pid, gpu.unwrap_or(-1))).or_insert(next);
+                let gpu = *self.gpus.entry((self.process, gpu.unwrap_or(-1))).or_insert(next);
                 Some(TypedQueue { gpu, name: facts.name.to_owned(), is_described: false })
             }
             _ => None,

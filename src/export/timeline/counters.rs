@@ -159,7 +159,8 @@ impl<S: Sink> ProcessWriter<'_, S> {
         if !values.is_sorted_by_key(|(at_ns, _)| *at_ns) {
             values.sort_by(|one, other| one.0.cmp(&other.0).then((one.1 != 0.0).cmp(&(other.1 != 0.0))));
         }
-        if values.is_empty() {
+        let is_zero = values.iter().all(|(_, value)| *value == 0.0);
+        if values.is_empty() || (is_zero && facts.kind != "counter" && facts.kind != "sample") {
             return Ok(());
         }
         let uuid = self.uuid(facts.kind, &[facts.gpu.unwrap_or(-1), facts.number]);
@@ -168,9 +169,11 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let mut track = self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: None, place })?;
         let mut shown = None;
         for (place, (at_ns, value)) in values.iter().enumerate() {
-            // Of several values at one time the last one holds; the same value again changes nothing.
-            let is_last = values.get(place + 1).is_none_or(|(next_ns, _)| next_ns > at_ns);
-            if is_last && shown != Some(*value) {
+            // Of several values at one time the last one holds. The same value again changes nothing, but the last of all shows how
+            // long it held.
+            let next = values.get(place + 1);
+            let is_last = next.is_none_or(|(next_ns, _)| next_ns > at_ns);
+            if is_last && (shown != Some(*value) || next.is_none()) {
                 self.sink.value(&mut track, *at_ns, *value)?;
                 shown = Some(*value);
             }

@@ -177,8 +177,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
     /// The process and its GPUs.
     fn describe(&mut self) -> Result<()> {
         let process = &self.member.process;
-        let program = process.facts.command.as_deref().and_then(|command| command.split_whitespace().next());
-        let program = program.map(|program| program.rsplit('/').next().unwrap_or(program));
+        let program = process.facts.command.as_deref().and_then(program);
         let rank = process.rank;
         let name = program.map_or_else(|| format!("rank {rank}"), |program| format!("rank {rank} · {program}"));
         let uuid = self.uuid("process", &[]);
@@ -201,6 +200,35 @@ impl<S: Sink> ProcessWriter<'_, S> {
         }
         Ok(read)
     }
+}
+
+/// The program of a command, without its folder: its first word, with what follows in parentheses, as names of processes and folders
+/// have them.
+fn program(command: &str) -> Option<&str> {
+    let command = command.trim();
+    let (mut depth, mut end) = (0_usize, command.len());
+    for (at, letter) in command.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_end = letter.is_whitespace() && depth == 0;
+        if is_end && !command.get(at..).is_some_and(|rest| rest.trim_start().starts_with('(')) {
+            end = at;
+            break;
+        }
+    }
+    // Parentheses that are never closed belong to arguments.
+    let whole = if depth == 0 { command.get(..end)? } else { command.split_whitespace().next()? };
+    // A folder may be named within the parentheses of a name.
+    let is_in_parentheses = |at: usize| {
+        let before = whole.get(..at).unwrap_or_default();
+        before.matches('(').count() > before.matches(')').count()
+    };
+    let folder_end = whole.rmatch_indices('/').map(|(at, _)| at).find(|at| !is_in_parentheses(*at));
+    let name = folder_end.and_then(|at| whole.get(at + 1..)).unwrap_or(whole);
+    Some(if name.is_empty() { whole } else { name }).filter(|name| !name.is_empty())
 }
 
 /// Tables that were read.
@@ -244,4 +272,26 @@ fn values_request() -> Request {
         ("memory_live", &["level", "gpu", "time_ns", "live_bytes"]),
         ("samples", &["track", "name", "unit", "time_ns", "value"]),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program;
+
+    #[test]
+    fn programs_are_named_whole() {
+        for (command, wanted) in [
+            ("/usr/bin/python3 train.py --lr 0.1", Some("python3")),
+            ("./vcopy -n 1024", Some("vcopy")),
+            ("python (rank 0)", Some("python (rank 0)")),
+            ("sglang::scheduler (TP0/PP1)", Some("sglang::scheduler (TP0/PP1)")),
+            ("/opt/app (copy 2)/bin/run --fast", Some("run")),
+            ("bench(v2) --n 3", Some("bench(v2)")),
+            ("app (unclosed --x", Some("app")),
+            ("  ", None),
+            ("/", Some("/")),
+        ] {
+            assert_eq!(program(command), wanted, "{command}");
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Writes a whole trace, process after process.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::process::{Findings, ProcessWriter};
 use super::sink::{Counts, Sink};
@@ -108,16 +111,56 @@ impl Summary {
     }
 }
 
+/// Tables whose rows are counted to tell captures apart.
+const COUNTED: [&str; 4] = ["kernels", "memory_copies", "regions", "marks"];
+
 /// The processes that have a time line: those of counter passes do not.
 pub(crate) fn members(trace: &Trace) -> impl Iterator<Item = &TraceProcess> {
     trace.members().iter().filter(|member| member.process.role == Role::Trace)
 }
 
-/// A number for what is written of a trace: the same for the same processes and filters.
-pub(crate) fn content_id(trace: &Trace, options: &Options) -> u128 {
-    let names: Vec<&str> =
-        members(trace).map(|member| member.process.facts.guid.as_deref().unwrap_or_default()).collect();
-    xxh3_128(format!("{names:?} {:?} {options:?}", trace.choice().command_line()).as_bytes())
+/// A number for what is written of some processes: the same for the same content, filters and options only.
+pub(crate) fn content_id<'a>(
+    trace: &Trace,
+    members: impl Iterator<Item = &'a TraceProcess>,
+    options: &Options,
+    others: &[&str],
+) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(
+        format!("{:?} {options:?} {others:?} {}", trace.choice().command_line(), env!("CARGO_PKG_VERSION")).as_bytes(),
+    );
+    for member in members {
+        let facts = &member.process.facts;
+        let rows = COUNTED.map(|name| schema::table(name).map_or(0, |table| trace.recorded_rows(member, table)));
+        let times = (facts.pid, facts.start_ns, facts.end_ns);
+        let names = (&facts.guid, &facts.content_hash, &facts.command, &facts.hostname);
+        hash.update(format!("{} {names:?} {times:?} {rows:?}", member.process.rank).as_bytes());
+        hash_file(&mut hash, Path::new(&facts.path));
+    }
+    hash.digest128()
+}
+
+/// Adds the bytes of a file; of a large one pieces from all over it. Other captures are known by their facts.
+fn hash_file(hash: &mut Xxh3, path: &Path) {
+    const PIECE_BYTES: u64 = 1 << 20;
+    const PIECES: u64 = 256;
+    let Ok(mut file) = File::open(path) else { return };
+    let length = file.metadata().map_or(0, |metadata| if metadata.is_file() { metadata.len() } else { 0 });
+    hash.update(&length.to_le_bytes());
+    let step = (length / PIECES).max(PIECE_BYTES);
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while at < length {
+        bytes.clear();
+        let is_read =
+            file.seek(SeekFrom::Start(at)).and_then(|_| (&mut file).take(PIECE_BYTES).read_to_end(&mut bytes));
+        if is_read.is_err() {
+            return;
+        }
+        hash.update(&bytes);
+        at = at.saturating_add(step);
+    }
 }
 
 /// Writes the processes, which are read one after the other, and table after table.

@@ -24,6 +24,7 @@ use crate::export::timeline::{
 };
 use crate::export::{chrome, otf2, perfetto};
 use crate::findings::{Judgement, RuleBook};
+use crate::schema::process::Process;
 use crate::trace::{Trace, TraceProcess};
 
 /// Slices and bytes above which browsers run out of memory, and bytes above which viewers do.
@@ -328,7 +329,10 @@ impl Job<'_> {
         name: &Path,
         out: &mut dyn Write,
     ) -> Result<Summary> {
-        let id = content_id(trace, &self.options);
+        let members: Vec<&TraceProcess> = members.collect();
+        let others: &[&str] = if self.is_typed { &["typed"] } else { &[] };
+        let id = content_id(trace, members.iter().copied(), &self.options, others);
+        let processes: Vec<&Process> = members.iter().map(|member| &member.process).collect();
         let attributes = [
             ("tool", "wavesieve".to_owned()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
@@ -336,8 +340,9 @@ impl Job<'_> {
         ];
         let written = |out: &mut dyn Write| {
             make_apart(out, |out| {
-                let mut stream = perfetto::Stream::new(out, id, &attributes, self.is_typed)?;
-                let summary = write_members(trace, members, &self.options, &self.findings, &mut stream)?;
+                let mut stream = perfetto::Stream::new(out, id, &attributes, self.is_typed, &processes)?;
+                let summary =
+                    write_members(trace, members.iter().copied(), &self.options, &self.findings, &mut stream)?;
                 stream.close()?;
                 Ok(summary)
             })
@@ -395,7 +400,7 @@ impl Job<'_> {
     fn otf2(&self, directory: &Path, gpu_as_threads: bool) -> Result<Summary> {
         let mut archive = otf2::Archive::create(directory, ARCHIVE, gpu_as_threads)?;
         let mut summary = write(self.trace, &self.options, &self.findings, &mut archive)?;
-        summary.counts.bytes = archive.close(content_id(self.trace, &self.options) as u64)?;
+        summary.counts.bytes = archive.close(content_id(self.trace, members(self.trace), &self.options, &[]) as u64)?;
         Ok(summary)
     }
 
