@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::head::{Beginning, Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
+use super::head::{Beginning, Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json, table};
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
@@ -123,7 +123,7 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
         let damaged = || has_packets(head).then_some(Head::Perfetto);
         let more = |length| decompressed_head(path, length);
         let beginning = Beginning { bytes: head, is_whole: is_whole(head), more: &more };
-        let known = csv(head).or_else(|| json(&text, beginning)).or_else(damaged);
+        let known = csv(head).or_else(|| json(&text, beginning)).or_else(|| table(&text)).or_else(damaged);
         known.map_or_else(|| unread(SkipReason::Foreign, reason), Content::Head)
     }
 }

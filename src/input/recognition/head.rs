@@ -55,6 +55,15 @@ const TABLES: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Columns of tables that `rocprof-compute analyze` writes of PC samples.
+const PC_SAMPLING_TABLES: [&[&str]; 3] = [
+    &["kernel_uuid", "offset", "instruction", "stall_reason"],
+    &["offset", "instruction", "count", "stall_count"],
+    &["code object offset", "instruction line", "total count"],
+];
+const PC_SAMPLING_TABLE: &str = "a table that `rocprof-compute analyze` made of PC samples; pass the workload folder with its \
+                                 ps_file_results.json, or the database of `--output-format db`";
+
 /// Content of a file, judged by its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
@@ -182,6 +191,11 @@ pub(crate) fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
         let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
         return Some(Head::unread(SkipReason::Lost, reason));
     }
+    if is_unified_memory(text) {
+        let reason = "a report of rocprof-sys about unified memory, which it derived from events of the kernel driver; `page_migrations` and \
+                      `page_faults` show these if the trace next to it has them";
+        return Some(Head::unread(SkipReason::Report, reason));
+    }
     let verdict = kineto::recognize(bytes, is_whole, more);
     if verdict == kineto::Verdict::Kineto {
         return Some(Head::Kineto);
@@ -210,6 +224,13 @@ pub(crate) fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
     Some(Head::unread(SkipReason::OtherJson, reason))
 }
 
+/// Whether JSON is the report about unified memory: figures of each device, then their sums.
+fn is_unified_memory(text: &str) -> bool {
+    let has = |keys: &[&str]| keys.iter().all(|key| text.contains(&format!("\"{key}\"")));
+    has(&["migration_triggers", "total_page_faults"])
+        || has(&["migrations", "host_to_device", "device_to_host", "total_size_bytes"])
+}
+
 /// What is wrong with the start of a text of JSON values, if it is not only that it ends too early.
 fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     // Python writes these, and most programs read them.
@@ -233,9 +254,12 @@ fn is_pc_samples(text: &str) -> bool {
 }
 
 /// A table of another tool, by the names of its columns.
-fn table(text: &str) -> Option<Head> {
+pub(crate) fn table(text: &str) -> Option<Head> {
     let header = text.lines().next()?.to_ascii_lowercase();
     let columns: Vec<&str> = header.split(',').map(|column| column.trim().trim_matches('"')).collect();
+    if PC_SAMPLING_TABLES.iter().any(|names| names.iter().all(|name| columns.contains(name))) {
+        return Some(Head::unread(SkipReason::Report, PC_SAMPLING_TABLE));
+    }
     TABLES
         .iter()
         .find(|(names, _)| names.iter().all(|name| columns.contains(name)))

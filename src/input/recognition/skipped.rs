@@ -15,6 +15,8 @@ pub(crate) enum Class {
     Named,
     /// Statistics derived from a trace: a note.
     Summary,
+    /// A report of another program: a note.
+    Report,
     /// Its name is one of a trace: it counts as damage.
     Lost,
     /// It may hold traces: a warning.
@@ -51,6 +53,7 @@ impl Skipped {
         let (class, reason) = match why {
             SkipReason::Damaged => (Class::Damaged, reason),
             SkipReason::Summary => (Class::Summary, reason),
+            SkipReason::Report => (Class::Report, reason),
             SkipReason::DeadLink => (Class::DeadLink, reason),
             SkipReason::Other | SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if candidate.named => {
                 (Class::Named, reason)
@@ -89,6 +92,7 @@ impl Skipped {
     pub(crate) fn note(&self) -> Option<Anomaly> {
         let (check_id, severity) = match self.class {
             Class::Summary => ("derived_summary", Severity::Info),
+            Class::Report => ("derived_report", Severity::Info),
             Class::Suspicious => ("skipped_file", Severity::Warning),
             Class::DeadLink => (DEAD_LINK, Severity::Info),
             Class::Damaged | Class::Named | Class::Lost | Class::OtherJson => return None,
@@ -145,6 +149,7 @@ mod tests {
             ("notes.txt", SkipReason::Other, Class::Named, Some(Class::Suspicious)),
             ("notes.txt", SkipReason::Damaged, Class::Damaged, Some(Class::Damaged)),
             ("notes.txt", SkipReason::Summary, Class::Summary, Some(Class::Summary)),
+            ("notes.txt", SkipReason::Report, Class::Report, Some(Class::Report)),
             ("notes.txt", SkipReason::DeadLink, Class::DeadLink, Some(Class::DeadLink)),
         ] {
             assert_eq!(class(name, true, why), Some(named), "{name} {why:?}");

@@ -13,6 +13,8 @@ pub(crate) enum SkipReason {
     Foreign,
     /// Statistics that rocprofv3 derived from a trace.
     Summary,
+    /// A report that another program derived from a trace.
+    Report,
     /// A link that leads nowhere, with no name of a trace.
     DeadLink,
     /// A trace whose begin cannot be read.

@@ -1,6 +1,6 @@
 //! Which files make up one capture.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::input::common::csv::CsvFile;
@@ -17,6 +17,8 @@ const ENDINGS: &[&str] = &[
     "rccl_api_trace",
     "rocdecode_api_trace",
     "rocjpeg_api_trace",
+    "hipfile_api_trace",
+    "rocshmem_api_trace",
     "ompt_trace",
     "kfd_trace",
     "regions_trace",
@@ -34,6 +36,9 @@ const ENDINGS: &[&str] = &[
     "agent_info",
 ];
 
+/// The end of the names of calls of any interface, which a word for that comes before.
+const CALLS: &str = "_api_trace";
+
 /// The name without `.csv` and `.gz`.
 fn stem(name: &str) -> &str {
     let name = name.strip_suffix(".gz").unwrap_or(name);
@@ -48,6 +53,12 @@ fn prefix(name: &str) -> Option<&str> {
         if before.is_empty() { Some(before) } else { before.strip_suffix('_') }
     };
     ENDINGS.iter().filter_map(before).min_by_key(|prefix| prefix.len())
+}
+
+/// What a name may start with before the calls of an interface that is not known, the longest first.
+fn prefixes_of_unknown(name: &str) -> impl Iterator<Item = &str> {
+    let before = stem(name).strip_suffix(CALLS).unwrap_or_default();
+    before.rmatch_indices('_').filter_map(|(at, _)| before.get(..at)).filter(|prefix| !prefix.is_empty())
 }
 
 fn name_of(path: &Path) -> String {
@@ -74,18 +85,29 @@ pub(crate) struct Group {
     pub directory: Option<String>,
     /// Files that are there compressed and plain, of which the plain one is read.
     pub repeated: Vec<String>,
+    /// Files of calls of interfaces that are not known, which belong to it by their names.
+    pub unknown: Vec<String>,
 }
 
 /// Directory, prefix, and for files with another name their position.
 type Key = (PathBuf, Option<String>, usize);
 
-/// Puts files together: those of the same directory and prefix. A file with another name stands alone.
+/// Puts files together: those of the same directory and prefix. A file with another name stands alone, unless it is named as calls
+/// of an interface next to files with its prefix, or next to nothing but a process id. Other prefixes may be names of interfaces.
 pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
+    let folder = |file: &CsvFile| file.path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let known: BTreeSet<(PathBuf, String)> =
+        files.iter().filter_map(|file| Some((folder(file), prefix(&name_of(&file.path))?.to_owned()))).collect();
     let mut keys: Vec<Key> = Vec::new();
     let mut groups: BTreeMap<Key, Vec<CsvFile>> = BTreeMap::new();
     for (at, file) in files.into_iter().enumerate() {
-        let directory = file.path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let prefix = prefix(&name_of(&file.path)).map(str::to_owned);
+        let directory = folder(&file);
+        let name = name_of(&file.path);
+        let is_known = |prefix: &&str| known.contains(&(directory.clone(), (*prefix).to_owned()));
+        let is_number = |prefix: &&str| prefix.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+        let of_unknown =
+            || prefixes_of_unknown(&name).find(is_known).or_else(|| prefixes_of_unknown(&name).find(is_number));
+        let prefix = prefix(&name).or_else(of_unknown).map(str::to_owned);
         let alone = if prefix.is_some() { 0 } else { at };
         let key = (directory, prefix, alone);
         if !groups.contains_key(&key) {
@@ -97,6 +119,8 @@ pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
 }
 
 fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
+    let unknown = files.iter().filter(|file| self::prefix(&name_of(&file.path)).is_none() && prefix.is_some());
+    let unknown = unknown.map(|file| file.shown.clone()).collect();
     let stems: Vec<String> = files.iter().map(|file| stem(&name_of(&file.path)).to_owned()).collect();
     let names: Vec<String> = files.iter().map(|file| name_of(&file.path)).collect();
     let mut kept: Vec<CsvFile> = Vec::new();
@@ -117,7 +141,7 @@ fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
     };
     let pid: Option<i64> = prefix.and_then(|prefix| prefix.parse().ok()).filter(|pid| *pid > 0);
     let directory = directory.file_name().map(|name| name.to_string_lossy().into_owned());
-    Group { files: kept, shown, source, pid, directory, repeated }
+    Group { files: kept, shown, source, pid, directory, repeated, unknown }
 }
 
 /// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or next to it
@@ -148,9 +172,46 @@ mod tests {
             ("out_spm_counter_collection_trace.csv", Some("out")),
             ("python_bindings.csv", None),
             ("mykernel_trace.csv", None),
+            ("1234_hipfile_api_trace.csv", Some("1234")),
+            ("rocshmem_api_trace.csv.gz", Some("")),
+            ("1234_other_api_trace.csv", None),
         ] {
             assert_eq!(prefix(name), wanted, "{name}");
         }
+    }
+
+    /// Files that nobody knows join those next to them, but never one another by a prefix that may be anything.
+    #[test]
+    fn calls_of_unknown_interfaces_join_their_capture() {
+        let names = [
+            "a/1_kernel_trace.csv",
+            "a/1_rocsolver_api_trace.csv",
+            "a/1_new_thing_api_trace.csv",
+            "b/run_kernel_trace.csv.gz",
+            "b/run_new_api_trace.csv",
+            "c/77_new_api_trace.csv",
+            "c/77_new_thing_api_trace.csv",
+            "c/77_1_new_api_trace.csv",
+            "d/run_a_api_trace.csv",
+            "d/run_b_api_trace.csv",
+            "d/new_api_trace.csv",
+        ];
+        let file = |name: &&str| CsvFile { path: PathBuf::from(name), shown: (*name).to_owned() };
+        let groups = grouped(names.iter().map(file).collect());
+        let shown: Vec<(&str, usize, usize)> =
+            groups.iter().map(|group| (group.shown.as_str(), group.files.len(), group.unknown.len())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("a/1_*.csv", 3, 2),
+                ("b/run_*.csv", 2, 1),
+                ("c/77_*.csv", 2, 2),
+                ("c/77_1_new_api_trace.csv", 1, 1),
+                ("d/run_a_api_trace.csv", 1, 0),
+                ("d/run_b_api_trace.csv", 1, 0),
+                ("d/new_api_trace.csv", 1, 0),
+            ]
+        );
     }
 
     #[test]

@@ -87,7 +87,13 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
         let detail = "the same file is there uncompressed, which is read instead".to_owned();
         note("repeated_capture", "processes", 1, path, detail)
     });
-    unknown.chain(repeated).collect()
+    let joined = group.unknown.iter().map(|path| {
+        let detail =
+            "the interface in the name of the file is not known; its calls were read with the files next to it"
+                .to_owned();
+        note("unknown_interface", "regions", 1, path, detail)
+    });
+    unknown.chain(repeated).chain(joined).collect()
 }
 
 /// A hash of how the files start, and of how many rows they have.
