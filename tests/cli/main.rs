@@ -134,6 +134,7 @@ mod tls;
 mod truth;
 mod two_sources;
 mod unknown_and_shared;
+mod upstream_files;
 mod vacuity;
 mod verbs;
 mod viewers;

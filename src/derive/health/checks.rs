@@ -11,8 +11,9 @@ use crate::derive::health::clock;
 use crate::derive::health::clock::Timeline;
 use crate::derive::health::correlation::Correlations;
 use crate::derive::health::lost_kernels::LostKernels;
+use crate::derive::health::named_by_marks::NamesAndMarks;
 use crate::derive::health::not_recorded::{Others, advice};
-use crate::derive::health::{counter_gaps, dead_counters, times};
+use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, times};
 use crate::schema;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::Role;
@@ -70,6 +71,7 @@ pub struct Checks<'a> {
     others: Others,
     kernel_launches: (usize, Option<i64>),
     lost: LostKernels,
+    names: NamesAndMarks,
     damaged: bool,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Checks<'a> {
             others,
             kernel_launches: (0, None),
             lost: LostKernels::default(),
+            names: NamesAndMarks::default(),
             damaged: false,
         };
         checks.check_process();
@@ -127,6 +130,7 @@ impl<'a> Checks<'a> {
                 found.extend(super::counter_faults::check(frame, &process.facts)?);
                 found.extend(counter_gaps::check(frame)?);
                 found.extend(dead_counters::check(frame)?);
+                found.extend(gl2c_instances::check(frame, &process.facts.agents)?);
             }
             _ => {}
         }
@@ -144,6 +148,7 @@ impl<'a> Checks<'a> {
                 self.check_gpu(table, frame, Severity::Warning)?;
                 self.correlations.add_activities("kernels", "dispatch_id", frame)?;
                 self.lost.add_kernels(frame)?;
+                self.names.add_kernels(frame)?;
             }
             "memory_copies" => {
                 self.timeline.add("memory_copies", "copy_id", frame, true)?;
@@ -157,8 +162,12 @@ impl<'a> Checks<'a> {
                 self.add_domains(frame)?;
                 self.count_launches(frame)?;
                 self.lost.add_calls(frame);
+                self.names.add_ranges(frame)?;
             }
-            "marks" => self.add_domains(frame)?,
+            "marks" => {
+                self.add_domains(frame)?;
+                self.names.add_marks(frame)?;
+            }
             _ => {}
         }
         Ok(())
@@ -168,6 +177,7 @@ impl<'a> Checks<'a> {
     pub fn finish(mut self, of_inputs: Vec<Anomaly>) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
         self.anomalies.extend(self.timeline.check());
+        self.anomalies.extend(self.names.check());
         if self.process.role == Role::Trace {
             self.anomalies.extend(std::mem::take(&mut self.lost).check()?);
         }

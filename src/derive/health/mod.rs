@@ -7,7 +7,9 @@ mod correlation;
 mod counter_faults;
 mod counter_gaps;
 mod dead_counters;
+mod gl2c_instances;
 mod lost_kernels;
+mod named_by_marks;
 mod not_recorded;
 mod times;
 

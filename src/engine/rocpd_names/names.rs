@@ -1,7 +1,7 @@
 //! The statements that stand for the tables and views of AMD's databases.
 
 /// Names and statements, in the order of the names.
-pub(super) const NAMES: [(&str, &str); 43] = [
+pub(super) const NAMES: [(&str, &str); 44] = [
     ("busy", include_str!("../../../queries/_rocpd/busy.sql")),
     ("code_objects", include_str!("../../../queries/_rocpd/code_objects.sql")),
     ("counters_collection", include_str!("../../../queries/_rocpd/counters_collection.sql")),
@@ -41,6 +41,7 @@ pub(super) const NAMES: [(&str, &str); 43] = [
     ("sample_regions", include_str!("../../../queries/_rocpd/sample_regions.sql")),
     ("samples", include_str!("../../../queries/_rocpd/samples.sql")),
     ("scratch_memory", include_str!("../../../queries/_rocpd/scratch_memory.sql")),
+    ("spm_counters", include_str!("../../../queries/_rocpd/spm_counters.sql")),
     ("stream_args", include_str!("../../../queries/_rocpd/stream_args.sql")),
     ("threads", include_str!("../../../queries/_rocpd/threads.sql")),
     ("top", include_str!("../../../queries/_rocpd/top.sql")),
