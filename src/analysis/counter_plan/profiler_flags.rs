@@ -86,8 +86,7 @@ struct Implied {
     flags: Vec<String>,
     #[serde(default)]
     is_more: bool,
-    #[serde(rename = "since")]
-    _since: Option<RocmVersion>,
+    since: Option<RocmVersion>,
 }
 
 /// What a flag turns on besides itself.
@@ -295,18 +294,16 @@ pub(crate) fn given_flags(words: &[String]) -> Vec<GivenFlag> {
     given
 }
 
-/// The flags that each flag turns on besides itself, in the newest release.
-pub(crate) fn implied_flags() -> &'static BTreeMap<&'static str, ImpliedFlags> {
-    static ALL: OnceLock<BTreeMap<&'static str, ImpliedFlags>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut all: BTreeMap<&'static str, ImpliedFlags> = BTreeMap::new();
-        for implied in &flags().implied {
-            let of_flag = all.entry(implied.by.as_str()).or_default();
-            of_flag.flags.extend(implied.flags.iter().map(String::as_str));
-            of_flag.is_more |= implied.is_more;
-        }
-        all
-    })
+/// The flags that each flag turns on besides itself in a release; those of all releases if none is known.
+pub(crate) fn implied_flags(version: Option<RocmVersion>) -> BTreeMap<&'static str, ImpliedFlags> {
+    let mut all: BTreeMap<&'static str, ImpliedFlags> = BTreeMap::new();
+    let is_there = |since: RocmVersion| version.is_some_and(|version| version >= since);
+    for implied in flags().implied.iter().filter(|implied| implied.since.is_none_or(is_there)) {
+        let of_flag = all.entry(implied.by.as_str()).or_default();
+        of_flag.flags.extend(implied.flags.iter().map(String::as_str));
+        of_flag.is_more |= implied.is_more;
+    }
+    all
 }
 
 /// The options of rocprofv3 with their releases.
@@ -322,6 +319,11 @@ pub(super) fn options() -> ProfilerOptions {
         if flag.repeats_since.is_some() {
             options.add(&format!("{name} more than once"), Releases { since: flag.repeats_since, until: None }, None);
         }
+    }
+    for implied in &form.implied {
+        let flags = implied.flags.iter().map(|flag| format!("`{flag}`")).collect::<Vec<String>>().join(", ");
+        let releases = Releases { since: implied.since, until: None };
+        options.sentences.push(format!("`{}` turns on {flags} {releases}.", implied.by));
     }
     options
 }

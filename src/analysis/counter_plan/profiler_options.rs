@@ -13,8 +13,8 @@ pub(crate) struct ProfilerOptions {
     pub checked: String,
     /// Releases, what newer ones have instead, and the options, in the order of the table.
     pub options: Vec<(String, Option<String>, Vec<String>)>,
-    /// How releases spell commands, a sentence each.
-    pub spellings: Vec<String>,
+    /// How releases spell commands, and what options turn on, a sentence each.
+    pub sentences: Vec<String>,
 }
 
 impl ProfilerOptions {
@@ -24,7 +24,7 @@ impl ProfilerOptions {
             source: source.to_owned(),
             checked: checked.to_owned(),
             options: Vec::new(),
-            spellings: spellings.iter().map(Spelling::sentence).collect(),
+            sentences: spellings.iter().map(Spelling::sentence).collect(),
         }
     }
 

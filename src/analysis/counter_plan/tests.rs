@@ -365,6 +365,26 @@ fn commands_are_checked_against_what_the_profiler_takes() {
 }
 
 #[test]
+fn flags_turn_on_what_their_release_has() {
+    let implied = |version: &str, by: &str| {
+        let all = crate::analysis::counter_plan::implied_flags(Some(version.parse().unwrap()));
+        all.get(by).map(|implied| implied.flags.clone()).unwrap_or_default()
+    };
+    for by in ["--sys-trace", "--runtime-trace"] {
+        for (flag, since) in [
+            ("--kfd-trace", "7.13"),
+            ("--rocshmem-trace", "7.13"),
+            ("--ompt-trace", "10.0"),
+            ("--hipfile-trace", "10.0"),
+        ] {
+            assert!(implied(since, by).contains(&flag) && !implied("7.2", by).contains(&flag), "{by} {flag}");
+        }
+    }
+    assert_eq!(implied("10.1", "--hip-runtime-trace"), ["--hip-graph-trace", "--hip-event-trace"]);
+    assert_eq!(implied("7.13", "--hip-runtime-trace"), ["--hip-graph-trace"]);
+}
+
+#[test]
 fn every_command_of_a_plan_is_one_that_the_profiler_takes() {
     let definitions = Definitions::builtin();
     for architecture in ["gfx90a", "gfx942", "gfx950"] {

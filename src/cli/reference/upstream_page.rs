@@ -49,8 +49,8 @@ fn options(page: &mut String, profiler: &ProfilerOptions) {
         let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ");
         let _ = writeln!(page, "| {names} | {releases} | {} |", instead.as_deref().map(cell).unwrap_or_default());
     }
-    for spelling in &profiler.spellings {
-        let _ = writeln!(page, "\n{spelling}");
+    for sentence in &profiler.sentences {
+        let _ = writeln!(page, "\n{sentence}");
     }
 }
 

@@ -33,11 +33,12 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     }
     loop {
         let before = names.len();
-        for (by, implied) in implied_flags() {
+        // The release is not known here: what only some trace is not taken for collected.
+        for (by, implied) in implied_flags(None) {
             if names.contains(by) {
                 names.extend(&implied.flags);
             } else if !implied.is_more && implied.flags.iter().all(|flag| names.contains(flag)) {
-                names.insert(*by);
+                names.insert(by);
             }
         }
         if names.len() == before {

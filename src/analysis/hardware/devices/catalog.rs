@@ -303,7 +303,10 @@ mod tests {
         assert_eq!(catalog.products_named("MI250X"), [("MI250X", "gfx90a")]);
         assert_eq!(catalog.products_named("MI250"), [("MI250", "gfx90a")]);
         assert_eq!(catalog.products_named("MI355X"), [("MI355X", "gfx950")]);
-        assert_eq!(catalog.products_named("MI300"), [("MI300A", "gfx942"), ("MI300X", "gfx942")]);
+        assert_eq!(
+            catalog.products_named("MI300"),
+            [("MI300A", "gfx942"), ("MI300X", "gfx942"), ("MI300XHF", "gfx942")]
+        );
         for given in ["", "gfx942", "H100", "Instinct"] {
             assert!(catalog.products_named(given).is_empty(), "{given}");
         }
