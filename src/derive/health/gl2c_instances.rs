@@ -45,7 +45,7 @@ pub(crate) fn check(counters: &DataFrame, agents: &[AgentFacts]) -> Result<Optio
                  of the {ALL} of gfx115x, so that values were about half"
             ),
         ),
-        ..=READ => (
+        2..=READ => (
             Severity::Warning,
             format!(
                 "GL2C was read in {most} of {ALL} instances, as by releases of rocprofiler-sdk before February 2026: sums, FETCH_SIZE and \
