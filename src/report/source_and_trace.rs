@@ -235,7 +235,9 @@ fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<S
     let is_recorded = |command: &&scan::Command| {
         let own = command.purpose().into_iter().take_while(|word| *word != "--");
         match own.collect::<Vec<&str>>().as_slice() {
-            ["rocprof-sys-sample", "--trace" | "--output-format", ..] => has(&["kernels", "hip"]),
+            ["rocprof-sys-sample", "--trace" | "--output-format", others @ ..] if !others.contains(&"--device") => {
+                has(&["kernels", "hip"])
+            }
             ["rocprofv3", "--sys-trace"] => has(&["kernels", "hip", "copies"]),
             _ => false,
         }
