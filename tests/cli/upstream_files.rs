@@ -87,6 +87,7 @@ fn reports_next_to_traces_are_named() {
             &serde_json::to_string_pretty(&json!({"devices": devices, "summary": summary})).unwrap(),
         );
     }
+    write(folder.path(), "unified_memory.txt", "Unified Memory profiling result:\n\nTotal Page Faults: 5\n");
     write(folder.path(), "fault_only.json", &json!({"summary": summary, "devices": []}).to_string());
     let input = folder.path().to_str().unwrap();
     assert_eq!(number("SELECT COUNT(*) FROM kernels", input), 1);
@@ -100,7 +101,7 @@ fn reports_next_to_traces_are_named() {
         rows.iter().map(|row| (row["count"].as_i64().unwrap(), text(row, "first_key"), text(row, "detail"))).collect()
     };
     let found = noted(input);
-    assert_eq!((found.len(), found[0].0), (1, 3), "{found:?}");
+    assert_eq!((found.len(), found[0].0), (1, 4), "{found:?}");
     assert!(found[0].1.ends_with("fault_only.json") && found[0].2.contains("unified memory"), "{found:?}");
     let check = run(&["check", input]);
     assert!(check.code == 0 && check.stdout.contains("derived_report"), "{}{}", check.stdout, check.stderr);

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rusqlite::{Connection, Statement, params};
 
-/// What stands between frames in the text of a sample, innermost first.
+/// The text between frames of a sample, innermost first.
 const SEPARATOR: &str = " -> ";
-/// What stands for a line that is not known.
+/// The word for a line that is not known.
 const UNKNOWN_LINE: &str = "?";
-/// What stands for no source at all.
+/// The word for no source at all.
 const NO_SOURCE: &str = "N/A";
 
 /// Files and lines that were written.

@@ -7,9 +7,9 @@ use anyhow::Result;
 use super::reading::Reading;
 use crate::input::common::sqlite::{integer, text};
 
-/// What rocprofiler-compute writes between the frames of a text, innermost first.
+/// The text that rocprofiler-compute writes between frames, innermost first.
 const SEPARATOR: &str = " -> ";
-/// What it writes for a line that is not known.
+/// Its word for a line that is not known.
 const UNKNOWN_LINE: &str = "?";
 
 /// The frames of each instruction as one text, as earlier schemas have it.

@@ -64,6 +64,11 @@ const PC_SAMPLING_TABLES: [&[&str]; 3] = [
 const PC_SAMPLING_TABLE: &str = "a table that `rocprof-compute analyze` made of PC samples; pass the workload folder with its \
                                  ps_file_results.json, or the database of `--output-format db`";
 
+/// How the text of the report about unified memory is titled.
+const UNIFIED_MEMORY_TITLE: &str = "Unified Memory profiling result";
+const UNIFIED_MEMORY: &str = "a report of rocprof-sys about unified memory, which it derived from events of the kernel driver; `page_migrations` and \
+                              `page_faults` show these if the trace next to it has them";
+
 /// Content of a file, judged by its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
@@ -146,6 +151,8 @@ pub(crate) fn by_head(beginning: Beginning<'_>) -> Head {
         )
     } else if let Some(json) = json(&text, beginning) {
         json
+    } else if text.contains(UNIFIED_MEMORY_TITLE) {
+        Head::unread(SkipReason::Report, UNIFIED_MEMORY)
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
         let damaged = || has_packets(head).then_some(Head::Perfetto);
@@ -192,9 +199,7 @@ pub(crate) fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
         return Some(Head::unread(SkipReason::Lost, reason));
     }
     if is_unified_memory(text) {
-        let reason = "a report of rocprof-sys about unified memory, which it derived from events of the kernel driver; `page_migrations` and \
-                      `page_faults` show these if the trace next to it has them";
-        return Some(Head::unread(SkipReason::Report, reason));
+        return Some(Head::unread(SkipReason::Report, UNIFIED_MEMORY));
     }
     let verdict = kineto::recognize(bytes, is_whole, more);
     if verdict == kineto::Verdict::Kineto {

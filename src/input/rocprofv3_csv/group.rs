@@ -55,7 +55,7 @@ fn prefix(name: &str) -> Option<&str> {
     ENDINGS.iter().filter_map(before).min_by_key(|prefix| prefix.len())
 }
 
-/// What a name may start with before the calls of an interface that is not known, the longest first.
+/// Possible prefixes of a name before the calls of an interface that is not known, the longest first.
 fn prefixes_of_unknown(name: &str) -> impl Iterator<Item = &str> {
     let before = stem(name).strip_suffix(CALLS).unwrap_or_default();
     before.rmatch_indices('_').filter_map(|(at, _)| before.get(..at)).filter(|prefix| !prefix.is_empty())
