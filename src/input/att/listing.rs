@@ -6,7 +6,7 @@ use ::csv::{ByteRecord, Position};
 use anyhow::{Context, Result};
 
 use super::header::{Col, Header};
-use crate::input::common::csv::{CsvFile, TornRows, line_at, start};
+use crate::input::common::csv::{CsvFile, TornRows, line_at, start, torn_end};
 use crate::text::bytes::text_of_bytes;
 
 /// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
@@ -77,7 +77,10 @@ impl Listing {
         loop {
             match records.read_byte_record(&mut record) {
                 Ok(true) => {}
-                Ok(false) => break,
+                Ok(false) => {
+                    listing.damage.extend(torn_end(&records).map(|reason| format!("{shown}: {reason}")));
+                    break;
+                }
                 Err(error) => {
                     let line = records.position().line();
                     listing.damage.push(format!("{shown}:{line}: the rest of the file is missing: {error}"));

@@ -30,8 +30,9 @@ pub fn csv_rows(bytes: &[u8]) {
     };
     let Ok(flaws) = scan(&file, &header, &mut visit) else { return };
     assert_eq!(flaws.good, rows.len() as u64);
-    assert_eq!(flaws.damage(&file, "rows").is_empty(), flaws.bad == 0);
-    let is_plain = !bytes.iter().any(|byte| matches!(byte, b'"' | b'\r' | 0x1f | 0x8b));
+    assert!(flaws.bad == 0 || !flaws.damage(&file, "rows").is_empty());
+    // Zeros are damage, and so may a last row be that no line end closes.
+    let is_plain = bytes.ends_with(b"\n") && !bytes.iter().any(|byte| matches!(byte, 0 | b'"' | b'\r' | 0x1f | 0x8b));
     if is_plain {
         let expected = split_rows(bytes, &header);
         assert_eq!((rows, flaws.bad), expected);

@@ -9,4 +9,4 @@ mod torn;
 pub(crate) use file::{CsvFile, line_at, start};
 pub(crate) use numbers::{Parsed, float, integer, plain_integer, trimmed};
 pub(crate) use rows::{Flaws, scan};
-pub(crate) use torn::TornRows;
+pub(crate) use torn::{TornRows, torn_end};

@@ -4,7 +4,7 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::file::{CsvFile, line_at, start};
-use super::torn::TornRows;
+use super::torn::{TornRows, torn_end};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// What was odd about the rows of a file.
@@ -87,7 +87,10 @@ pub(crate) fn scan(
     loop {
         match records.read_byte_record(&mut record) {
             Ok(true) => {}
-            Ok(false) => return Ok(flaws),
+            Ok(false) => {
+                flaws.broken = torn_end(&records).map(|reason| format!("{}: {reason}", file.shown));
+                return Ok(flaws);
+            }
             Err(error) => {
                 let line = records.position().line();
                 flaws.broken = Some(format!("{}:{line}: the rest of the file is missing: {error}", file.shown));

@@ -13,17 +13,20 @@ const LONGEST_LINE: usize = 1 << 20;
 pub(crate) struct LastLine {
     inner: Box<dyn Read>,
     line: Vec<u8>,
+    /// Whether all of it was read: a row that a line end closes is there before.
+    is_at_end: bool,
 }
 
 impl LastLine {
     pub(crate) fn new(inner: Box<dyn Read>) -> Self {
-        Self { inner, line: Vec::new() }
+        Self { inner, line: Vec::new(), is_at_end: false }
     }
 }
 
 impl Read for LastLine {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
+        self.is_at_end |= count == 0 && !buffer.is_empty();
         let mut read = buffer.get(..count).unwrap_or_default();
         if let Some(end) = memchr::memrchr(b'\n', read) {
             self.line.clear();
@@ -34,6 +37,18 @@ impl Read for LastLine {
         }
         Ok(count)
     }
+}
+
+const UNCLOSED: &str = "the file ends within a quoted text";
+
+fn ends_in_quotes(line: &[u8]) -> bool {
+    line.iter().filter(|byte| **byte == b'"').count() % 2 == 1
+}
+
+/// What is wrong with the end of a file behind its last row: a quote alone is no row to the reader.
+pub(crate) fn torn_end(records: &Records) -> Option<&'static str> {
+    let line = &records.get_ref().line;
+    (line.trim_ascii() == b"\"").then_some(UNCLOSED)
 }
 
 /// Finds torn rows among the rows of a file, which it is shown in their order.
@@ -52,12 +67,12 @@ impl TornRows {
         let last = record.iter().next_back().unwrap_or_default();
         let before = self.before.replace(last.len());
         // Only the end of the file ended this row.
-        if !records.is_done() {
+        if !records.get_ref().is_at_end {
             return None;
         }
         let line = &records.get_ref().line;
-        if line.iter().filter(|byte| **byte == b'"').count() % 2 == 1 {
-            return Some("the file ends within a quoted text");
+        if ends_in_quotes(line) {
+            return Some(UNCLOSED);
         }
         let is_number = !last.is_empty() && last.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
         let is_shorter = before.is_some_and(|before| last.len() < before);
