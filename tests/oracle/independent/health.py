@@ -6,6 +6,7 @@ from common import REPOSITORY
 
 from .case import Case
 from .inputs import made, table
+from .metric_table import gpus_of, metric_rows
 from .sums import grouped, ordered
 
 KEYS = {"kernels": "dispatch_id", "copies": "copy_id", "allocations": "alloc_id", "regions": "region_id"}
@@ -222,6 +223,12 @@ def trace_health(source, options):
         record = dict(zip([*by, "check_id", "severity", "table_name"], key)) | {"count": sum(row["count"] for row in group)}
         record |= {"first_key": str(min(keys)) if keys else None, "detail": None}
         records.append(record | {"order": SEVERITIES.index(record["severity"])})
+    rows = metric_rows(gpus_of(source), lambda row: (*(row[name] for name in by), row["kernel_name"]))
+    doubtful = [row for row in rows if (row["reason"] or "").startswith("implausible: ")]
+    for key, group in grouped(doubtful, lambda row: (*row["group"][:-1], row["reason"])).items():
+        record = dict(zip(by, key)) | {"check_id": "implausible_counters", "severity": "warning", "table_name": "counters"}
+        record |= {"count": len(group), "first_key": min(row["metric"] for row in group), "detail": None}
+        records.append(record | {"order": SEVERITIES.index("warning")})
     records = ordered(records, by, "order", "check_id", "table_name")
     return [{name: value for name, value in record.items() if name != "order"} for record in records]
 

@@ -1,6 +1,9 @@
 """What the metrics of share/metrics come to for the dispatches of a GPU, taken together by kernel or range."""
 
 import math
+import tomllib
+
+from common import REPOSITORY
 
 from .counters import instances_of
 from .devices import Device, recorded_in_database
@@ -9,6 +12,8 @@ from .markers import keyed
 from .profiles import profiles_of
 from .sums import grouped, mean
 
+IMPLAUSIBLE = tomllib.loads((REPOSITORY / "share" / "implausible_counters.toml").read_text())
+OUTSIDE_NS, TOLERANCE = 20_000, 1.2
 PER_UNIT = {"wave": "wavefront", "cycle": "cycle", "second": "s", "kernel": "dispatch"}
 WAYS = {"sum": math.fsum, "max": max, "min": min, "mean": mean}
 
@@ -21,6 +26,27 @@ class Gpu:
         self.architecture = device.facts["architecture"]
         collected = {key for dispatch in dispatches for key in dispatch["counters"]}
         self.known = Known(self.architecture, collected, device.constants())
+        self.doubts = {}
+        for (kernel,), rows in grouped(dispatches, ["kernel_name"]).items():
+            self.leave_out_cycles_above_the_clock(kernel, rows)
+
+    def leave_out_cycles_above_the_clock(self, kernel, rows):
+        """Takes counters from the dispatches of a kernel that count more cycles than there are, and notes why."""
+        constants, timed = self.device.constants(), [row for row in rows if row["properties"]["dur_ns"] is not None]
+        clock = constants.get("sclk_mhz")
+        for name, way in sorted({key for row in timed for key in row["counters"]}):
+            form = next((form for form in IMPLAUSIBLE["cycles"] if name.removesuffix("_sum") in form["counters"]), None)
+            instances = 1 if way != "sum" else constants.get(form["instances"]) if form else None
+            if form is None or not clock or not instances:
+                continue
+            counted = [row for row in timed if row["counters"].get((name, way)) is not None]
+            longest = sum(row["properties"]["dur_ns"] + OUTSIDE_NS for row in counted) * clock / 1000 * instances * TOLERANCE
+            if sum(row["counters"][(name, way)] for row in counted) > longest:
+                shown = name if way == "sum" else f"{way}_inst({name})"
+                why = f"{shown} counts more cycles than the highest clock, {clock:.0f} MHz, has in the duration of its dispatches"
+                self.doubts[(kernel, name, way)] = f"implausible: {why}"
+                for row in rows:
+                    row["counters"] = {key: value for key, value in row["counters"].items() if key != (name, way)}
 
 
 def reduced(values, ways=WAYS):
@@ -74,6 +100,11 @@ def reason(gpu, definition, parts, per, dispatches):
             gpu.known.ratio(definition["formula"], per)
         except Missing as error:
             return f"not collected: {', '.join(sorted(error.names))}"
+    kernels = {dispatch["kernel_name"] for dispatch in dispatches}
+    used = sorted({counter for part in parts for counter in counters_in(part)})
+    doubts = [gpu.doubts[(kernel, *counter)] for kernel in sorted(kernels) for counter in used if (kernel, *counter) in gpu.doubts]
+    if doubts:
+        return doubts[0]
     found = {counter for dispatch in dispatches for counter in dispatch["counters"]}
     lost = {name for part in parts for name, way in counters_in(part) if (name, way) not in found}
     if lost:
@@ -89,6 +120,19 @@ def evaluations(gpu, parts):
     return [None if None in pair else pair for pair in found]
 
 
+def without_impossible_shares(gpu, metric, pairs, whole):
+    """The pairs without those of kernels, or of what is taken for `whole`, whose share is far above all or below nothing, and who these are."""
+    shares, wrong = IMPLAUSIBLE["shares"], {}
+    if metric["id"] not in shares["metrics"]:
+        return pairs, wrong
+    for name, members in grouped(zip(gpu.dispatches, pairs), lambda member: whole(member[0])).items():
+        counted = [pair for _, pair in members if pair is not None]
+        share = quotient(math.fsum(n for n, _ in counted), math.fsum(d for _, d in counted)) if counted else None
+        if share is not None and not shares["below_pct"] <= share <= shares["above_pct"]:
+            wrong[name] = f"implausible: {metric['title']} is {'below 0' if share < 0 else 'above 100'} %"
+    return [None if whole(row) in wrong else pair for row, pair in zip(gpu.dispatches, pairs)], wrong
+
+
 def sums_of(pairs):
     """What the pairs of some dispatches come to; None stands for a dispatch that lacks something."""
     counted = [pair for pair in pairs if pair is not None]
@@ -101,7 +145,11 @@ def sums_of(pairs):
     }  # fmt: skip
 
 
-def metric_rows(gpus, key, per="wave", panel=0, wanted=None):
+def of_kernel(dispatch):
+    return dispatch["kernel_name"]
+
+
+def metric_rows(gpus, key, per="wave", panel=0, wanted=None, whole=of_kernel):
     """A row for each metric and group of the dispatches of a GPU, `key` telling the group of a dispatch."""
     rows = []
     for gpu in gpus:
@@ -110,14 +158,15 @@ def metric_rows(gpus, key, per="wave", panel=0, wanted=None):
             if definition is None or (panel and metric["panel"] != panel) or (wanted and metric["id"] not in wanted):
                 continue
             parts = ratio_of(gpu, definition, per)
-            pairs = evaluations(gpu, parts)
+            pairs, wrong = without_impossible_shares(gpu, metric, evaluations(gpu, parts), whole)
             counts_per = parts and "denom" in definition["formula"]
             row = {"panel": metric["panel"], "ordinal": ordinal, "metric": metric["id"], "title": metric["title"]}
             row |= {"unit": f"{metric['unit']}/{PER_UNIT[per]}" if counts_per else metric["unit"]}
             row["peak"] = gpu.known.constant(definition["peak"]) if "peak" in definition else None
             for group, members in grouped(zip(gpu.dispatches, pairs), lambda member: key(member[0])).items():
                 sums, dispatches = sums_of([pair for _, pair in members]), [dispatch for dispatch, _ in members]
-                why = None if sums["values"] else reason(gpu, definition, parts, per, dispatches)
+                shares = [wrong[whole(dispatch)] for dispatch in dispatches if whole(dispatch) in wrong]
+                why = None if sums["values"] else shares[0] if shares else reason(gpu, definition, parts, per, dispatches)
                 rows.append(row | {"group": group, "first": dispatches[0], "reason": why} | sums)
     return rows
 

@@ -1,13 +1,13 @@
 """The family `metrics`: metrics over counters by kernel, by range and over all, and what limits kernels."""
 
 from .case import Case
-from .metric_table import common_peak, gpus_of, metric_rows, value_of
+from .metric_table import common_peak, gpus_of, metric_rows, of_kernel, value_of
 from .ranging import all_ranges
 from .sums import grouped, ordered, percent
 
 
-def chosen_rows(source, options, key):
-    return metric_rows(gpus_of(source), key, options.text("per", "wave"), options.whole("panel", 0))
+def chosen_rows(source, options, key, whole=of_kernel):
+    return metric_rows(gpus_of(source), key, options.text("per", "wave"), options.whole("panel", 0), whole=whole)
 
 
 def listed(rows, by, options):
@@ -57,7 +57,8 @@ def range_metrics(source, options):
         path = paths.get((dispatch["process"], dispatch["dispatch_id"]))
         return tuple((dispatch | {"path": path})[column] for column in by)
 
-    return listed(chosen_rows(source, options, place), by, options)
+    path = lambda dispatch: paths.get((dispatch["process"], dispatch["dispatch_id"]))
+    return listed(chosen_rows(source, options, place, path), by, options)
 
 
 OPTIONS = ((), ("--per", "cycle"), ("--per", "second", "--agg", "mean"), ("--per", "kernel", "--panel", "300"), ("--by", "rank"))
