@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::common::{records, run, succeed};
+use crate::common::{records, succeed};
 
 /// Names of kernels with their calls.
 fn names(input: &str) -> Vec<(String, i64)> {
@@ -81,7 +81,7 @@ fn names_of_databases_that_differ_in_bytes_stay_apart() {
     let path = directory.path().join("one.db");
     std::fs::copy(source.unwrap(), &path).unwrap();
     let input = path.to_str().unwrap();
-    let before = names(input).len();
+    let used = records(&["sql", "SELECT COUNT(DISTINCT kernel_id) AS n FROM kernels", input, "-q"])[0]["n"].as_u64();
     let connection = Connection::open(&path).unwrap();
     let find = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_info_kernel_symbol%'";
     let table: String = connection.query_row(find, [], |row| row.get(0)).unwrap();
@@ -100,5 +100,5 @@ fn names_of_databases_that_differ_in_bytes_stay_apart() {
         connection.execute(&update, []).unwrap();
     }
     drop(connection);
-    assert_eq!(names(input).len(), before, "{:?} {}", names(input), run(&["check", input]).stderr);
+    assert_eq!(Some(names(input).len() as u64), used, "{:?}", names(input));
 }
