@@ -77,12 +77,12 @@ fn without_dead_counters(mut frame: DataFrame) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// How much longer than its recorded duration the cycles of a dispatch are counted: the packets that start and stop the counters stand
-/// outside of it.
-const OUTSIDE_NS: f64 = 20_000.0;
+/// How much longer than its recorded duration the cycles of a dispatch may be counted: counters run from before the first packet to behind
+/// the last, and real profiles of dispatches of a microsecond count those of a hundred.
+const OUTSIDE_NS: f64 = 1_000_000.0;
 
-/// So far may counted cycles be above the clock, since clocks are given in steps.
-const TOLERANCE: f64 = 1.2;
+/// So far may counted cycles be above the clock: profiles that record one die have the sum of eight, and clocks are given in steps.
+const TOLERANCE: f64 = 16.0;
 
 /// A die at less than this share of its highest clock is idle.
 const LEAST_CLOCK: f64 = 0.25;
@@ -155,7 +155,7 @@ mod tests {
     fn cycles_above_the_clock_are_no_values() {
         let sum = 8.0 * 1_900_000.0;
         assert_eq!(values(of("GRBM_GUI_ACTIVE", &[sum, 300_000.0]), "GRBM_GUI_ACTIVE"), [Some(sum), Some(300_000.0)]);
-        let frame = plausible(of("GRBM_GUI_ACTIVE", &[sum * 10.0, 300_000.0]), &constants()).unwrap();
+        let frame = plausible(of("GRBM_GUI_ACTIVE", &[sum * 100.0, 300_000.0]), &constants()).unwrap();
         assert_eq!(
             frame.column("GRBM_GUI_ACTIVE").unwrap().f64().unwrap().iter().collect::<Vec<_>>(),
             [None, Some(300_000.0)]
@@ -164,7 +164,7 @@ mod tests {
         assert!(reasons.str().unwrap().get(0).unwrap().contains("2000 MHz"));
         assert_eq!(reasons.str().unwrap().get(1), None);
         // Of one instance no more than the clock.
-        assert_eq!(values(of("max_inst(GRBM_COUNT)", &[4_000_000.0]), "max_inst(GRBM_COUNT)"), [None]);
+        assert_eq!(values(of("max_inst(GRBM_COUNT)", &[400_000_000.0]), "max_inst(GRBM_COUNT)"), [None]);
         // Counts of other things have no clock.
         assert_eq!(values(of("SQ_INSTS_VALU", &[1e15]), "SQ_INSTS_VALU"), [Some(1e15)]);
     }
