@@ -56,7 +56,6 @@ mod implausible_counters;
 mod inference;
 mod kineto;
 mod kineto_forms;
-mod kineto_memory;
 mod kineto_scope;
 mod lab_autotune;
 mod lab_capture;
