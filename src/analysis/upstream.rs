@@ -1,4 +1,4 @@
-//! What of other programs is read, written and recommended, and when that was last compared with them: `share/upstream.toml`.
+//! Formats and options of other programs that are read, written and recommended, and when that was last compared with them: `share/upstream.toml`.
 
 use std::sync::OnceLock;
 
@@ -25,9 +25,9 @@ pub(crate) struct Format {
     /// Its id, as `info` shows it.
     pub id: String,
     pub title: String,
-    /// What of it is read.
+    /// The part of it that is read.
     pub read: Option<String>,
-    /// What writes it.
+    /// The command that writes it.
     pub written: Option<String>,
     /// Where commands ask for it.
     pub recommended: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Version {
     pub name: String,
     /// First release of ROCm that writes it.
     pub rocm: Option<RocmVersion>,
-    /// What it adds to the one before.
+    /// Its additions to the one before.
     pub adds: String,
 }
 

@@ -236,7 +236,7 @@ pub(crate) fn ranks_in(text: &str) -> Option<Vec<i64>> {
 }
 
 impl Message {
-    /// What a kernel of this name with these arguments gives; `None` where they describe no collective that is known.
+    /// The message that a kernel of this name with these arguments gives; `None` where they describe no collective that is known.
     pub(crate) fn from_kernel<'a>(
         kernel: &str,
         communicator: Option<u32>,

@@ -89,7 +89,7 @@ struct Implied {
     since: Option<RocmVersion>,
 }
 
-/// What a flag turns on besides itself.
+/// Flags that a flag turns on besides itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImpliedFlags {
     pub flags: Vec<&'static str>,
@@ -208,7 +208,7 @@ pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {
     check_command_for(words, None)
 }
 
-/// What is wrong with the words of a command for rocprofv3 of a release; any release may have its flags if none is known.
+/// Mistakes in the words of a command for rocprofv3 of a release; any release may have its flags if none is known.
 pub(crate) fn check_command_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let form = flags();
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
@@ -334,7 +334,7 @@ pub(super) fn spelled_flags(own: Vec<String>, version: RocmVersion) -> Vec<Strin
 }
 
 impl Flag {
-    /// What of a flag a release does not have.
+    /// Parts of a flag that a release does not have.
     fn other_release(
         &self,
         name: &str,

@@ -8,7 +8,7 @@ use super::rocm_version::{Releases, RocmVersion};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Spelling {
-    /// What is replaced: every one of these, each of words that follow one another. Nothing: the words are added.
+    /// Words that are replaced: every one of these, each of words that follow one another. Nothing: the words are added.
     words: Vec<String>,
     becomes: Vec<String>,
     /// Nothing changes where one of these is given.
@@ -19,7 +19,7 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    /// What it does, as a sentence in Markdown.
+    /// Its effect, as a sentence in Markdown.
     pub(super) fn sentence(&self) -> String {
         let code = |words: &[String], separator: &str| {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<String>>().join(separator)

@@ -47,7 +47,7 @@ struct Flag {
     _meaning: String,
     since: RocmVersion,
     until: Option<RocmVersion>,
-    /// What newer releases have in its place.
+    /// Its replacement in newer releases.
     instead: Option<String>,
     takes: Takes,
     #[serde(default)]
@@ -118,7 +118,7 @@ pub enum ToolProblem {
         /// Releases that have it.
         releases: String,
         version: String,
-        /// What has taken its place.
+        /// Its replacement.
         instead: Option<String>,
     },
     /// A flag that means something else in another release.
@@ -151,7 +151,7 @@ pub fn check(words: &[String]) -> Vec<ToolProblem> {
     check_for(words, None)
 }
 
-/// What is wrong with the words of a command for a profiler of a release of ROCm; of any release if none is known.
+/// Mistakes in the words of a command for a profiler of a release of ROCm; of any release if none is known.
 pub(crate) fn check_for(words: &[String], version: Option<RocmVersion>) -> Vec<ToolProblem> {
     let (at, name) = program(words);
     if name == ROCPROFV3 {

@@ -167,7 +167,7 @@ struct Tails {
 
 impl Tails {
     fn add(&mut self, place: u32, work: &Work) {
-        // Of those that end together what takes time fits more calls.
+        // Work that takes time fits more calls than work without length that ends with it.
         let new = (work.end_ns, work.start_ns < work.end_ns, place);
         if work.lane != NONE {
             let lane = work.lane as usize;

@@ -23,7 +23,7 @@ pub(crate) struct CounterFault {
     #[serde(default)]
     pub is_zero: bool,
     until: Option<RocmVersion>,
-    /// What is wrong, and what helps.
+    /// The fault, and its remedy.
     pub says: String,
     #[serde(rename = "source")]
     _source: String,

@@ -1,4 +1,4 @@
-//! What of other programs is read, written and recommended as Markdown, from the tables of `share/`.
+//! Formats and options of other programs as Markdown, from the tables of `share/`.
 
 use std::fmt::Write as _;
 

@@ -13,11 +13,11 @@ const PROJECT_FILE: &str = "wavesieve.toml";
 
 /// The files that are there, in rising order.
 pub(crate) struct Paths {
-    /// Of the nearest directory that has one.
+    /// The file of the nearest directory that has one.
     pub project: Option<PathBuf>,
     /// The same if another user owns it, with who that is: it does not count.
     pub foreign: Option<(PathBuf, u32)>,
-    /// Of the user.
+    /// The file of the user.
     pub user: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! What the file of a project may set, and whose files count.
+//! Options that the file of a project may set, and whose files count.
 
 use std::fs::Metadata;
 use std::sync::LazyLock;

@@ -22,7 +22,7 @@ pub(crate) fn group_of(counter: &str) -> PlSmallStr {
     format!("group of {counter}").into()
 }
 
-/// What every frame recorded of things that tell whether passes ran the same work.
+/// Values of every frame that show whether passes ran the same work.
 pub(crate) struct PassEvidence {
     by_frame: Vec<BTreeMap<String, Evidence>>,
 }

@@ -163,7 +163,7 @@ mod tests {
         let reasons = frame.column(&why("GRBM_GUI_ACTIVE")).unwrap();
         assert!(reasons.str().unwrap().get(0).unwrap().contains("2000 MHz"));
         assert_eq!(reasons.str().unwrap().get(1), None);
-        // Of one instance no more than the clock.
+        // One instance counts no more than the clock.
         assert_eq!(values(of("max_inst(GRBM_COUNT)", &[400_000_000.0]), "max_inst(GRBM_COUNT)"), [None]);
         // Counts of other things have no clock.
         assert_eq!(values(of("SQ_INSTS_VALU", &[1e15]), "SQ_INSTS_VALU"), [Some(1e15)]);

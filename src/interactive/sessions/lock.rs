@@ -29,7 +29,7 @@ impl SessionLock {
         let path = folder.join(NAME);
         let failed = |error: std::io::Error| SessionError::Write { path: path.clone(), reason: error.to_string() };
         let mut attempts = 0;
-        // What lies behind a link is not this session's, and would be removed with it.
+        // Files behind a link are not this session's, and would be removed with it.
         if fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
             let reason = "it is a link and not the folder of a session; remove the link".to_owned();
             return Err(SessionError::Write { path: folder.to_owned(), reason });

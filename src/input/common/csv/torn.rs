@@ -45,7 +45,7 @@ fn ends_in_quotes(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == b'"').count() % 2 == 1
 }
 
-/// What is wrong with the end of a file behind its last row: a quote alone is no row to the reader.
+/// Damage at the end of a file behind its last row: a quote alone is no row to the reader.
 pub(crate) fn torn_end(records: &Records) -> Option<&'static str> {
     let line = &records.get_ref().line;
     (line.trim_ascii() == b"\"").then_some(UNCLOSED)
@@ -59,7 +59,7 @@ pub(crate) struct TornRows {
 }
 
 impl TornRows {
-    /// What tore a row, if something did.
+    /// The reason why a row is torn, if it is.
     pub(crate) fn find(&mut self, record: &ByteRecord, records: &Records) -> Option<&'static str> {
         if memchr::memchr(0, record.as_slice()).is_some() {
             return Some("a block of zeros stands in the place of text");

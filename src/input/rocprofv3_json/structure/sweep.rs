@@ -153,7 +153,7 @@ fn sweep(
             records += chunk.run.records;
             columns.iter_mut().zip(chunk.columns).for_each(|(column, read)| column.append(read));
         }
-        // Of a file that is cut while it is read nothing comes any more, though its length said so.
+        // A file that is cut while it is read gives nothing more, though its length said so.
         if stop != Stop::Limit || at == before && all {
             break;
         }
