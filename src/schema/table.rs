@@ -77,6 +77,8 @@ pub struct Column {
     pub column_type: ColumnType,
     /// Whether values may be missing.
     pub nullable: bool,
+    /// Whether datasets and caches of older versions lack it. Its values are missing there.
+    pub added: bool,
     /// Unit of the values.
     pub unit: Unit,
     /// One line of documentation.
@@ -85,12 +87,17 @@ pub struct Column {
 
 impl Column {
     const fn new(name: &'static str, column_type: ColumnType, unit: Unit, doc: &'static str) -> Self {
-        Self { name, column_type, nullable: false, unit, doc }
+        Self { name, column_type, nullable: false, added: false, unit, doc }
     }
 
     /// The same column with missing values allowed.
     pub(super) const fn null(self) -> Self {
         Self { nullable: true, ..self }
+    }
+
+    /// The same column, which datasets of older versions lack.
+    pub(super) const fn added(self) -> Self {
+        Self { nullable: true, added: true, ..self }
     }
 }
 

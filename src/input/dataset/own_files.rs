@@ -92,7 +92,7 @@ impl OwnFiles {
         let metadata =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not a whole Parquet file")?;
         let described = metadata.metadata().file_metadata().schema_descr();
-        for column in own_columns(table) {
+        for column in own_columns(table).into_iter().filter(|column| !column.added) {
             let known = described.columns().iter().any(|stored| stored.name() == column.name);
             ensure!(known, "it lacks the column {}", column.name);
         }
@@ -171,7 +171,7 @@ impl Store for OwnFiles {
         if self.is_without_file(table) {
             return Ok(empty_frame(columns).lazy());
         }
-        scan([Scan { path: self.path(table.name), rows: None }])
+        scan([Scan { path: self.path(table.name), rows: None }], columns)
     }
 }
 

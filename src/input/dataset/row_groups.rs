@@ -11,8 +11,8 @@ use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, Int32Type, UInt3
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use polars::prelude::{
-    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IdxSize, IntoColumn, LazyFrame,
-    NewChunkedArray, PlRefPath, ScanArgsParquet, UInt32Chunked, UnionArgs, concat,
+    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IdxSize, IntoColumn, LazyFrame, NULL,
+    NewChunkedArray, PlRefPath, ScanArgsParquet, UInt32Chunked, UnionArgs, col, concat, lit,
 };
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ impl RowGroups {
     /// Columns of some row groups.
     ///
     /// # Errors
-    /// When the file lacks a column.
+    /// When the file lacks a column that every version wrote.
     pub(crate) fn pieces(
         &self,
         numbers: Range<usize>,
@@ -67,7 +67,12 @@ impl RowGroups {
         let schema = self.metadata.metadata().file_metadata().schema_descr();
         for column in columns {
             let known = schema.columns().iter().any(|stored| stored.name() == column.name);
-            anyhow::ensure!(known, "{} lacks the column {}; convert again", self.path.display(), column.name);
+            anyhow::ensure!(
+                known || column.added,
+                "{} lacks the column {}; convert again",
+                self.path.display(),
+                column.name
+            );
         }
         // By place: names would also choose the columns whose names begin so, which nobody compared with their sums.
         let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
@@ -90,17 +95,26 @@ pub(crate) struct Scan {
     pub rows: Option<(u64, u64)>,
 }
 
-/// Rows of files, read when they are wanted.
+/// Rows of files, read when they are wanted, of which `columns` are.
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub(crate) fn scan(parts: impl IntoIterator<Item = Scan>) -> Result<LazyFrame> {
+pub(crate) fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declaration]) -> Result<LazyFrame> {
+    let has_added = columns.iter().any(|column| column.added);
     let open = |part: Scan| {
         let path = part.path;
         let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
         let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
-        let frame = LazyFrame::scan_parquet(PlRefPath::new(text), options)
-            .with_context(|| format!("cannot open {}", path.display()))?;
+        let cannot = || format!("cannot open {}", path.display());
+        let mut frame = LazyFrame::scan_parquet(PlRefPath::new(text), options).with_context(cannot)?;
+        if has_added {
+            let stored = frame.collect_schema().with_context(cannot)?;
+            let chosen = columns.iter().map(|column| match stored.contains(column.name) {
+                true => col(column.name),
+                false => lit(NULL).cast(data_type(column.column_type)).alias(column.name),
+            });
+            frame = frame.select(chosen.collect::<Vec<_>>());
+        }
         let Some((first, rows)) = part.rows else { return Ok(frame) };
         Ok(frame.slice(i64::try_from(first)?, IdxSize::try_from(rows)?))
     };
@@ -174,9 +188,10 @@ impl RowGroup {
             let next = || -> Result<Option<DataFrame>> {
                 let Some(batch) = reader.next() else { return Ok(None) };
                 let batch = batch.with_context(|| format!("cannot read {shown}"))?;
-                let columns = self.columns.iter().map(|declared| {
-                    let array = batch.column_by_name(declared.name).with_context(|| format!("{shown} changed"))?;
-                    column(declared, array)
+                let columns = self.columns.iter().map(|declared| match batch.column_by_name(declared.name) {
+                    Some(array) => column(declared, array),
+                    None if declared.added => Ok(without_values(declared, batch.num_rows())),
+                    None => anyhow::bail!("{shown} changed"),
                 });
                 let columns: Vec<Column> = columns.collect::<Result<_>>()?;
                 Ok(Some(DataFrame::new(batch.num_rows(), columns)?))
@@ -191,6 +206,11 @@ impl RowGroup {
         panic::catch_unwind(AssertUnwindSafe(read))
             .unwrap_or_else(|_| anyhow::bail!("cannot read {}: its content is damaged", self.path.display()))
     }
+}
+
+/// A column of a file that was written before there was such a column.
+fn without_values(declared: &Declaration, rows: usize) -> Column {
+    Column::full_null(declared.name.into(), rows, &data_type(declared.column_type))
 }
 
 fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {

@@ -262,7 +262,7 @@ impl Part {
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::load(&file, options).context("not a whole Parquet file")?;
         let described = metadata.metadata();
-        for column in own_columns(self.table) {
+        for column in own_columns(self.table).into_iter().filter(|column| !column.added) {
             let mut stored = described.file_metadata().schema_descr().columns().iter();
             ensure!(stored.any(|stored| stored.name() == column.name), "it lacks the column {}", column.name);
         }
@@ -405,11 +405,14 @@ impl Store for SharedProcess {
             Some(1..SCANNED_ROWS) if is_on(Optimization::Joined) => {
                 Ok(joined(&self.pieces(table, columns)?, None)?.lazy())
             }
-            Some(_) => scan(self.groups(table).map(|(part, groups)| {
-                let before: u64 = part.rows.iter().take(groups.start).sum();
-                let rows = part.rows.get(groups).unwrap_or_default().iter().sum();
-                Scan { path: part.path.clone(), rows: Some((before, rows)) }
-            })),
+            Some(_) => {
+                let parts = self.groups(table).map(|(part, groups)| {
+                    let before: u64 = part.rows.iter().take(groups.start).sum();
+                    let rows = part.rows.get(groups).unwrap_or_default().iter().sum();
+                    Scan { path: part.path.clone(), rows: Some((before, rows)) }
+                });
+                scan(parts, columns)
+            }
         }
     }
 }
