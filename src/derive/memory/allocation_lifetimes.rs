@@ -34,7 +34,7 @@ const CALLS: [&str; 7] = ["region_id", "domain", "name", "correlation_id", "star
 
 fn needs() -> Needs {
     let mut columns = OF_OPERATION.to_vec();
-    columns.extend(["operation", "level", "gpu", "start_ns", "end_ns", "duration_ns", "valid"]);
+    columns.extend(["operation", "level", "gpu", "live_bytes", "start_ns", "end_ns", "duration_ns", "valid"]);
     vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn paired(allocations: &DataFrame) -> Result<Memory> {
     let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);
-    let gpus = integers(allocations, "gpu")?;
+    let (gpus, stated) = (integers(allocations, "gpu")?, integers(allocations, "live_bytes")?);
     let actions = [("ALLOC", Action::Allocate), ("REALLOC", Action::Reallocate), ("FREE", Action::Free)];
     let mut action_of: Vec<Option<Action>> = vec![None; allocations.height()];
     for (word, action) in actions {
@@ -43,17 +43,20 @@ pub(crate) fn paired(allocations: &DataFrame) -> Result<Memory> {
     for level in LEVELS {
         let of_level = BoolValues::new(&rows_named(allocations.column("level")?, |name| name == level)?);
         let kinds = izip!(&action_of, valid.iter(), of_level.iter());
-        let what = izip!(starts.iter(), ends.iter(), addresses.iter(), bytes.iter(), gpus.iter());
+        let what = izip!(starts.iter(), ends.iter(), addresses.iter(), bytes.iter(), gpus.iter(), stated.iter());
         let mut numbers = Vec::new();
         let mut operations = Vec::new();
-        for (row, (action, valid, of_level), (start, end, address, bytes, place)) in izip!(0_u32.., kinds, what) {
+        for (row, (action, valid, of_level), (start, end, address, bytes, place, live_bytes)) in
+            izip!(0_u32.., kinds, what)
+        {
             let (Some(action), Some(true), Some(true), Some(start), Some(end)) = (action, valid, of_level, start, end)
             else {
                 continue;
             };
             let time_ns = if *action == Action::Free { start } else { end };
             numbers.push(row);
-            operations.push(Operation { action: *action, address, bytes: bytes.unwrap_or(0).max(0), place, time_ns });
+            let bytes = bytes.unwrap_or(0).max(0);
+            operations.push(Operation { action: *action, address, bytes, place, time_ns, live_bytes });
         }
         let pairing = pair(&operations);
         let list = numbers.into_iter().zip(operations).zip(pairing.ends);

@@ -18,7 +18,8 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// The source columns that it is built from.
 pub(crate) fn needs() -> Needs {
-    let columns = vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "start_ns", "end_ns", "valid"];
+    let columns =
+        vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "live_bytes", "start_ns", "end_ns", "valid"];
     vec![("memory_allocations", columns)]
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct Counts {
     pub regions: u64,
     /// Regions without.
     pub marks: u64,
+    /// Events of allocators.
+    pub allocations: u64,
 }
 
 /// Calls of the runtime by their correlation ids.
@@ -65,7 +67,7 @@ impl Capture {
         let mut next: BTreeMap<Role, i64> = BTreeMap::new();
         let mut counts = Counts::default();
         for chunk in &events.chunks {
-            for role in [Role::Kernel, Role::Copy, Role::Region, Role::Span, Role::Name] {
+            for role in [Role::Kernel, Role::Copy, Role::Region, Role::Allocation, Role::Span, Role::Name] {
                 numbers.entry(role).or_default().push(*next.entry(role).or_insert(1));
             }
             for found in chunk.events() {
@@ -76,6 +78,7 @@ impl Capture {
                     Role::Copy => counts.copies += 1,
                     Role::Region if found.has_no_length => counts.marks += 1,
                     Role::Region => counts.regions += 1,
+                    Role::Allocation => counts.allocations += 1,
                     Role::Span | Role::Name => {}
                 }
             }

@@ -134,7 +134,8 @@ fn agents(capture: &Capture, listed: Option<&Value>) -> Vec<AgentFacts> {
     // A merged file has the list of each rank.
     let mut seen = BTreeSet::new();
     listed.retain(|agent| seen.insert(agent.agent_id));
-    let worked = &capture.census.devices;
+    let mut worked = capture.census.devices.clone();
+    worked.extend(capture.memory_devices().into_values());
     let is_listed = |device: &i64| listed.iter().any(|agent| agent.agent_id == *device);
     if worked.iter().all(is_listed) && !listed.is_empty() {
         return listed;

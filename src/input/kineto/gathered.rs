@@ -38,6 +38,11 @@ pub(crate) enum Field {
     BlockZ,
     SharedMemory,
     Bytes,
+    Address,
+    /// Bytes that the allocator has given after an event of it.
+    Allocated,
+    DeviceType,
+    DeviceId,
 }
 
 /// Fields of sizes in blocks, and of the sizes of blocks.
@@ -243,7 +248,7 @@ impl Capture {
 }
 
 /// Number of fields.
-const FIELDS: usize = Field::Bytes as usize + 1;
+const FIELDS: usize = Field::DeviceId as usize + 1;
 
 struct Values([Option<i64>; FIELDS]);
 
@@ -278,7 +283,11 @@ impl Values {
                 b"correlation" => Field::Correlation,
                 b"External id" | b"external id" => Field::External,
                 b"shared memory" => Field::SharedMemory,
-                b"bytes" | b"size" => Field::Bytes,
+                b"bytes" | b"size" | b"Bytes" => Field::Bytes,
+                b"Addr" => Field::Address,
+                b"Total Allocated" => Field::Allocated,
+                b"Device Type" => Field::DeviceType,
+                b"Device Id" => Field::DeviceId,
                 b"grid" => {
                     self.put_each(GRID, value);
                     continue;

@@ -8,6 +8,8 @@ pub(crate) enum Role {
     Copy,
     /// A call, an operator, a function or an annotation of the program.
     Region,
+    /// Memory that an allocator of the program gave or took back.
+    Allocation,
     /// The time of the recording.
     Span,
     /// A name of a process or thread.
@@ -43,27 +45,34 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("python function", Role::Region, "python"),
     kind("memcpy", Role::Copy, ""),
     kind("memset", Role::Kernel, ""),
+    kind("cpu_instant_event", Role::Allocation, ""),
     kind("trace", Role::Span, ""),
     NAMES,
 ];
 
+/// The type of devices that is the host, of those that PyTorch numbers.
+pub(crate) const HOST: i64 = 0;
+
 /// Domain of calls of the runtime.
 pub(crate) const HIP: &str = "hip";
+
+/// Name of the events of allocators, which come in a category with others, or without one.
+const MEMORY: &[u8] = b"[memory]";
 
 /// Records without category that name processes and threads.
 const NAMES: Kind = kind("", Role::Name, "");
 
-/// The place of what has this phase and category in [`KINDS`], if it is read.
-pub(crate) fn kind_of(phase: &[u8], category: &[u8]) -> Option<u8> {
-    let wanted: &[u8] = match phase {
-        b"X" if !category.is_empty() => category,
-        b"M" => b"",
-        _ => return None,
+/// The place of what has this phase, category and name in [`KINDS`], if it is read.
+pub(crate) fn kind_of(phase: &[u8], category: &[u8], name: &[u8]) -> Option<u8> {
+    let place = match phase {
+        b"X" if !category.is_empty() => KINDS
+            .iter()
+            .position(|kind| kind.role != Role::Allocation && kind.category.as_bytes().eq_ignore_ascii_case(category)),
+        b"M" => KINDS.iter().position(|kind| kind.role == Role::Name),
+        b"i" | b"I" if name == MEMORY => KINDS.iter().position(|kind| kind.role == Role::Allocation),
+        _ => None,
     };
-    KINDS
-        .iter()
-        .position(|kind| kind.category.as_bytes().eq_ignore_ascii_case(wanted))
-        .and_then(|at| u8::try_from(at).ok())
+    place.and_then(|at| u8::try_from(at).ok())
 }
 
 #[cfg(test)]
@@ -72,11 +81,17 @@ mod tests {
 
     #[test]
     fn kinds_of_events() {
-        let category = |phase: &[u8], category: &[u8]| Some(KINDS[usize::from(kind_of(phase, category)?)].category);
+        let named = |phase: &[u8], category: &[u8], name: &[u8]| {
+            Some(KINDS[usize::from(kind_of(phase, category, name)?)].category)
+        };
+        let category = |phase: &[u8], category: &[u8]| named(phase, category, b"x");
         assert_eq!(category(b"X", b"kernel"), Some("kernel"));
         assert_eq!(category(b"X", b"Memcpy"), Some("memcpy"));
         assert_eq!(category(b"M", b""), Some(""));
         assert_eq!((category(b"s", b"kernel"), category(b"X", b""), category(b"X", b"overhead")), (None, None, None));
+        let memory = Some("cpu_instant_event");
+        assert_eq!([named(b"i", b"cpu_instant_event", MEMORY), named(b"I", b"", MEMORY)], [memory; 2]);
+        assert_eq!((named(b"i", b"cpu_instant_event", b"x"), named(b"X", b"cpu_instant_event", MEMORY)), (None, None));
         assert!(KINDS.len() < 128);
     }
 }

@@ -20,6 +20,7 @@ cfg_if::cfg_if! {
         mod facts;
         mod format;
         mod gathered;
+        mod memory_devices;
         mod overruns;
         mod source;
         mod tables;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::cursor::{Cursor, Stop, UNCLOSED, members};
 use super::decimal::nanoseconds;
 use super::event::{Event, identity, integer, label, number_of};
-use super::kinds::{HIP, KINDS, Role, kind_of};
+use super::kinds::{HIP, HOST, KINDS, Role, kind_of};
 use crate::input::json::TextFile;
 use crate::input::json::words::first_control;
 
@@ -78,6 +78,8 @@ pub(crate) struct WorkSum {
 pub(crate) struct Census {
     /// Devices that worked.
     pub devices: BTreeSet<i64>,
+    /// GPUs whose memory was allocated, as the allocator numbers them.
+    pub memory: BTreeSet<i64>,
     /// Processes that called the runtime.
     pub callers: BTreeSet<i64>,
     /// The words that a program that merged traces of several ranks wrote before the numbers of their processes; empty for the others.
@@ -95,6 +97,7 @@ pub(crate) struct Census {
 impl Census {
     fn add(&mut self, other: Self) {
         self.devices.extend(other.devices);
+        self.memory.extend(other.memory);
         self.callers.extend(other.callers);
         self.labels.extend(other.labels);
         self.work.activities += other.work.activities;
@@ -329,7 +332,7 @@ fn before_event(cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
 
 /// Counts an event that is not read, and keeps one that is.
 fn note<'a>(event: &Event<'a>, census: &mut Census, unread: &mut BTreeMap<&'a [u8], u64>, keep: impl FnOnce(u8)) {
-    let Some(place) = kind_of(event.phase, event.category) else {
+    let Some(place) = kind_of(event.phase, event.category, event.name.raw) else {
         let what = if event.category.is_empty() { event.phase } else { event.category };
         *unread.entry(what).or_default() += 1;
         return;
@@ -347,11 +350,18 @@ fn note<'a>(event: &Event<'a>, census: &mut Census, unread: &mut BTreeMap<&'a [u
             let duration_ns = nanoseconds(event.duration).unwrap_or(0);
             census.work.duration_ns = census.work.duration_ns.wrapping_add(duration_ns);
         }
+        Role::Allocation => census.memory.extend(memory_device(event.args)),
         Role::Region if kind.domain == HIP => census.callers.extend(identity(event.pid)),
         _ => {}
     }
     let has_no_length = kind.role == Role::Region && event.has_no_length();
     keep(if has_no_length { place | NO_LENGTH } else { place });
+}
+
+/// The GPU of an event of an allocator; `None` for the memory of the host.
+fn memory_device(args: &[u8]) -> Option<i64> {
+    let find = |name: &[u8]| members(args).find(|(key, _)| key.raw == name).and_then(|(_, value)| integer(value));
+    find(b"Device Id").filter(|id| *id >= 0 && find(b"Device Type") != Some(HOST))
 }
 
 /// The first place from `from` on at which an event seems to start: a bracket behind another event and its comma, before a name

@@ -137,6 +137,7 @@ impl ProcessReader for KinetoSource {
         let read = match table.name {
             "kernels" => tables::read_kernels,
             "memory_copies" => tables::read_copies,
+            "memory_allocations" => tables::read_allocations,
             "regions" => tables::read_regions,
             "marks" => tables::read_marks,
             "args" => tables::read_args,
@@ -160,6 +161,7 @@ impl ProcessReader for KinetoSource {
         match table.name {
             "kernels" => Ok(RowCount::whole(counts.kernels)),
             "memory_copies" => Ok(RowCount::whole(counts.copies)),
+            "memory_allocations" => Ok(RowCount::whole(counts.allocations)),
             "regions" => Ok(RowCount::whole(counts.regions)),
             "marks" => Ok(RowCount::whole(counts.marks)),
             // These are gathered from other rows, so counting requires reading.

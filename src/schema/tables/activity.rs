@@ -101,6 +101,7 @@ pub(super) static MEMORY_ALLOCATIONS: Table = Table {
         id("gpu", "Index among the GPUs of this process").null(),
         id("address", "Address; addresses above 2^63 appear as negative numbers").null(),
         int("bytes", Unit::Bytes, "Size, 0 for a free"),
+        int("live_bytes", Unit::Bytes, "Bytes live on the agent afterwards, as its allocator states them").added(),
         id("flags", "Flags, as recorded").null(),
         id("queue_id", "Hardware queue (scratch)").null(),
         id("stream_id", "Stream, see `streams`").null(),

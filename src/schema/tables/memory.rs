@@ -8,7 +8,7 @@ pub(crate) static MEMORY_LIVE: Table = Table {
     key: &[],
     sort: &["time_ns", "alloc_id"],
     origin: Origin::OnDemand,
-    about: "One row per change of the live memory on a GPU, or on a host where `gpu` is null, inferred from valid allocations and frees with an address; scratch memory is excluded. An allocation counts from the end of its call, a free from the start of its call. An allocation at a live address ends the previous one. Frees of unknown addresses change nothing.",
+    about: "One row per change of the live memory on a GPU, or on a host where `gpu` is null, inferred from valid allocations and frees with an address; scratch memory is excluded. An allocation counts from the end of its call, a free from the start of its call. An allocation at a live address ends the previous one. Frees of unknown addresses change nothing. Where an allocator states what is live (PyTorch), that counts, memory from before the trace included.",
     columns: &[
         PROCESS,
         RANK,
@@ -18,7 +18,7 @@ pub(crate) static MEMORY_LIVE: Table = Table {
         int("time_ns", Unit::Nanoseconds, "Time of the change on the source's clock"),
         int("change_bytes", Unit::Bytes, "By how much it changed"),
         int("live_bytes", Unit::Bytes, "Bytes that are live from then on"),
-        int("allocations", Unit::Count, "Allocations that are live from then on"),
+        int("allocations", Unit::Count, "Allocations of the trace that are live from then on"),
     ],
 };
 

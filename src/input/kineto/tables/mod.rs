@@ -1,11 +1,13 @@
 //! The canonical tables that are made of events.
 
+mod allocations;
 mod args;
 mod calls;
 mod copies;
 mod dispatches;
 mod info;
 
+pub(crate) use allocations::read_allocations;
 pub(crate) use args::{count_args, read_args};
 pub(crate) use calls::{read_marks, read_regions};
 pub(crate) use copies::read_copies;
