@@ -50,15 +50,7 @@ pub(crate) fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec
 
 /// Numbers of rows; `None` if all are zero, which proves nothing.
 fn rows(member: &TraceProcess, options: &LoadOptions) -> Option<Vec<u64>> {
-    let context = ReadContext {
-        process: &member.process,
-        categories: &options.categories,
-        threads: options.threads,
-        hint: None,
-        at_once: false,
-        rows: None,
-        keep: None,
-    };
+    let context = ReadContext::whole(&member.process, &options.categories, options.threads);
     let count = |name: &&str| Some(member.source.count_rows(&context, schema::table(name)?).ok()?.rows);
     let rows: Vec<u64> = COMPARED.iter().map(count).collect::<Option<_>>()?;
     rows.iter().any(|rows| *rows > 0).then_some(rows)

@@ -56,15 +56,7 @@ fn activity(located: &Located, options: &LoadOptions) -> Option<(i64, i64)> {
         gpus: BTreeMap::new(),
         facts: located.found.facts.clone(),
     };
-    let context = ReadContext {
-        process: &process,
-        categories: &options.categories,
-        threads: options.threads,
-        hint: None,
-        at_once: false,
-        rows: None,
-        keep: None,
-    };
+    let context = ReadContext::whole(&process, &options.categories, options.threads);
     let of_table = |name: &&str| -> Option<(i64, i64)> {
         let table = schema::table(name)?;
         let columns: Vec<_> = table.columns.iter().filter(|column| TIMES.contains(&column.name)).collect();

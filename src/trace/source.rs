@@ -72,6 +72,13 @@ pub struct ReadContext<'a> {
     pub keep: Option<Keep>,
 }
 
+impl<'a> ReadContext<'a> {
+    /// A read of whole columns of a process, by so many threads.
+    pub(crate) fn whole(process: &'a Process, categories: &'a Categories, threads: usize) -> Self {
+        Self { process, categories, threads, hint: None, at_once: false, rows: None, keep: None }
+    }
+}
+
 /// One process of an input.
 pub trait ProcessReader: Send + Sync {
     /// Reads the named columns of a source table; `processes` and `agents` are never requested.

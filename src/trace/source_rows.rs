@@ -95,15 +95,7 @@ impl Trace {
     }
 
     pub(super) fn context<'a>(&'a self, member: &'a TraceProcess) -> ReadContext<'a> {
-        ReadContext {
-            process: &member.process,
-            categories: self.categories(),
-            threads: self.threads,
-            hint: None,
-            at_once: false,
-            rows: None,
-            keep: None,
-        }
+        ReadContext::whole(&member.process, self.categories(), self.threads)
     }
 
     pub(super) fn read(

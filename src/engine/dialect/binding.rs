@@ -14,6 +14,29 @@ use sqlparser::tokenizer::Token;
 
 use crate::engine::depth::is_too_deep;
 
+/// The operand of a test that stands behind it, of a reference of either kind.
+macro_rules! operand_before {
+    ($tested:expr) => {
+        match $tested {
+            Expr::InList { expr, .. }
+            | Expr::InSubquery { expr, .. }
+            | Expr::Between { expr, .. }
+            | Expr::Like { expr, .. }
+            | Expr::ILike { expr, .. }
+            | Expr::SimilarTo { expr, .. }
+            | Expr::IsNull(expr)
+            | Expr::IsNotNull(expr)
+            | Expr::IsTrue(expr)
+            | Expr::IsFalse(expr)
+            | Expr::IsNotTrue(expr)
+            | Expr::IsNotFalse(expr)
+            | Expr::IsUnknown(expr)
+            | Expr::IsNotUnknown(expr) => Some(expr),
+            _ => None,
+        }
+    };
+}
+
 /// Binds the operators in a part of a statement as DuckDB does, and returns whether that changed it.
 pub(crate) fn bind(part: &mut impl VisitMut) -> bool {
     let mut binder = Binder { is_changed: false };
@@ -137,28 +160,7 @@ fn is_operation(expr: &Expr) -> bool {
     matches!(
         expr,
         Expr::BinaryOp { .. } | Expr::UnaryOp { .. } | Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..)
-    ) || operand_before(expr).is_some()
-}
-
-/// The operand of what stands behind it.
-fn operand_before(expr: &Expr) -> Option<&Expr> {
-    match expr {
-        Expr::InList { expr, .. }
-        | Expr::InSubquery { expr, .. }
-        | Expr::Between { expr, .. }
-        | Expr::Like { expr, .. }
-        | Expr::ILike { expr, .. }
-        | Expr::SimilarTo { expr, .. }
-        | Expr::IsNull(expr)
-        | Expr::IsNotNull(expr)
-        | Expr::IsTrue(expr)
-        | Expr::IsFalse(expr)
-        | Expr::IsNotTrue(expr)
-        | Expr::IsNotFalse(expr)
-        | Expr::IsUnknown(expr)
-        | Expr::IsNotUnknown(expr) => Some(expr),
-        _ => None,
-    }
+    ) || operand_before!(expr).is_some()
 }
 
 /// Whether a chain has an operator that the parser may bind otherwise.
@@ -169,7 +171,7 @@ fn has_doubtful(expr: &Expr) -> bool {
             matches!(strength(op), 8 | 11) || has_doubtful(left) || has_doubtful(right)
         }
         Expr::UnaryOp { expr, .. } => has_doubtful(expr),
-        other => operand_before(other).is_some_and(is_operation),
+        other => operand_before!(other).is_some_and(|operand| is_operation(operand)),
     }
 }
 
@@ -194,34 +196,14 @@ fn take_apart(expr: Expr, pieces: &mut VecDeque<Piece>) {
             pieces.push_back(Piece::Before(op));
             take_apart(*expr, pieces);
         }
-        mut other => match operand_of(&mut other) {
+        mut other => match operand_before!(&mut other) {
             Some(operand) => {
-                let operand = std::mem::replace(operand, Expr::value(Value::Null));
-                take_apart(operand, pieces);
+                let operand = std::mem::replace(operand, Box::new(Expr::value(Value::Null)));
+                take_apart(*operand, pieces);
                 pieces.push_back(Piece::Behind(other));
             }
             None => pieces.push_back(Piece::Operand(other)),
         },
-    }
-}
-
-fn operand_of(expr: &mut Expr) -> Option<&mut Expr> {
-    match expr {
-        Expr::InList { expr, .. }
-        | Expr::InSubquery { expr, .. }
-        | Expr::Between { expr, .. }
-        | Expr::Like { expr, .. }
-        | Expr::ILike { expr, .. }
-        | Expr::SimilarTo { expr, .. }
-        | Expr::IsNull(expr)
-        | Expr::IsNotNull(expr)
-        | Expr::IsTrue(expr)
-        | Expr::IsFalse(expr)
-        | Expr::IsNotTrue(expr)
-        | Expr::IsNotFalse(expr)
-        | Expr::IsUnknown(expr)
-        | Expr::IsNotUnknown(expr) => Some(expr),
-        _ => None,
     }
 }
 
@@ -257,7 +239,7 @@ fn put_together(pieces: &mut VecDeque<Piece>, least: u8) -> Option<Expr> {
                 }
             }
             Piece::Behind(mut whole) => {
-                *operand_of(&mut whole)? = *apart(left);
+                *operand_before!(&mut whole)? = apart(left);
                 whole
             }
             _ => return None,
