@@ -22,6 +22,7 @@ cfg_if::cfg_if! {
         pub(crate) mod observer;
         pub(crate) mod path_ranks;
         mod process_frames;
+        mod rank_claims;
         mod ready_tables;
         mod row_pieces;
         pub(crate) mod runner;
