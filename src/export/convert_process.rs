@@ -116,7 +116,7 @@ impl ProcessWriter<'_> {
             );
             parts.extend(done?);
             let (frame, anomalies, damage) = read?;
-            checks_now().absorb(anomalies);
+            checks_now().absorb_notes(table.name, anomalies);
             checks_now().absorb_damage(damage);
             kept.keep(table, &frame)?;
             waiting.push_back(Work::Write(table, frame));

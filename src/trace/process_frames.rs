@@ -136,7 +136,7 @@ impl Trace {
             let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
             let is_checked = checked.contains(name);
             let rows = self.read(member, table, &columns, hint.as_ref(), whole.contains(name) || is_checked)?;
-            checks.absorb(rows.anomalies);
+            checks.absorb_notes(name, rows.anomalies);
             checks.absorb_damage(rows.damage);
             // One table after the other: all columns of all of them take more memory than anything else.
             if is_checked {

@@ -95,9 +95,17 @@ impl<'a> Checks<'a> {
         checks
     }
 
-    /// Adds anomalies found elsewhere, such as those of reading.
+    /// Adds anomalies found elsewhere.
     pub fn absorb(&mut self, anomalies: impl IntoIterator<Item = Anomaly>) {
         self.anomalies.extend(anomalies);
+    }
+
+    /// Adds what was noted while a table was read. Only tables that every check reads count: otherwise the same trace would have other
+    /// anomalies where more of it is read.
+    pub fn absorb_notes(&mut self, table: &str, notes: impl IntoIterator<Item = Anomaly>) {
+        if checked(table).is_some() {
+            self.absorb(notes);
+        }
     }
 
     /// Adds parts of the input that could not be read.
