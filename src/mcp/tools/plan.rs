@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
-use crate::analysis::counter_plan::{Accumulations, CounterBlocks, PlanRequest, plan_json, planned};
+use crate::analysis::counter_plan::{Accumulations, CounterBlocks, PlanRequest, RocmVersion, plan_json, planned};
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{Texts, parsed};
@@ -19,6 +19,7 @@ struct Arguments {
     #[serde(default)]
     metrics: Texts,
     arch: Option<String>,
+    rocm_version: Option<RocmVersion>,
     #[serde(default)]
     program: Vec<String>,
     rows: Option<usize>,
@@ -42,7 +43,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         directory: "counters".to_owned(),
         definitions_file: "accumulations.yaml".to_owned(),
         program: arguments.program.clone(),
-        rocm: None,
+        rocm: arguments.rocm_version,
     };
     let plan = planned(&request).map_err(ToolFailure::usage)?;
     let mut words = Vec::new();
@@ -52,6 +53,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         }
     }
     words.extend(arguments.arch.iter().flat_map(|arch| ["--arch".to_owned(), arch.clone()]));
+    words.extend(arguments.rocm_version.iter().flat_map(|rocm| ["--rocm-version".to_owned(), rocm.to_string()]));
     if !arguments.program.is_empty() {
         words.push("--".to_owned());
         words.extend(arguments.program.iter().cloned());

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
-use crate::analysis::counter_plan::CounterBlocks;
+use crate::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::parsed;
 use crate::mcp::failure::{Exit, ToolFailure};
@@ -21,6 +21,7 @@ const ARCHITECTURE: &str = "gfx942";
 struct Arguments {
     path: String,
     arch: Option<String>,
+    rocm_version: Option<RocmVersion>,
     #[serde(default)]
     program: Vec<String>,
     rows: Option<usize>,
@@ -38,9 +39,10 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     let architecture = arch.trim().split(':').next().unwrap_or_default().to_lowercase();
     let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
     blocks.map_err(|error| ToolFailure::usage(error.to_string().replace("; give them with --block-limit", "")))?;
-    let target = Target { architecture, program: arguments.program.clone(), rocm: None };
+    let target = Target { architecture, program: arguments.program.clone(), rocm: arguments.rocm_version };
     let tree = scan(&path, Limits::default(), &target, &()).with_context(|| format!("cannot read {named}"))?;
     let mut words = vec!["--arch".to_owned(), arch.to_owned()];
+    words.extend(arguments.rocm_version.iter().flat_map(|rocm| ["--rocm-version".to_owned(), rocm.to_string()]));
     if !arguments.program.is_empty() {
         words.push("--".to_owned());
         words.extend(arguments.program.iter().cloned());
