@@ -33,6 +33,7 @@ mod cli;
 mod engine;
 mod findings;
 mod input;
+mod mapped_file;
 mod schema;
 mod source;
 mod text;

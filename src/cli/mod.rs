@@ -17,6 +17,7 @@ cfg_if::cfg_if! {
         mod reference;
         mod signals;
         mod suggest;
+        mod thread_count;
 
         pub use program::{main, run_in_process};
     }

@@ -15,20 +15,30 @@ use super::commands::{
     analyze, ask, check, compare, completions, config, convert, info, interactive, lab, licenses, man, mcp, merge,
     package, plan, report, scan, schema, sessions, sql, table, trim, workflow,
 };
-use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
+use super::exit::{DONE, Failure, PARTIAL, UNEXPECTED, USAGE};
 use super::options::global::GlobalArguments;
 use super::options::query::registry;
 use super::output::{mail, messages};
 use super::settings::{Settings, selected};
+use super::thread_count::startable;
 use super::{signals, suggest};
 use crate::engine::Registry;
 use crate::invocation::{self, RunOutcome};
+use crate::mapped_file::{others_were_cut, see_to_others};
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     fail_at_limits();
     signals::watch();
-    ExitCode::from(exit_code())
+    see_to_others();
+    let code = exit_code();
+    if others_were_cut() {
+        messages::print_note(
+            "error: a file was cut while it was read, so that what was written of it is wrong; run again when nothing writes it",
+        );
+        return ExitCode::from(PARTIAL);
+    }
+    ExitCode::from(code)
 }
 
 /// Runs the program inside this process with other arguments, and returns its output. Signals and the number of threads are left
@@ -88,8 +98,8 @@ fn run() -> Result<u8, Failure> {
         };
     }
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
-    let global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
-    use_threads(global.threads());
+    let mut global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
+    use_threads(&mut global)?;
     if let Some(note) = settings.ignored().filter(|_| !global.quiet) {
         messages::print_note(format_args!("note: {note}"));
     }
@@ -189,12 +199,18 @@ fn early_argument(name: &str) -> Option<String> {
 
 /// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work. Inside a process
 /// of others they have begun, and the environment is not ours.
-fn use_threads(threads: usize) {
+///
+/// # Errors
+/// When the system starts too few threads.
+fn use_threads(global: &mut GlobalArguments) -> Result<(), Failure> {
     if invocation::is_inside() {
-        return;
+        return Ok(());
     }
+    let threads = startable(global.threads())?;
+    global.reduce_threads(threads);
     for name in ["POLARS_MAX_THREADS", "RAYON_NUM_THREADS"] {
         // SAFETY: no other thread runs yet that could read the environment at the same time.
         unsafe { std::env::set_var(name, threads.to_string()) };
     }
+    Ok(())
 }

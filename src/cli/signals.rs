@@ -15,7 +15,8 @@ pub(crate) fn watch() {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     if let Ok(mut signals) = Signals::new(ends) {
-        std::thread::spawn(move || {
+        // Where no thread can be started, the program soon ends with that error.
+        _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 if signal == SIGINT && goes_on() {
                     continue;

@@ -64,6 +64,13 @@ impl GlobalArguments {
         self.threads.map_or_else(all, usize::from)
     }
 
+    /// Uses no more threads than that.
+    pub(crate) fn reduce_threads(&mut self, most: usize) {
+        if most < self.threads() {
+            self.threads = u16::try_from(most).ok();
+        }
+    }
+
     /// The memory budget, if there is one.
     pub(crate) fn memory_limit(&self) -> Option<u64> {
         self.memory_limit

@@ -69,7 +69,7 @@ impl Progress {
         }
         let is_terminal = is_stderr_terminal();
         let is_wanted = is_wanted(global.quiet, global.verbose, is_terminal);
-        let reporter = is_wanted.then(|| report(bar.clone(), of, is_terminal));
+        let reporter = is_wanted.then(|| report(bar.clone(), of, is_terminal)).flatten();
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
@@ -135,9 +135,10 @@ fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
 }
 
 /// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
-fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
+/// `None` where no thread can be started.
+fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (sender, receiver) = channel();
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         let pause = if terminal { BAR_AFTER } else { LINE_EVERY };
         while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
             if terminal {
@@ -148,7 +149,7 @@ fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> (Sender<()>, Jo
             print_note(format_args!("{} of {} {of}, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
         }
     });
-    (sender, thread)
+    Some((sender, thread.ok()?))
 }
 
 impl Observer for Progress {

@@ -21,6 +21,9 @@ pub(crate) enum ObjectError {
     /// It is a directory, a device or a FIFO.
     #[error("it is not a regular file; name a file with device code")]
     NotAFile,
+    /// It lost bytes while it was read.
+    #[error("the file was cut while it was read; give it again when nothing writes it")]
+    Cut,
     /// An ELF file of another kind than device code is in.
     #[error(
         "an ELF file of {0}, and device code is in little-endian ones of 64 bits; give an .hsaco file, or a program built by hipcc"

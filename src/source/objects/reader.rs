@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use memmap2::Mmap;
-
 use super::bundle;
 use super::elf::{Elf, is_elf};
 use super::error::ObjectError;
 use super::metadata::code_object;
 use super::model::CodeObject;
+use crate::mapped_file::MappedFile;
 
 /// Bytes that are read of files without a length.
 const MOST_UNMAPPED: u64 = 64 << 20;
@@ -66,10 +65,9 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
         file.take(MOST_UNMAPPED).read_to_end(&mut bytes)?;
         return code_objects(&bytes);
     }
-    // SAFETY: the mapping is private and only read. A file that is truncated meanwhile ends the process with SIGBUS, as
-    // any mapping does; nothing else depends on its bytes staying the same.
-    let map = unsafe { Mmap::map(&file)? };
-    code_objects(&map)
+    let map = MappedFile::new(&file)?;
+    let found = code_objects(&map);
+    if map.was_cut() { Err(ObjectError::Cut) } else { found }
 }
 
 /// Bundles one after the other: every file that was compiled adds one to the section, with zeros between them.

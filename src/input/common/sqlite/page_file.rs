@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
-use memmap2::{Mmap, UncheckedAdvice};
 use parking_lot::Mutex;
 use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
@@ -22,6 +21,7 @@ use super::pages::{
 };
 use super::table::Selection;
 use crate::columns::reading::RowRange;
+use crate::mapped_file::MappedFile;
 
 /// Leaves that one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;
@@ -33,10 +33,13 @@ const MEASURED_LEAVES: usize = 64;
 /// What every table calls its row ids.
 const ROW_ID: &str = "rowid";
 
+/// The damage of a file of which nothing else is known.
+const CUT: &str = "the file was cut while it was read; rows of the pages before that are read";
+
 /// A database file in memory.
 #[derive(Debug)]
 pub(crate) struct PageFile {
-    map: Mmap,
+    map: MappedFile,
     roots: BTreeMap<String, u32>,
     /// The leaves of tables by their roots: many are read for several columns at different times.
     scans: Mutex<BTreeMap<u32, Arc<Scan>>>,
@@ -63,10 +66,7 @@ impl PageFile {
     /// # Errors
     /// When it is none whose pages can be read without SQLite.
     pub(crate) fn map(file: &File) -> Result<Self> {
-        // SAFETY: the map is for reading only, and what is read of it is checked every time, so that bytes which another
-        // program changes meanwhile make answers wrong but nothing else. A file that is cut meanwhile ends the program,
-        // as it does when SQLite maps it.
-        let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
+        let map = MappedFile::new(file).context("cannot map it")?;
         let pages = Pages::new(&map)?;
         let Some(entries) = named_entries(pages) else { bail!("the list of its tables is damaged") };
         // Of entries with the same name SQLite takes the first.
@@ -119,7 +119,8 @@ impl PageFile {
         if !is_part {
             self.advise_dont_need();
         }
-        Ok(columns)
+        let damage = self.damage(columns.damage);
+        Ok(Columns { damage, ..columns })
     }
 
     /// The rows on some leaves.
@@ -195,12 +196,9 @@ impl PageFile {
     /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
     /// the memory of the system for as long as it has room.
     fn advise_dont_need(&self) {
-        if self.map.len() < KEPT_BYTES {
-            return;
+        if self.map.len() >= KEPT_BYTES {
+            self.map.give_back();
         }
-        // SAFETY: the map is a shared one of a file and never written, so that a page that is needed again is the same.
-        // Should the system refuse, nothing is lost.
-        let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 
     /// Whether a table has rows; `None` if the pages do not reveal it, or if some are damaged.
@@ -218,7 +216,7 @@ impl PageFile {
         let is_root = tree.leaves.len() == 1;
         let mut measured = if is_root { tree.leaves.clone() } else { Vec::new() };
         let is_whole = tree.lost.is_empty() && measure(pages, &mut measured).is_empty();
-        is_whole.then(|| !is_root || rows_of(&measured) > 0)
+        (is_whole && !self.map.was_cut()).then(|| !is_root || rows_of(&measured) > 0)
     }
 
     /// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where rows are
@@ -231,7 +229,7 @@ impl PageFile {
         // Some leaves show how many rows others have.
         let step = tree.leaves.len().div_ceil(MEASURED_LEAVES).max(1);
         let mut measured: Vec<Leaf> = tree.leaves.iter().step_by(step).copied().collect();
-        if !tree.lost.is_empty() || !measure(pages, &mut measured).is_empty() {
+        if !tree.lost.is_empty() || !measure(pages, &mut measured).is_empty() || self.map.was_cut() {
             return None;
         }
         let rows_per_leaf = (rows_of(&measured) / measured.len().max(1)).max(1);
@@ -259,11 +257,11 @@ impl PageFile {
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
             self.advise_dont_need();
-            return Ok((scan.rows() as u64, None));
+            return Ok((scan.rows() as u64, self.damage(None)));
         }
         let (rows, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
-        Ok((rows as u64, damage(&lost)))
+        Ok((rows as u64, self.damage(damage(&lost))))
     }
 
     /// Checks the pages of a table for damage and, if `closely`, its rows. Damage is reported in the same words as by
@@ -278,11 +276,16 @@ impl PageFile {
         let plan = if closely { plan.with_whole_records() } else { plan };
         let scan = self.scan(pages, selection, threads)?;
         if scan.lost.is_empty() && !closely {
-            return Ok(None);
+            return Ok(self.damage(None));
         }
         let (_, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
-        Ok(damage(&lost))
+        Ok(self.damage(damage(&lost)))
+    }
+
+    /// What was found, or that the file was cut meanwhile, which is the reason of all else.
+    fn damage(&self, found: Option<String>) -> Option<String> {
+        if self.map.was_cut() { Some(CUT.to_owned()) } else { found }
     }
 
     /// Number of rows on some leaves, and what cannot be read.

@@ -1,0 +1,117 @@
+//! How many threads the system lets the program start: containers limit processes, batch systems memory.
+
+use std::sync::Arc;
+use std::{fs, thread};
+
+use anyhow::anyhow;
+use parking_lot::Mutex;
+
+use super::exit::Failure;
+
+/// Pools with as many threads as the user wants: of the readers, and three of polars.
+const POOLS: usize = 4;
+/// Threads beside the pools: signals, progress, what makes bytes apart, reads ahead, or gives memory back.
+const APART: usize = 10;
+/// Room that is not tried out: others may start threads too.
+const AMPLE: u64 = 1 << 14;
+
+/// As many threads as the user wants, or those for which there is room.
+///
+/// # Errors
+/// When there is no room for one.
+pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
+    let needed = wanted.saturating_mul(POOLS).saturating_add(APART);
+    if !is_limited() {
+        return Ok(wanted);
+    }
+    let started = started(needed);
+    match started.saturating_sub(APART) / POOLS {
+        0 => Err(anyhow!(
+            "the system starts {started} threads, and {} are needed; raise the limit of processes (ulimit -u, pids.max of the container) \
+             or of address space (ulimit -v)",
+            POOLS + APART
+        )
+        .into()),
+        room => Ok(room.min(wanted)),
+    }
+}
+
+/// Starts so many threads, or fewer, that all wait for the last one; then all end.
+fn started(most: usize) -> usize {
+    let gate = Arc::new(Mutex::new(()));
+    let held = gate.lock();
+    let start = |_| {
+        let gate = Arc::clone(&gate);
+        thread::Builder::new().spawn(move || drop(gate.lock())).ok()
+    };
+    let threads: Vec<_> = (0..most).map_while(start).collect();
+    drop(held);
+    let count = threads.len();
+    threads.into_iter().for_each(|thread| _ = thread.join());
+    count
+}
+
+/// Whether a limit of the system may leave too little room for threads.
+fn is_limited() -> bool {
+    let of_groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    limits(&of_groups).into_iter().any(|file| {
+        let limit = fs::read_to_string(file).ok().and_then(|limit| limit.trim().parse().ok());
+        limit.is_some_and(|limit: u64| limit < AMPLE)
+    }) || is_limited_by_resources()
+}
+
+/// Files with the limits of processes of the groups that a process is in.
+fn limits(of_groups: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    for line in of_groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
+        let mount = match controllers {
+            "" => "/sys/fs/cgroup",
+            _ if controllers.split(',').any(|name| name == "pids") => "/sys/fs/cgroup/pids",
+            _ => continue,
+        };
+        let above = std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above));
+        files.extend(above.map(|group| format!("{mount}{}/pids.max", group.trim_end_matches('/'))));
+    }
+    files.dedup();
+    files
+}
+
+#[cfg(unix)]
+fn is_limited_by_resources() -> bool {
+    let limit = |resource| {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the call writes the structure it is given, or nothing.
+        unsafe { libc::getrlimit(resource, &raw mut limit) };
+        limit.rlim_cur
+    };
+    limit(libc::RLIMIT_NPROC) < AMPLE || limit(libc::RLIMIT_AS) != libc::RLIM_INFINITY
+}
+
+#[cfg(not(unix))]
+fn is_limited_by_resources() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_limits_of_their_own_and_of_those_above() {
+        let of = |text| limits(text);
+        assert_eq!(of("0::/\n"), ["/sys/fs/cgroup/pids.max"]);
+        let nested = ["/sys/fs/cgroup/a/b/pids.max", "/sys/fs/cgroup/a/pids.max", "/sys/fs/cgroup/pids.max"];
+        assert_eq!(of("0::/a/b\n"), nested);
+        let older = ["/sys/fs/cgroup/pids/job/pids.max", "/sys/fs/cgroup/pids/pids.max"];
+        assert_eq!(of("9:name=systemd:/x\n8:pids:/job\n4:memory:/m\n"), older);
+        assert!(of("").is_empty() && of("nonsense").is_empty());
+    }
+
+    #[test]
+    fn threads_are_counted() {
+        assert_eq!(started(5), 5);
+        assert_eq!(startable(1).unwrap(), 1);
+    }
+}
