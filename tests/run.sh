@@ -39,17 +39,17 @@ steps_of() {
     deep)
       cargo_steps=(properties fuzzing cluster packages)
       python_steps=(engines statements filters metamorphic mutations pages spark hta stores)
+      deep_steps="${cargo_steps[*]} ${python_steps[*]}"
       ;;
   esac
 }
 
 choose() {
-  # choose ARGUMENT…: sets mode, whole, cargo_steps and python_steps
-  mode=quick whole=1
+  # choose ARGUMENT…: sets mode, cargo_steps and python_steps
+  mode=quick
   case "${1:-}" in quick | all | deep) mode="$1"; shift ;; *) [ "$#" -eq 0 ] || mode=all ;; esac
   steps_of "$mode"
   [ "$#" -gt 0 ] || return 0
-  whole=0
   local step cargo=() python=()
   for step in "$@"; do
     case " ${cargo_steps[*]} | ${python_steps[*]} " in
@@ -101,6 +101,6 @@ need cc gcc || exit 1
 need c++ g++ || exit 1
 begin_lanes
 run_lanes
-[ "$mode" != deep ] || [ "$whole" -eq 0 ] || write_deep
+[ "$mode" != deep ] || write_deep
 [ "$mode" != all ] || age_of_deep
 close_lanes

@@ -36,38 +36,43 @@ packages() {
   bash tests/release/check.sh
 }
 
+deep_rows() {
+  # The row of each step: of this run, otherwise the one that the page has, otherwise that it was never run.
+  local today step
+  today="$(date -u +%F)"
+  for step in $deep_steps; do
+    awk -F'|' -v step="$step" -v today="$today" -v seed="$seed" '$1 == step {
+      printf "| `%s` | %s | %s | %s | %d | %d | %d | %.0f | %.0f |\n", $1, today, seed, $2, $5, $6, $7, $3, $4
+    }' "$work/results" | grep . || grep -F "| \`$step\` |" "$DEEP_PAGE" 2>/dev/null || echo "| \`$step\` | never | | | | | | | |"
+  done
+}
+
 write_deep() {
-  # The page is the same whatever the machine's paths; its table is what the last lines of the run print.
-  local passed failed skipped
-  read -r passed failed skipped < <(sums)
+  # The page is the same whatever the machine's paths.
   {
-    echo "# The last deep run"
+    echo "# The last deep runs"
     echo
-    echo "\`tests/run.sh deep\` writes this page. It looks for cases that no other run has seen; \`tests/run.sh all\` prints how old it is."
+    echo "\`tests/run.sh deep [STEP...]\` writes a row for each step that it ran. It looks for cases that no other run has seen;"
+    echo "\`tests/run.sh all\` prints how old the rows are. \`WAVESIEVE_SEED=SEED bash tests/run.sh deep STEP\` repeats a step."
     echo
-    echo "- Date: $(date -u +%F)"
-    echo "- Seed: $seed (\`WAVESIEVE_SEED=$seed bash tests/run.sh deep STEP\` repeats a step)"
-    echo "- Result: $passed passed, $failed failed, $skipped skipped in $((SECONDS / 60)) minutes on $(nproc) processors"
-    echo
-    echo "| Step | Result | Passed | Failed | Skipped | Wall s | CPU s |"
-    echo "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
-    awk -F'|' '{ printf "| `%s` | %s | %d | %d | %d | %.0f | %.0f |\n", $1, $2, $5, $6, $7, $3, $4 }' "$work/results"
-    echo
-    echo "Skipped:"
-    echo
-    list_skips | sed -n 's/^\([a-z].*\)/- \1/p' | sed "s#$PWD/##g; s#$WAVESIEVE_DATA#\$WAVESIEVE_DATA#g"
+    echo "| Step | Date | Seed | Result | Passed | Failed | Skipped | Wall s | CPU s |"
+    echo "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    deep_rows
   } >"$DEEP_PAGE.new"
   mv "$DEEP_PAGE.new" "$DEEP_PAGE"
 }
 
 age_of_deep() {
-  local date result days
+  # The oldest step, and those that never ran.
   if [ ! -e "$DEEP_PAGE" ]; then
     printf '\ndeep: %s is absent; run tests/run.sh deep and commit it\n' "$DEEP_PAGE"
     return
   fi
-  date="$(sed -n 's/^- Date: //p' "$DEEP_PAGE")"
-  result="$(sed -n 's/^- Result: //p' "$DEEP_PAGE")"
-  days=$((($(date -u +%s) - $(date -u -d "$date" +%s)) / 86400))
-  printf '\ndeep: last run %d days ago, on %s: %s\n' "$days" "$date" "$result"
+  local never oldest
+  never="$(sed -n 's/^| `\([a-z]*\)` | never .*/\1/p' "$DEEP_PAGE" | paste -s -d ' ')"
+  oldest="$(sed -n 's/^| `\([a-z]*\)` | \([0-9-]*\) .*/\2 (\1)/p' "$DEEP_PAGE" | sort | head -n 1)"
+  printf '\ndeep: the oldest result is of %s' "${oldest:-no step}"
+  [ -z "$never" ] || printf '; never run: %s' "$never"
+  grep -F '| failed |' "$DEEP_PAGE" | sed -n 's/^| `\([a-z]*\)` .*/; \1 failed/p' | tr -d '\n'
+  printf '\n'
 }
