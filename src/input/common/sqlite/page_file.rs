@@ -283,7 +283,7 @@ impl PageFile {
         Ok(self.damage(damage(&lost)))
     }
 
-    /// What was found, or that the file was cut meanwhile, which is the reason of all else.
+    /// The damage that was found, or that the file was cut meanwhile, which is the reason of all else.
     fn damage(&self, found: Option<String>) -> Option<String> {
         if self.map.was_cut() { Some(CUT.to_owned()) } else { found }
     }
