@@ -36,6 +36,8 @@ pub(crate) struct Name {
     pub token: String,
     /// In small letters, if it is found in any case and within longer words too.
     pub anywhere: Option<String>,
+    /// Whether it is looked for in what the rules leave, so that they find whole paths.
+    pub is_late: bool,
 }
 
 /// Tokens by what they stand for, and back.
@@ -81,7 +83,7 @@ impl TokenMap {
         }
         let length = name.len();
         let place = self.names.partition_point(|known| known.text.len() >= length);
-        let name = Name { text: name.to_owned(), token: token.to_owned(), anywhere: None };
+        let name = Name { text: name.to_owned(), token: token.to_owned(), anywhere: None, is_late: false };
         self.names.insert(place, name);
     }
 
@@ -95,6 +97,19 @@ impl TokenMap {
         }
         if let Some(known) = self.names.iter_mut().find(|known| known.text == name) {
             known.anywhere = Some(name.to_ascii_lowercase());
+        }
+    }
+
+    /// Somebody who is known only from a path. A word of the language is no name there: folders are called by words too.
+    pub(crate) fn person(&mut self, name: &str) {
+        let is_known = self.names.iter().any(|known| known.text == name);
+        if is_known || name.chars().count() < SHORTEST_NAME || Vocabulary::builtin().has_word(name) {
+            return;
+        }
+        let token = self.token("USER", name, true);
+        self.alias_anywhere(name, &token);
+        if let Some(known) = self.names.iter_mut().find(|known| known.text == name) {
+            known.is_late = true;
         }
     }
 
