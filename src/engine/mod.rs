@@ -52,7 +52,7 @@ mod parsed;
         pub(crate) use render::{QueryOptions, render};
 pub use render::NameForm;
         pub(crate) use rocpd_names::{COPY_NAME, Dialect, described as names_of_rocpd, with_rocpd_names};
-        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_query_in_codes, run_sql, run_sql_in_codes};
+        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_query_in_codes, run_sql, run_sql_behind, run_sql_in_codes};
         pub(crate) use shown::shown;
         pub(crate) use statement::{is_query, statements};
     }

@@ -1,5 +1,6 @@
 //! The pass over the final bytes of a request.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -19,6 +20,8 @@ const MOST_PASSES: usize = 16;
 pub(crate) struct Redactor {
     rules: Rules,
     map: TokenMap,
+    /// Texts that the model wrote, or that repeat nothing else, as they stand in requests.
+    returned: BTreeSet<String>,
 }
 
 /// A text that is kept on this machine, with the names in it.
@@ -37,12 +40,23 @@ enum Piece {
 impl Redactor {
     /// A redactor with known names.
     pub(crate) fn new(rules: Rules, map: TokenMap) -> Self {
-        Self { rules, map }
+        Self { rules, map, returned: BTreeSet::new() }
     }
 
     /// Which token stands for what.
     pub(crate) fn map(&self) -> &TokenMap {
         &self.map
+    }
+
+    /// Lets a text go back as it came: a guess of the model that came back as a token would be confirmed. Only a whole text of a body is
+    /// meant, of which JSON has each text in it too.
+    pub(crate) fn returns(&mut self, text: &str) {
+        if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(text) {
+            self.returned.extend(texts(&value));
+            // As protocols write it again.
+            self.returned.insert(value.to_string());
+        }
+        self.returned.insert(text.to_owned());
     }
 
     /// Knows names of an earlier request again.
@@ -71,6 +85,10 @@ impl Redactor {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
+                // A path in one text may name somebody who stands in one before it.
+                for text in texts(&value) {
+                    self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
+                }
                 self.value(&mut value);
                 value.to_string().into_bytes()
             }
@@ -83,10 +101,6 @@ impl Redactor {
         match data {
             // Slashes of names within paths of ranges are marked.
             Value::String(text) => *text = self.text(&text.replace("\\/", "/")),
-                // A path in one text may name somebody who stands in one before it.
-                for text in texts(&value) {
-                    self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
-                }
             Value::Array(values) => values.iter_mut().for_each(|value| self.data(value)),
             Value::Object(fields) => fields.values_mut().for_each(|value| self.data(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -100,13 +114,26 @@ impl Redactor {
             names.find(|name| find_name(text, name).is_some()).map(|name| name.token.clone())
         };
         match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => texts(&value).iter().find_map(|text| left(text)),
+            Ok(mut value) => {
+                self.leave_out_returned(&mut value);
+                texts(&value).iter().find_map(|text| left(text))
+            }
             Err(_) => left(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn leave_out_returned(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if self.returned.contains(text) => text.clear(),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.leave_out_returned(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.leave_out_returned(value)),
+            _ => {}
         }
     }
 
     fn value(&mut self, value: &mut Value) {
         match value {
+            Value::String(text) if self.returned.contains(text) => {}
             Value::String(text) => *text = nested::redacted(self, text).unwrap_or_else(|| self.text(text)),
             Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
             Value::Object(fields) => {
@@ -124,6 +151,7 @@ impl Redactor {
     /// A text without what must not leave.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
+        self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
         // What is left on both sides of a token may be something again.
         for _ in 0..MOST_PASSES {
             let passed = self.pass(&text);
@@ -147,10 +175,9 @@ impl Redactor {
         for name in early {
             pieces = each(pieces, |text| split_name(&text, &name));
         }
-        let Self { rules, map } = self;
+        let Self { rules, map, .. } = self;
         for rule in &rules.rules {
             pieces = each(pieces, |text| {
-        self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
                 let tokens = map.places(&text);
                 let mut parts = Vec::new();
                 let mut end = 0;
@@ -172,6 +199,9 @@ impl Redactor {
                 parts.push(Piece::Text(text.get(end..).unwrap_or_default().to_owned()));
                 parts
             });
+        }
+        for name in late {
+            pieces = each(pieces, |text| split_name(&text, &name));
         }
         let texts = pieces.into_iter().map(|piece| match piece {
             Piece::Text(text) | Piece::Token(text) => text,
@@ -198,9 +228,6 @@ fn between(place: Range<usize>, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut left = Vec::new();
     let mut start = place.start;
     for token in tokens.iter().filter(|token| token.start < place.end && place.start < token.end) {
-        for name in late {
-            pieces = each(pieces, |text| split_name(&text, &name));
-        }
         if start < token.start {
             left.push(start..token.start);
         }
@@ -334,31 +361,6 @@ mod tests {
         }
     }
 
-    /// Rules of a user take nothing out of tokens.
-    #[test]
-    fn tokens_are_whole() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("own.toml");
-        let own = "[[rule]]\ntoken = \"OWN\"\npattern = '(?i)kernel'\n[[rule]]\ntoken = \"ALL\"\npattern = '[0-9]+|falcon.*end'\n";
-        std::fs::write(&path, own).unwrap();
-        let mut map = TokenMap::default();
-        map.name("KERNEL", "conv2d_forward_kernel");
-        let mut redactor = Redactor::new(Rules::new(Share::Figures, Some(&path)).unwrap(), map);
-        let passed = redactor.text("a kernel 7: conv2d_forward_kernel; falcon conv2d_forward_kernel end");
-        assert_eq!(passed, "a [OWN_1] [ALL_1]: [KERNEL_1]; [ALL_2][KERNEL_1][ALL_3]");
-        assert_eq!(redactor.map().restored("[KERNEL_1]"), "conv2d_forward_kernel");
-    }
-
-    /// In a text within a text, line breaks would be letters in front of what is looked for.
-    #[test]
-    fn data_is_looked_through_before_it_becomes_text() {
-        let code = "tower\n/gpfs01/me/x\n\tsk-ant-api03-abcdefghijk\n\t10.1.2.3";
-        let mut data = json!({ "role": "on tower", "code": code, "range": r"step \/lustre\/a" });
-        redactor().data(&mut data);
-        let text = json!({ "content": data.to_string() }).to_string();
-        for secret in ["tower", "gpfs01", "abcdefghijk", "10.1.2.3", "lustre"] {
-            assert!(!text.contains(secret), "{secret}: {text}");
-        }
     /// Keys of every form that is known, behind and before what stands around them in names of kernels, paths and templates.
     #[test]
     fn secrets_are_found_within_names() {
@@ -490,6 +492,31 @@ mod tests {
         }
     }
 
+    /// Rules of a user take nothing out of tokens.
+    #[test]
+    fn tokens_are_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("own.toml");
+        let own = "[[rule]]\ntoken = \"OWN\"\npattern = '(?i)kernel'\n[[rule]]\ntoken = \"ALL\"\npattern = '[0-9]+|falcon.*end'\n";
+        std::fs::write(&path, own).unwrap();
+        let mut map = TokenMap::default();
+        map.name("KERNEL", "conv2d_forward_kernel");
+        let mut redactor = Redactor::new(Rules::new(Share::Figures, Some(&path)).unwrap(), map);
+        let passed = redactor.text("a kernel 7: conv2d_forward_kernel; falcon conv2d_forward_kernel end");
+        assert_eq!(passed, "a [OWN_1] [ALL_1]: [KERNEL_1]; [ALL_2][KERNEL_1][ALL_3]");
+        assert_eq!(redactor.map().restored("[KERNEL_1]"), "conv2d_forward_kernel");
+    }
+
+    /// In a text within a text, line breaks would be letters in front of what is looked for.
+    #[test]
+    fn data_is_looked_through_before_it_becomes_text() {
+        let code = "tower\n/gpfs01/me/x\n\tsk-ant-api03-abcdefghijk\n\t10.1.2.3";
+        let mut data = json!({ "role": "on tower", "code": code, "range": r"step \/lustre\/a" });
+        redactor().data(&mut data);
+        let text = json!({ "content": data.to_string() }).to_string();
+        for secret in ["tower", "gpfs01", "abcdefghijk", "10.1.2.3", "lustre"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
     }
 
     #[test]
