@@ -441,8 +441,8 @@ impl<'a> Driver<'a> {
 
     /// Writes the patch of the best candidate.
     fn promote(&mut self) -> Result<(), OptimizeError> {
-        let diff = self.edit_between(&self.original, &self.base.text).diff();
-        let path = promote(&diff, &self.commands.place.root, &self.options.directory)?;
+        let edit = self.edit_between(&self.original, &self.base.text);
+        let path = promote(&edit, &self.commands.place.root, &self.options.directory)?;
         self.observer.note(&format!("attempt {} is promoted: {}", self.base.number, path.display()));
         self.outcome.promoted = Some((self.base.number, path));
         Ok(())
