@@ -10,7 +10,7 @@ use tempfile::{Builder, TempDir};
 
 use super::stream::write_stream;
 use super::target::{Target, again, as_others, own_cause, parent, temporary_for, through_links};
-use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
+use crate::input::{AtInterruption, UNFINISHED, hold, is_unfinished, sweep};
 
 /// Writes a file through a temporary one next to it, which takes its name when everything is written; into a FIFO or a device
 /// as it is. [`Target`] has the rule.
@@ -42,7 +42,9 @@ pub(crate) fn write_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let place = through_links(path).with_context(failed)?;
     // Temporary files are for their owner alone if nothing else is asked for.
+    sweep(parent(&place), UNFINISHED);
     let mut file = Builder::new().prefix(UNFINISHED).tempfile_in(parent(&place)).with_context(failed)?;
+    let _ = file.as_file().try_lock();
     let _removed = removed_at_interruption(file.path());
     file.write_all(bytes).with_context(failed)?;
     file.as_file().sync_all().with_context(failed)?;
@@ -106,6 +108,7 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
     as_others(&mut builder, 0o777);
     let temporary = temporary_directory(&mut builder, directory)?;
     let removed = removed_at_interruption(temporary.path());
+    let _held = hold(temporary.path());
     let result = fill(temporary.path())?;
     fs::rename(temporary.path(), &place).with_context(|| format!("cannot write {}", path.display()))?;
     // It has another name now.
@@ -121,6 +124,7 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
 pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let temporary = temporary_directory(&mut Builder::new(), path)?;
     let removed = removed_at_interruption(temporary.path());
+    let _held = hold(temporary.path());
     let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));
     for directory in [&old, &new] {
         fs::create_dir(directory).with_context(|| format!("cannot create a directory in {}", path.display()))?;
@@ -142,6 +146,7 @@ pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Resu
 }
 
 fn temporary_directory(builder: &mut Builder<'_, '_>, directory: &Path) -> Result<TempDir> {
+    sweep(directory, UNFINISHED);
     let temporary = builder.prefix(UNFINISHED).tempdir_in(directory);
     temporary.map_err(own_cause).with_context(|| format!("cannot create a directory in {}", directory.display()))
 }

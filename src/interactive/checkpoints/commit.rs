@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::error::GitError;
 use super::references::{object_id, reference_of};
 use super::repository::Repository;
+use crate::input::TemporaryFolder;
 
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
@@ -43,8 +44,8 @@ impl Repository {
             None => self.head()?,
         };
         let entries = self.entries(files, parent.len())?;
-        let failed = |error: std::io::Error| GitError::failed("make a folder for the index", error);
-        let folder = tempfile::Builder::new().prefix("wavesieve-index-").tempdir().map_err(failed)?;
+        let failed = |error: anyhow::Error| GitError::failed("make a folder for the index", format!("{error:#}"));
+        let folder = TemporaryFolder::new().map_err(failed)?;
         let index = folder.path().join("index");
         self.git("read the files of a commit").args(["read-tree", &parent]).index(&index).run()?;
         let update = self.git("put files into the index").args(["update-index", "--replace", "-z", "--index-info"]);
