@@ -46,6 +46,7 @@ mod few_threads;
 mod filters;
 mod findings;
 mod following_kernels;
+mod formulas;
 mod gates;
 mod generated;
 mod goldens;
