@@ -45,7 +45,7 @@ pub(crate) fn fill(
                 && !members
                     .iter()
                     .flat_map(|member| member.files.iter())
-                    .any(|file| damaged.iter().any(|path| file.to_string_lossy() == *path))
+                    .any(|file| damaged.iter().any(|path| text_of_name(&**file) == *path))
         })
         .collect();
     let cost = |(_, members): &(&Miss, Vec<&TraceProcess>)| members.iter().map(|member| member.memory_bytes).sum();

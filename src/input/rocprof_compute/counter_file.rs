@@ -13,6 +13,7 @@ use super::native::NativePass;
 #[cfg(feature = "core")]
 use super::pass_database::PassDatabase;
 use crate::input::common::csv::{self, CsvFile, Flaws};
+use crate::text::bytes::text_of_name;
 
 /// What rows of counters are read from. Rows of databases and of the native tool are shown as those of CSV in the long
 /// layout.
@@ -88,7 +89,7 @@ impl CounterFile {
 
 /// The name of a file without what it ends in.
 pub(crate) fn stem(path: &Path) -> String {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(String::new, text_of_name);
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.strip_suffix(".csv").or_else(|| name.strip_suffix(".db")).unwrap_or(name).to_owned()
 }
