@@ -1,6 +1,6 @@
 //! Texts of tables as somebody sees them who must not know them all.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(crate) fn masked_table(mut frame: LazyFrame, mask: &SharedMask) -> PolarsRes
 
 fn replaced(column: &Column, name: &str, mask: &SharedMask) -> PolarsResult<Column> {
     let texts = column.cast(&DataType::String)?;
-    let mut known: HashMap<&str, String> = HashMap::new();
+    let mut known: BTreeMap<&str, String> = BTreeMap::new();
     let replaced: StringChunked = texts
         .str()?
         .iter()
