@@ -42,7 +42,7 @@ mod parsed;
         pub(crate) use catalog::catalog;
         pub(crate) use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
         pub(crate) use depth::{DEEPEST, is_too_deep};
-        pub(crate) use declarations::{Query, Registry, by_rows};
+        pub(crate) use declarations::{Query, Registry, by_rows, missing_tables};
         pub(crate) use dialect::{Kind, bound_condition, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};

@@ -20,7 +20,7 @@ use crate::compare::{
 };
 use crate::engine::Registry;
 use crate::findings::hand_over_findings;
-use crate::interactive::programs::Application;
+use crate::interactive::programs::{Application, is_program};
 use crate::interactive::sessions::Kind;
 use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
@@ -62,6 +62,7 @@ pub(crate) struct AnalyzeArguments {
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
     /// Analyze with a menu, as `wavesieve interactive` does; with a command, profile and tune it as `wavesieve workflow` does
+    /// (--interactive='./app --size 4'; a program among the inputs is taken for the command, too)
     #[arg(long, value_name = "CMD", num_args = 0..=1, require_equals = true, default_missing_value = "",
           help_heading = "Analysis")]
     interactive: Option<String>,
@@ -198,7 +199,11 @@ fn run_interactive(
     if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
         return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
     }
-    let application = match line.trim() {
+    let mut named = arguments.input.named().unwrap_or_default();
+    // Users of rocpd write the program behind the option, without `=`.
+    let place = named.iter().position(|word| line.trim().is_empty() && is_program(word));
+    let program = place.map(|place| named.remove(place));
+    let application = match program.as_deref().unwrap_or(line).trim() {
         "" => Vec::new(),
         line => {
             Application::of_line(line).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -206,8 +211,7 @@ fn run_interactive(
         }
     };
     let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
-    let named = arguments.input.named().unwrap_or_default().into_iter().map(PathBuf::from);
-    let inputs = named.chain(arguments.tiers.att_dir()).collect();
+    let inputs = named.into_iter().map(PathBuf::from).chain(arguments.tiers.att_dir()).collect();
     let resume = arguments.resume_session.clone();
     let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };
     let changes = ChangeArguments::of_source(arguments.tiers.source_dir());

@@ -71,7 +71,7 @@ fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut d
             format!("the replay did not end within {} s; give more with --time-limit", supervision.seconds)
         }
         End::Interrupted => "interrupted".to_owned(),
-        End::NotFound => format!("cannot start {}", program.display()),
+        End::NotFound(_) => format!("cannot start {}", program.display()),
         End::NotStarted(reason) => reason,
     };
     if let Some(outcome) = given {

@@ -147,7 +147,12 @@ impl<'a> Toolbox<'a> {
     /// The inputs without links, each once.
     fn inputs(&mut self, named: &Texts) -> Result<Vec<String>, ToolFailure> {
         let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
-        for input in self.roots.inputs(named.list())? {
+        let (all, left_out) = self.roots.inputs(named.list())?;
+        for link in left_out {
+            let reason = "leads out of the directories of this server, and is left out";
+            self.notes.push(format!("note: {} {reason}", link.display()));
+        }
+        for input in all {
             if seen.insert(input.clone()) {
                 inputs.push(input);
             } else {
