@@ -164,7 +164,7 @@ fn settings_of_a_folder_and_earlier_reports_are_regular() {
 }
 
 /// Files in which something is opened that the user names, and may be a pipe, or that the program has just written itself.
-const NAMED: [(&str, &str); 18] = [
+const NAMED: [(&str, &str); 19] = [
     ("cli/commands/lab/replay.rs", "the task of a process that this program starts"),
     ("cli/commands/plan.rs", "--counters"),
     ("cli/commands/sql.rs", "--file"),
@@ -173,6 +173,7 @@ const NAMED: [(&str, &str); 18] = [
     ("cli/output/mail.rs", "documents that were just written, and files of the system"),
     ("cli/output/pdf.rs", "a file that a browser has just printed"),
     ("cli/signals.rs", "a file of the system"),
+    ("cli/thread_count.rs", "files of the system"),
     ("input/system_memory.rs", "files of the system"),
     ("interactive/face/answers.rs", "--answers"),
     ("interactive/face/events.rs", "--events, which was just opened for writing"),
