@@ -1,6 +1,6 @@
 //! `analyze INPUT…`: the guided analysis.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +16,7 @@ use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::compare::{
-    CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
+    CompareOptions, Digest, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
 use crate::engine::Registry;
 use crate::findings::hand_over_findings;
@@ -145,6 +145,7 @@ pub(crate) fn run(
         let shown = baseline.display();
         return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
     }
+    let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
     let narrator = arguments.llm.narrator(global)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
@@ -153,7 +154,7 @@ pub(crate) fn run(
     let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };
     let trace = inputs.as_ref().map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
-    if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
+    if let (Some(baseline), Some(trace)) = (baseline, &trace) {
         add_comparison(&mut analysis, trace, baseline, options.rows)?;
     }
     let asked = narrate(narrator.as_ref(), &mut analysis, registry, command, global)?;
@@ -219,8 +220,8 @@ fn run_interactive(
 }
 
 /// Puts what changed since the baseline before the other sections.
-fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: &Path, rows: usize) -> anyhow::Result<()> {
-    let base = Side { runs: vec![read_digest(baseline)?] };
+fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: Digest, rows: usize) -> anyhow::Result<()> {
+    let base = Side { runs: vec![baseline] };
     let new = Side { runs: vec![take_digest(trace, &[], &TakeOptions::default())?] };
     let section = baseline_section(&compare(&base, &new, &CompareOptions::default()), rows)?;
     analysis.document.sections.insert(0, section);

@@ -1,6 +1,5 @@
 //! Where rows of counters are: in CSV, in a database, or in the three files that the native tool writes for each process.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "core")]
@@ -13,6 +12,7 @@ use super::native::NativePass;
 #[cfg(feature = "core")]
 use super::pass_database::PassDatabase;
 use crate::input::common::csv::{self, CsvFile, Flaws};
+use crate::regular;
 use crate::text::bytes::text_of_name;
 
 /// What rows of counters are read from. Rows of databases and of the native tool are shown as those of CSV in the long
@@ -99,6 +99,6 @@ pub(crate) fn first_bytes(path: &Path) -> Vec<u8> {
     const BYTES: u64 = 16;
     let mut bytes = Vec::new();
     // A file that cannot be read is reported by its reader.
-    let _ = File::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut bytes));
+    let _ = regular::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut bytes));
     bytes
 }

@@ -1,6 +1,6 @@
 //! Saves files as a commit.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -8,6 +8,7 @@ use super::error::GitError;
 use super::references::{object_id, reference_of};
 use super::repository::Repository;
 use crate::input::TemporaryFolder;
+use crate::regular;
 
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
@@ -118,7 +119,7 @@ impl Repository {
         if !metadata.is_file() {
             return Err(GitError::file(path, "it is not a regular file"));
         }
-        hash.stdin(File::open(place).map_err(failed)?).line()
+        hash.stdin(regular::open(place).map_err(failed)?).line()
     }
 
     /// The path of a file in the tree of a commit.

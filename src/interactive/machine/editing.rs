@@ -13,6 +13,7 @@ use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
+use crate::regular::{self, SMALL_BYTES};
 
 /// Bytes of a build's output that are kept for a model and the record.
 const KEPT_OUTPUT: usize = 1500;
@@ -91,7 +92,7 @@ impl Machine<'_> {
             return Ok(None);
         };
         let path = root.join(file);
-        let before = match std::fs::read_to_string(&path) {
+        let before = match regular::read_text(&path, SMALL_BYTES) {
             Ok(text) => text,
             Err(error) => {
                 self.say(Level::Error, format!("cannot read {}: {error}", path.display()));

@@ -21,6 +21,7 @@ use super::tree::{Listing, copy};
 use crate::interactive::edits::Edit;
 use crate::interactive::programs::Application;
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
+use crate::regular::{self, LARGE_BYTES};
 
 /// Name of the log.
 const LOG: &str = "attempts.jsonl";
@@ -346,7 +347,7 @@ impl<'a> Driver<'a> {
         }
         edit.apply(&folder)?;
         let path = folder.join(&self.commands.place.file);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = regular::read_text(&path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
         let target = self.base.target.again(&text);
         let before = Listing::of(&folder, Path::new("-"))?;
         let built = self.commands.run(&options.build, &folder)?;
