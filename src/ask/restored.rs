@@ -106,6 +106,6 @@ mod tests {
             texts.sort();
             texts.concat()
         };
-        assert_eq!((texts("table").as_str(), texts("findings").as_str()), ("abcdef", "abdef"));
+        assert_eq!((texts("table").as_str(), texts("findings").as_str()), ("@eabcdf", "@eabdf"));
     }
 }

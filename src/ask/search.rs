@@ -202,7 +202,9 @@ impl<'a> Search<'a> {
     fn score(&self, asked: &Asked, entry: &Entry<'_>) -> f64 {
         let of_word = |word: &String| Some(entry.weights.get(word)? * self.rarity(word));
         let of_words: f64 = asked.words.iter().filter_map(of_word).sum();
-        let likeness = self.likeness(asked, entry);
+        // A few small words in common say nothing.
+        let says = |likeness: &f64| !asked.words.is_empty() || *likeness >= LEAST_LIKENESS;
+        let likeness = Some(self.likeness(asked, entry)).filter(says).unwrap_or(0.0);
         let of_same = if likeness >= 1.0 { OF_SAME_QUESTION } else { 0.0 };
         of_words + OF_QUESTION * likeness + of_same
     }
@@ -318,7 +320,8 @@ mod tests {
                 // A question that several queries are known for finds one of them first.
                 assert!(queries.contains(&known.name) && best >= 1.0, "{question}: {queries:?}");
                 assert!(queries.iter().take(2).any(|name| *name == known.name), "{question}: {queries:?}");
-                assert!(found(question).contains(&known.name), "{question}");
+                let found = search.find(question, "traces/", &|_| true);
+                assert!(found.iter().any(|one| one.query == known.name), "{question}");
             }
         }
     }

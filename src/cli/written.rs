@@ -154,14 +154,19 @@ mod tests {
         let mut found = Vec::new();
         leaves(&whole(), &[], &mut found);
         assert!(found.len() > 100);
+        let mut missing = Vec::new();
         for (words, command) in &found {
             for option in command.get_arguments().filter(is_path) {
                 let (id, long) = (option.get_id().as_str(), format!("--{}", option.get_long().unwrap()));
                 let listed: Vec<&String> = lists().iter().filter_map(|list| list.get(id)).collect();
-                assert_eq!(listed.len(), 1, "{words:?} {long}, id {id}: list it in share/paths.toml");
-                assert!(*listed[0] == long || id == "directory", "{words:?} {long}: {}", listed[0]);
+                match listed[..] {
+                    [one] => assert!(*one == long || id == "directory", "{words:?} {long}: {one}"),
+                    _ => missing.push(format!("{id} = \"{long}\"")),
+                }
             }
         }
+        missing.dedup();
+        assert!(missing.is_empty(), "list once in share/paths.toml: {missing:?}");
         let known = |id: &String| {
             found.iter().any(|(_, command)| command.get_arguments().any(|option| option.get_id() == id.as_str()))
         };
@@ -180,8 +185,14 @@ mod tests {
         let whole = whole().ignore_errors(true);
         let mut found = Vec::new();
         leaves(&whole, &[], &mut found);
-        let mut pairs = 0;
+        let (mut pairs, mut seen) = (0, std::collections::BTreeSet::new());
         for (verb, command) in &found {
+            // Verbs with the same options, as those of queries, are one case.
+            let options: Vec<_> =
+                command.get_arguments().filter(is_path).map(|option| option.get_id().clone()).collect();
+            if !seen.insert(options) {
+                continue;
+            }
             let ids = |lists: &[&'static Options]| -> Vec<&Arg> {
                 let all = command.get_arguments().chain(whole.get_arguments());
                 all.filter(is_path)
@@ -215,7 +226,7 @@ mod tests {
                 }
             }
         }
-        assert!(pairs > 300, "{pairs}");
+        assert!(pairs > 100, "{pairs}");
     }
 
     #[test]

@@ -74,8 +74,11 @@ fn kinds() -> Vec<Kind> {
 /// A way in which a file is damaged, at a place of `0..100` hundredths.
 type Damage = fn(&Kind, &[u8], usize) -> Vec<u8>;
 
+/// Where there are lines, within the first field of one: nobody knows where a text ends that is the last field.
 fn cut(_: &Kind, content: &[u8], place: usize) -> Vec<u8> {
-    content[..content.len() * place / 100].to_vec()
+    let end = content.len() * place / 100;
+    let line = content[..end].iter().rposition(|byte| *byte == b'\n').filter(|_| content.is_ascii());
+    content[..line.map_or(end, |line| line + 2)].to_vec()
 }
 
 fn zeroed(kind: &Kind, content: &[u8], place: usize) -> Vec<u8> {
@@ -131,14 +134,24 @@ fn asked(place: &Place, verb: &str) -> Run {
 fn no_verb_takes_for_whole_what_another_calls_damaged() {
     let is_deep = std::env::var_os(EVERY_CASE).is_some();
     let mut turn = 0;
-    for kind in kinds() {
+    for (row, kind) in kinds().into_iter().enumerate() {
         let place = Place::new();
         kind.files.iter().for_each(|(name, bytes)| place.write(name, bytes));
-        let whole: Vec<Run> = VERBS.iter().map(|verb| asked(&place, verb)).collect();
+        let is_asked = |number: usize, turn: usize| is_deep || (number + turn) % 4 == 0;
+        // A quick run damages each kind in two ways, and asks two verbs.
+        let damages = DAMAGES.iter().enumerate().filter(|(number, _)| is_deep || (number + row) % 5 < 2);
+        let damages: Vec<_> = damages.map(|(_, damage)| *damage).collect();
+        let mut first = Vec::new();
+        for (number, verb) in VERBS.iter().enumerate() {
+            let is_needed = (1..=damages.len()).any(|step| is_asked(number, turn + step));
+            first.push(is_needed.then(|| asked(&place, verb)));
+        }
         assert_ne!(run(&["check", "-q", &place.input()]).code, 5, "{}: whole", kind.name);
-        whole.iter().zip(VERBS).for_each(|(run, verb)| assert_ne!(run.code, 5, "{} {verb}: {}", kind.name, run.stderr));
+        for (run, verb) in first.iter().zip(VERBS).filter_map(|(run, verb)| Some((run.as_ref()?, verb))) {
+            assert_ne!(run.code, 5, "{} {verb}: {}", kind.name, run.stderr);
+        }
         let content = &kind.files.iter().find(|(name, _)| *name == kind.damaged).unwrap().1;
-        for (what, damage) in DAMAGES {
+        for (what, damage) in damages {
             for at in every(PLACES.len(), PLACES) {
                 place.write(&kind.damaged, damage(&kind, content, at));
                 let case = format!("{}, {what} at {at} %", kind.name);
@@ -156,10 +169,8 @@ fn no_verb_takes_for_whole_what_another_calls_damaged() {
                 assert!(is_damaged || !is_certain, "{case}: check gave {}: {}", checked.code, checked.stderr);
                 // Some verbs a time, each in its turn.
                 turn += 1;
-                for (number, (verb, whole)) in VERBS.iter().zip(&whole).enumerate() {
-                    if !is_deep && number > 0 && (number + turn) % 4 > 0 {
-                        continue;
-                    }
+                for (number, (verb, whole)) in VERBS.iter().zip(&first).enumerate() {
+                    let Some(whole) = whole.as_ref().filter(|_| is_asked(number, turn)) else { continue };
                     let found = asked(&place, verb);
                     // What a verb does not read cannot change its answer.
                     let is_as_before = *verb != "convert" && found.code == whole.code && found.stdout == whole.stdout;

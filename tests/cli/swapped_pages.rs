@@ -116,9 +116,7 @@ const WITH_CALLS: &str = "fixtures/two_nodes/node1/4140_results.db";
 fn pages_of_rocpd_that_changed_places_are_noticed() {
     let content = fs::read(WITH_CALLS).unwrap();
     check("4140_results.db", &content, 1);
-    for (bytes, seed) in [(1024, 2), (4096, 3)] {
-        check("4140_results.db", &of_page_size(&content, bytes), seed);
-    }
+    check("4140_results.db", &of_page_size(&content, 4096), 3);
 }
 
 #[test]

@@ -92,7 +92,7 @@ const UNSEEN: [&str; 10] = [
     "SELECT COUNT(*) AS n FROM args WHERE substr(value, 1, 1) = 'z' OR value > 'z' OR right(value, 1) = '1'",
     "SELECT COUNT(*) AS n FROM threads WHERE LENGTH(name) < 20 OR name LIKE '%_1'",
     "SELECT COUNT(*) AS n FROM streams s JOIN (SELECT 'zebra_hidden_1' AS guess) g ON s.name = g.guess",
-    "SELECT COUNT(*) AS n FROM code_objects WHERE strpos(uri, 'hidden') > 0 OR LENGTH(uri) < 20",
+    "SELECT COUNT(*) AS n FROM code_objects WHERE strpos(uri, 'hidden') > 0 OR uri LIKE 'file:///z%'",
     "SELECT LENGTH('a' || command || 'b') AS n, strpos('zebra_hidden_1', command) AS m FROM processes ORDER BY process",
     "SELECT CASE WHEN hostname = 'zebra_hidden_1' THEN 1 WHEN hostname LIKE 'z%' THEN 2 ELSE 3 END AS n FROM processes ORDER BY process",
 ];

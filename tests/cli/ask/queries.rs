@@ -103,7 +103,7 @@ fn absent_data_are_named_with_how_to_record_them() {
     let (run, document) = ask("slowest rank", &[INPUT]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(notes(&document).contains("found nothing"), "{}", notes(&document));
-    let (run, document) = ask("slowest rank", &[INPUT, "--rank", "0"]);
+    let (run, document) = ask("slowest rank", &[INPUT, "--rank", "0", "--gpu", "0"]);
     assert_eq!(run.code, 3, "{}", run.stderr);
     assert!(notes(&document).contains("at least 2 ranks, and these inputs have 1"), "{}", notes(&document));
     // The same question has rows where its data are there.
@@ -129,7 +129,7 @@ fn nonsense_gets_no_query_and_examples_that_work() {
         let path = folder.path().join(format);
         succeed(&["ask", "top kernels", INPUT, "-f", format, "-o", path.to_str().unwrap()]);
     }
-    assert!(folder.path().join("csv/kernel_summary.csv").exists());
+    assert!(folder.path().join("csv/rows/kernel_summary.csv").exists());
 }
 
 #[test]

@@ -209,12 +209,11 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
     let commands =
         Commands { place: place.clone(), time_limit_s: arguments.gates.time_limit, is_interrupted: &is_interrupted };
     let reporter = Reporter { is_quiet: global.quiet };
-    let outcome = optimize(&options, &commands, &model, &reporter).map_err(|error| {
+    let outcome = optimize(&options, &commands, &model, &reporter).inspect_err(|error| {
         // Nothing was tried yet: what is wrong with the options does not block the next run.
         if error.is_usage() && !has_attempts(&options.directory) {
             drop(std::fs::remove_dir_all(&options.directory));
         }
-        error
     })?;
     print(&outcome, &place, arguments.format)?;
     Ok(if outcome.promoted.is_some() || outcome.shown.is_some() { DONE } else { EXCEEDED })

@@ -60,11 +60,8 @@ impl Layout {
             let Some(size) = field_bytes(serial) else { return false };
             let is_null = serial == 0;
             let is_number = (1..12).contains(&serial);
-            let is_allowed = !matches!(serial, 10 | 11)
-                && (is_null || !rule.is_row_id)
-                && !(is_null && rule.is_required && !rule.is_row_id)
-                && !(is_number && rule.is_text);
-            if !is_allowed {
+            let is_misplaced = if is_null { rule.is_required && !rule.is_row_id } else { rule.is_row_id };
+            if matches!(serial, 10 | 11) || is_misplaced || (is_number && rule.is_text) {
                 return false;
             }
             if rule.is_guid
