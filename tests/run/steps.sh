@@ -17,9 +17,11 @@ build() {
 }
 
 lints() {
-  cargo clippy --locked --quiet --all-targets -- -D warnings
+  # As `cargo clippy --all-targets -- -D warnings`, without compiling the libraries again.
+  export RUSTC_WORKSPACE_WRAPPER="$PWD/tests/run/front_end.sh"
+  FRONT_END=clippy-driver cargo build --locked --quiet --all-targets
   # The library that programs load for `lab capture`, and the runtime that tests put in place of ROCm's.
-  cargo clippy --locked --quiet --all-targets -p wavesieve-capture -p fake-hsa -- -D warnings
+  FRONT_END=clippy-driver cargo build --locked --quiet --all-targets -p wavesieve-capture -p fake-hsa
   features
 }
 
@@ -28,7 +30,7 @@ features() {
   # everywhere, because with fewer of them others get other features, and polars would be checked again.
   local features
   for features in core,report-dependencies,cli-dependencies report,cli-dependencies properties; do
-    cargo check --locked --quiet --no-default-features --features "$features" --lib
+    cargo build --locked --quiet --no-default-features --features "$features" --lib
   done
 }
 
@@ -148,7 +150,10 @@ peers() {
   python tests/oracle/views.py --binary "$binary" --inputs "$json_908"
 }
 
-filters() { python tests/oracle/filters.py --binary "$binary" "${seeds[@]}" --windows "$window_count" --inputs "${filter_inputs[@]}"; }
+filters() {
+  python tests/oracle/filters.py --binary "$binary" "${seeds[@]}" --windows "$window_count" --share "$case_share" \
+    --inputs "${filter_inputs[@]}"
+}
 
 readers() { python tests/oracle/open_anywhere.py --binary "$binary"; }
 
