@@ -538,6 +538,11 @@ def together(subject, written):
         yield [window, Ranks("0-1", [0, 1]), where("valid", "valid", lambda row: row["valid"])]
 
 
+def drawn(subject, position, share):
+    """The cases of an input whose turn it is, with their places: one of `share`, so that inputs in a row have them all."""
+    return [(place, filters) for place, filters in enumerate(cases(subject)) if (place + position) % share == 0]
+
+
 def cases(subject):
     forms = windows(subject)
     for place, (written, pair) in enumerate(forms):
@@ -797,11 +802,11 @@ def compare_summary(tally, subject, window):
         tally.check(f"{subject.source} kernel_summary {' '.join(options)}", error)
 
 
-def check_input(tally, binary, source, count, seed):
+def check_input(tally, binary, source, position, share, count, seed):
     with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(2) as pool:
         subject = Subject(binary, source, work)
         kept = []
-        jobs = [pool.submit(compare_case, tally, subject, place, filters, kept) for place, filters in enumerate(cases(subject))]
+        jobs = [pool.submit(compare_case, tally, subject, place, filters, kept) for place, filters in drawn(subject, position, share)]
         for window in random_windows(subject, count if subject.rows < MANY_ROWS else count // 4, seed):
             jobs.append(pool.submit(compare_summary, tally, subject, window))
             if subject.rows < MANY_ROWS:
@@ -817,12 +822,13 @@ def main():
     parser.add_argument("--binary", type=Path, required=True)
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
     parser.add_argument("--windows", type=int, default=12, help="random windows of an input")
+    parser.add_argument("--share", type=int, default=1, help="each input has one case of so many, and inputs take turns")
     parser.add_argument("--seed", type=int, default=20, help="of the random windows")
     arguments = parser.parse_args()
     tally = Tally()
-    for source in arguments.inputs or default_inputs():
+    for position, source in enumerate(arguments.inputs or default_inputs()):
         try:
-            check_input(tally, arguments.binary, source, arguments.windows, arguments.seed)
+            check_input(tally, arguments.binary, source, position, arguments.share, arguments.windows, arguments.seed)
         except (BinaryError, ValueError) as error:
             tally.check(source, error)
     if tally.failed:

@@ -104,18 +104,24 @@ def option_sets(query):
 NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesieve convert INPUT -o DATASET(?: --with ([a-z_,]+))?`")
 
 
-def turns(position, every_option):
-    """What decides which options an input is asked with: each sixth input has those whose turn it is, all have the defaults."""
+def turns(position, source, every_option):
+    """What decides which queries and options an input is asked: the quick inputs have all queries, and others each third one.
 
-    def is_tried(options):
-        return every_option or not options or (crc32(" ".join(options).encode()) + position) % 6 == 0
+    Options have fewer turns, and every set of them has one at least among a dozen inputs.
+    """
+
+    def is_tried(query, options):
+        turn = crc32((" ".join(options) or query).encode()) + position
+        if source.resolve() in QUICK:
+            return every_option or not options or turn % 6 == 0
+        return every_option or turn % (12 if options else 3) == 0
 
     return is_tried
 
 
 def asks(queries, is_tried):
     """Every query with the flags of every set of options that is tried."""
-    return [(query, by_flag(options)) for query in queries for options in option_sets(query) if is_tried(options)]
+    return [(query, by_flag(options)) for query in queries for options in option_sets(query) if is_tried(query, options)]
 
 
 def words_of(flags):
@@ -262,7 +268,7 @@ def main():
     parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry, an analysis database and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--quick", action="store_true", help="ask three fixtures, or the inputs and no others, with the default options alone")
-    parser.add_argument("--every-option", action="store_true", help="ask every input with every option, not each sixth one")
+    parser.add_argument("--every-option", action="store_true", help="ask every input all queries with every option, and not in turns")
     parser.add_argument("--work", type=Path, help="folder for inputs that are made")
     arguments = parser.parse_args()
     tally = Tally()
@@ -270,7 +276,8 @@ def main():
     queries = [record["name"] for record in listed]
     if arguments.queries:
         queries = [query for query in queries if query in arguments.queries]
-    any_option = lambda options: not options or not arguments.quick
+    defaults = lambda query, options: not options
+    any_option = defaults if arguments.quick else lambda query, options: True
     statements = Statements(arguments.binary, queries, any_option)
     # Without --with a dataset has the other tables, whatever the input is.
     plain = dataset(arguments.binary, QUICK[0])
@@ -284,7 +291,7 @@ def main():
                     comparison.compare_input,
                     source,
                     its_queries,
-                    (lambda options: not options) if arguments.quick else turns(n, arguments.every_option),
+                    defaults if arguments.quick else turns(n, source, arguments.every_option),
                 )
                 for n, (source, its_queries) in enumerate(asked_inputs(arguments, queries, work))
             ]
