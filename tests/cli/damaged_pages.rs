@@ -174,7 +174,7 @@ fn codes_of_zeroed_pages(name: &str, content: Vec<u8>, queries: &str) -> String 
         let mut codes: BTreeMap<&str, BTreeSet<i32>> = BTreeMap::new();
         let is_listed = |page: usize| page == *root || page == last;
         let (listed, others): (Vec<_>, Vec<_>) = pages.into_iter().partition(|(page, _)| is_listed(*page));
-        for (page, kind) in listed.into_iter().chain(every(5, others)) {
+        for (page, kind) in listed.into_iter().chain(every(9, others)) {
             let is_listed = is_listed(page);
             let mut see = |what, ended: &Run| {
                 if is_listed {

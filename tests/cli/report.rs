@@ -318,7 +318,7 @@ fn of_many_traces_without_a_run_some_are_named() {
 fn statements_side_by_side_do_not_share_a_stack() {
     let place = TempDir::new().unwrap();
     let traces = fixture("two_nodes");
-    for repetition in 0..12 {
+    for repetition in 0..4 {
         let output = format!("reports{repetition}");
         let words = ["report", traces.to_str().unwrap(), "--group-by", "folder", "-d", &output, "-q"];
         let mut command = program(&words);

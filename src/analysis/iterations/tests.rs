@@ -215,7 +215,7 @@ fn random_sequences_have_no_period() {
 #[test]
 fn noisy_periods_are_found() {
     let mut exact = 0;
-    for seed in 0..3_000_u64 {
+    for seed in 0..1_000_u64 {
         let length = 8 + seed as u32 % 32;
         let times = 8 + (seed / 32) as usize % 32;
         let mut noise = random(seed, 50, 2 * length as usize * times).into_iter();
@@ -235,7 +235,7 @@ fn noisy_periods_are_found() {
         let is_right = found.period.abs_diff(length) <= 2 && found.ranges.len().abs_diff(times) <= times / 8 + 1;
         exact += usize::from(is_right);
     }
-    assert!(exact >= 2_990, "{exact} of 3000");
+    assert!(exact >= 997, "{exact} of 1000");
 }
 
 proptest! {

@@ -105,11 +105,10 @@ mod tests {
             let recorded = crate::engine::recorded(&trace).unwrap();
             assert!(applicable(&registry, &recorded).count() > 0);
             for query in registry.iter() {
-                let has = has_rows(query, &recorded);
-                let rows = run_query(&trace, query, &QueryOptions::default()).unwrap().frame.height();
-                match has {
-                    HasRows::Yes => assert!(rows > 0, "{} of {fixture} has no rows", query.name),
-                    HasRows::No => assert_eq!(rows, 0, "{} of {fixture} has rows", query.name),
+                let rows = || run_query(&trace, query, &QueryOptions::default()).unwrap().frame.height();
+                match has_rows(query, &recorded) {
+                    HasRows::Yes => assert!(rows() > 0, "{} of {fixture} has no rows", query.name),
+                    HasRows::No => assert_eq!(rows(), 0, "{} of {fixture} has rows", query.name),
                     HasRows::IfFound => {}
                 }
             }

@@ -148,9 +148,7 @@ const NAMES: Answers<'_> = &[
 ];
 
 /// What was found, what was missed, and what was marked for nothing.
-fn compared(fixture: &str, answers: Answers<'_>) -> (usize, Vec<String>, Vec<String>) {
-    let analysis = analysis(fixture);
-    let document = &analysis.document;
+fn compared(document: &Document, answers: Answers<'_>) -> (usize, Vec<String>, Vec<String>) {
     let registry = Registry::builtin().unwrap();
     let own = |words: &[String]| words.iter().any(|word| word == "nonsense").then(|| "unknown command".to_owned());
     let grounding = Grounding::new(document, &registry, &own);
@@ -175,6 +173,7 @@ fn compared(fixture: &str, answers: Answers<'_>) -> (usize, Vec<String>, Vec<Str
 
 #[test]
 fn planted_errors_are_found() {
+    let analysis = analysis("two_nodes");
     for (class, answers) in [
         ("general", GENERAL),
         ("commands", COMMANDS),
@@ -187,7 +186,7 @@ fn planted_errors_are_found() {
         ("false", FALSE),
     ] {
         let planted: usize = answers.iter().map(|(_, wrong)| wrong.len()).sum();
-        let (found, missed, false_alarms) = compared("two_nodes", answers);
+        let (found, missed, false_alarms) = compared(&analysis.document, answers);
         println!("{class}: {found} of {planted} found, {} false alarms", false_alarms.len());
         let none = Vec::<String>::new();
         assert_eq!((found, &missed, &false_alarms), (planted, &none, &none), "{class}");
