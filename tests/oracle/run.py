@@ -105,16 +105,16 @@ NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesi
 
 
 def turns(position, source, every_option):
-    """What decides which queries and options an input is asked: the quick inputs have all queries, and others each third one.
+    """What decides which queries and options an input is asked: the quick inputs have all queries, and others each fifth one.
 
-    Options have fewer turns, and every set of them has one at least among a dozen inputs.
+    Options have fewer turns, and every set of them has one at least among twenty inputs.
     """
 
     def is_tried(query, options):
         turn = crc32((" ".join(options) or query).encode()) + position
         if source.resolve() in QUICK:
             return every_option or not options or turn % 6 == 0
-        return every_option or turn % (12 if options else 3) == 0
+        return every_option or turn % (20 if options else 5) == 0
 
     return is_tried
 

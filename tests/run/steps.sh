@@ -26,10 +26,10 @@ lints() {
 }
 
 features() {
-  # Library users and the fuzz targets build these; a gate that is missing would show late. The dependencies of the program are on
-  # everywhere, because with fewer of them others get other features, and polars would be checked again.
+  # Library users build these; a gate that is missing would show late. The dependencies of the program are on everywhere, because
+  # with fewer of them others get other features, and polars would be compiled again. `deep` builds those of the fuzz targets.
   local features
-  for features in core,report-dependencies,cli-dependencies report,cli-dependencies properties; do
+  for features in core,report-dependencies,cli-dependencies report,cli-dependencies; do
     cargo build --locked --quiet --no-default-features --features "$features" --lib
   done
 }
