@@ -87,7 +87,7 @@ fn fewer_counters_never_tell_something_else() {
         let show = ["bottlenecks", "--show", "all"];
         let (every_state, every_roof) = (table(&show, &all), table(&["roofline"], &all));
         assert!(!in_state(&every_state, "yes").is_empty(), "{workload}: {every_state:?}");
-        for (name, keep) in every(2, SUBSETS) {
+        for (name, keep) in every(3, SUBSETS) {
             let what = format!("{workload}, {name}");
             let part = subset(&folder, 1, keep);
             let states = table(&show, &part);
@@ -195,7 +195,7 @@ fn no_finding_rests_on_counters_that_were_not_collected() {
     let folder = real("pairs/hk-swizzle/noswizzle");
     let all = findings(&subset(&folder, 3, |_| true));
     assert!(!all.is_empty());
-    for (name, keep) in every(2, SUBSETS) {
+    for (name, keep) in every(3, SUBSETS) {
         let found = findings(&subset(&folder, 3, keep));
         let more: Vec<&String> = found.difference(&all).collect();
         assert!(more.is_empty(), "{name}: {more:?}");

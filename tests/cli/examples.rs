@@ -159,7 +159,7 @@ fn every_example_runs() {
     }
     let (with_output, others): (Vec<_>, Vec<_>) =
         examples.into_iter().partition(|example| !example.shown.output.is_empty());
-    let examples: Vec<Example> = with_output.into_iter().chain(every(3, others)).collect();
+    let examples: Vec<Example> = with_output.into_iter().chain(every(12, others)).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let traces = tempfile::tempdir().unwrap();
     for (file, _) in listing(&root.join("fixtures/two_nodes")) {

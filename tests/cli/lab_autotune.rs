@@ -395,12 +395,14 @@ fn time_limits_and_interruptions_end_a_search_with_a_result() {
     let place = Place::new();
     place.script("slow", "#!/bin/sh\nsleep 0.1\necho $1\n");
     let options = ["--parameter", "a=1,2,3,4,5,6,7,8", "--parameter", "b=1,2,3,4,5,6,7,8", "--json"];
-    let budget = place.run(&[&options[..], &["--budget", "0.03"]].concat(), &["./slow", "{a}", "{b}"]);
+    let budget = place.run(&[&options[..], &["--budget", "0.01"]].concat(), &["./slow", "{a}", "{b}"]);
     let found = document(&budget);
     assert!(found["best_config"]["runtime_ms"].as_f64().unwrap() >= 100.0, "{found}");
     assert_eq!((budget.code, &found["stopped"]), (0, &json!("budget")), "{found}");
     assert!(found["evaluated_configs"].as_u64().unwrap() < 64, "{found}");
-    let mut command = place.command(&[&options[..], &["--state", "slow.jsonl"]].concat(), &["./slow", "{a}", "{b}"]);
+    // Slow enough that it is not finished before it is interrupted, whatever else runs.
+    place.script("slower", "#!/bin/sh\nsleep 1\necho $1\n");
+    let mut command = place.command(&[&options[..], &["--state", "slow.jsonl"]].concat(), &["./slower", "{a}", "{b}"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = || fs::read_to_string(place.path("slow.jsonl")).map_or(0, |text| text.lines().count());
     assert!(soon(|| lines() >= 4), "results are written");

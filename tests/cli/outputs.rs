@@ -56,7 +56,7 @@ fn plain(line: &[String]) -> Vec<u8> {
 
 #[test]
 fn links_fifos_and_modes_stay_in_every_verb_and_format() {
-    for line in every(2, WRITERS.iter().flat_map(|writer| writer.lines(INPUT))) {
+    for line in every(4, WRITERS.iter().flat_map(|writer| writer.lines(INPUT))) {
         let expected = plain(&line);
         let extension = match &line[..] {
             [.., format] if matches!(line[0].as_str(), "analyze" | "report") => match format.as_str() {
@@ -308,7 +308,7 @@ fn limited(blocks: usize, words: &[&str]) -> Run {
 
 #[test]
 fn a_full_disk_leaves_what_was_there_in_every_verb_and_format() {
-    for line in every(2, WRITERS.iter().flat_map(|writer| writer.lines(INPUT))) {
+    for line in every(4, WRITERS.iter().flat_map(|writer| writer.lines(INPUT))) {
         let place = Place::new();
         let is_document = matches!(line[0].as_str(), "analyze" | "ask" | "report");
         let extension = match line.last().unwrap().as_str() {

@@ -27,13 +27,13 @@ fn rest(server: &mut Server) -> BTreeMap<String, Vec<Value>> {
 
 #[test]
 fn what_was_asked_before_the_input_ended_is_answered() {
-    let mut server = Server::start(&["fixtures", "--time-limit", "11"]);
+    let mut server = Server::start(&["fixtures", "--time-limit", "4"]);
     server.post(&json!(1), "sql", &long_statement());
     server.post(&json!(2), "plan", &plan());
     server.input = None;
     let answers = rest(&mut server);
     let message = answers["1"][0]["result"]["structuredContent"]["error"].as_str().unwrap();
-    assert!(message.contains("stopped after 11 s"), "{message}");
+    assert!(message.contains("stopped after 4 s"), "{message}");
     assert_eq!(answers["2"][0]["result"]["isError"], false);
     assert_eq!(server.end(), Some(0));
 }
