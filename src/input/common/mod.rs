@@ -19,6 +19,7 @@ cfg_if::cfg_if! {
         mod counter_values;
         pub(crate) mod interruption;
         mod kernel_symbols;
+        pub(crate) mod left_over;
         mod roles;
         mod table;
         pub(crate) mod temporary;

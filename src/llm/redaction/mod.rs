@@ -4,7 +4,9 @@ mod map;
 mod nested;
 mod pass;
 mod rules;
+mod statement;
 
 pub(crate) use map::{KnownName, TokenMap};
 pub(crate) use pass::{Redactor, Remembered};
 pub(crate) use rules::Rules;
+pub(crate) use statement::{pattern_with, statement_with};

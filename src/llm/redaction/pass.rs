@@ -1,5 +1,6 @@
 //! The pass over the final bytes of a request.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -19,6 +20,8 @@ const MOST_PASSES: usize = 16;
 pub(crate) struct Redactor {
     rules: Rules,
     map: TokenMap,
+    /// Texts that the model wrote, or that repeat nothing else, as they stand in requests.
+    returned: BTreeSet<String>,
 }
 
 /// A text that is kept on this machine, with the names in it.
@@ -37,12 +40,23 @@ enum Piece {
 impl Redactor {
     /// A redactor with known names.
     pub(crate) fn new(rules: Rules, map: TokenMap) -> Self {
-        Self { rules, map }
+        Self { rules, map, returned: BTreeSet::new() }
     }
 
     /// Which token stands for what.
     pub(crate) fn map(&self) -> &TokenMap {
         &self.map
+    }
+
+    /// Lets a text go back as it came: a guess of the model that came back as a token would be confirmed. Only a whole text of a body is
+    /// meant, of which JSON has each text in it too.
+    pub(crate) fn returns(&mut self, text: &str) {
+        if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(text) {
+            self.returned.extend(texts(&value));
+            // As protocols write it again.
+            self.returned.insert(value.to_string());
+        }
+        self.returned.insert(text.to_owned());
     }
 
     /// Knows names of an earlier request again.
@@ -71,6 +85,10 @@ impl Redactor {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
+                // A path in one text may name somebody who stands in one before it.
+                for text in texts(&value) {
+                    self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
+                }
                 self.value(&mut value);
                 value.to_string().into_bytes()
             }
@@ -96,13 +114,26 @@ impl Redactor {
             names.find(|name| find_name(text, name).is_some()).map(|name| name.token.clone())
         };
         match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => texts(&value).iter().find_map(|text| left(text)),
+            Ok(mut value) => {
+                self.leave_out_returned(&mut value);
+                texts(&value).iter().find_map(|text| left(text))
+            }
             Err(_) => left(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn leave_out_returned(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if self.returned.contains(text) => text.clear(),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.leave_out_returned(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.leave_out_returned(value)),
+            _ => {}
         }
     }
 
     fn value(&mut self, value: &mut Value) {
         match value {
+            Value::String(text) if self.returned.contains(text) => {}
             Value::String(text) => *text = nested::redacted(self, text).unwrap_or_else(|| self.text(text)),
             Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
             Value::Object(fields) => {
@@ -120,6 +151,7 @@ impl Redactor {
     /// A text without what must not leave.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
+        self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
         // What is left on both sides of a token may be something again.
         for _ in 0..MOST_PASSES {
             let passed = self.pass(&text);
@@ -139,10 +171,11 @@ impl Redactor {
             None => text.contains(&name.text),
         };
         let names: Vec<Name> = self.map.names().iter().filter(stands).cloned().collect();
-        for name in names {
+        let (late, early): (Vec<Name>, Vec<Name>) = names.into_iter().partition(|name| name.is_late);
+        for name in early {
             pieces = each(pieces, |text| split_name(&text, &name));
         }
-        let Self { rules, map } = self;
+        let Self { rules, map, .. } = self;
         for rule in &rules.rules {
             pieces = each(pieces, |text| {
                 let tokens = map.places(&text);
@@ -166,6 +199,9 @@ impl Redactor {
                 parts.push(Piece::Text(text.get(end..).unwrap_or_default().to_owned()));
                 parts
             });
+        }
+        for name in late {
+            pieces = each(pieces, |text| split_name(&text, &name));
         }
         let texts = pieces.into_iter().map(|piece| match piece {
             Piece::Text(text) | Piece::Token(text) => text,
@@ -322,6 +358,137 @@ mod tests {
         ] {
             let passed = redactor().text(text);
             assert!(!passed.contains(secret), "{text}: {passed}");
+        }
+    }
+
+    /// Keys of every form that is known, behind and before what stands around them in names of kernels, paths and templates.
+    #[test]
+    fn secrets_are_found_within_names() {
+        let tokens = [
+            "sk-abcdefghij0123456789ABCD",
+            "sk-ant-api03-abcdefghij0123",
+            "sk-proj-abcdefghij0123456789",
+            "sk_live_abcdefghij0123",
+            "pk_test_abcdefghij0123",
+            "rk_live_abcdefghij0123",
+            "gsk_abcdefghij0123456789",
+            "nvapi-abcdefghij0123456789",
+            "r8_abcdefghij0123456789",
+            "npm_abcdefghij0123456789",
+            "pypi-abcdefghij0123456789",
+            "dop_v1_abcdef0123456789abcd",
+            "xai-abcdefghij0123456789",
+            "pplx-abcdefghij0123456789",
+            "ghp_abcdefghij0123456789",
+            "gho_abcdefghij0123456789",
+            "ghu_abcdefghij0123456789",
+            "ghs_abcdefghij0123456789",
+            "ghr_abcdefghij0123456789",
+            "github_pat_abcdefghij0123456789",
+            "glpat-abcdefghij0123456789",
+            "gldt-abcdefghij0123456789",
+            "hf_abcdefghij0123456789",
+            "xoxb-1234567890-abcdef0123",
+            "xapp-1234567890-abcdef0123",
+            "AKIAABCDEFGHIJ012345",
+            "ASIAABCDEFGHIJ012345",
+            "AIzaSyabcdefghij0123456789abcdefghij012",
+            "ya29.abcdefghij0123456789",
+            "SG.abcdefghij0123456789.abcdefghij0123456789",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghij",
+            "https://me:abcdefghij@host/x",
+            "1b4e28ba-2fa1-11d2-883f-abcdefabcdef",
+            "0123456789abcdef0123456789abcdef",
+            "10.20.30.40",
+            "00:1a:2b:3c:4d:5e",
+            "password=abcdefghij0123",
+            "API_KEY=abcdefghij0123",
+            "Bearer abcdefghij0123",
+            "gpu7.cluster.example.com",
+        ];
+        for token in tokens {
+            // The part that is a secret.
+            let secret = if token.contains("abcdefghij") { "abcdefghij" } else { token.split_at(token.len() - 8).1 };
+            for before in [
+                "kernel_",
+                "kernel",
+                "k7",
+                "Kernel",
+                "a-",
+                "ns::f<",
+                "void ns::f<int, ",
+                "/opt/x/",
+                "x/kernel_",
+                "_",
+                "__",
+                "\u{e4}_",
+            ] {
+                let is_joined = before.ends_with(char::is_alphanumeric);
+                let has_start = ["1b4e", "0123", "10.", "00:", "Bearer"].iter().any(|start| token.starts_with(start));
+                if is_joined && has_start {
+                    // A number or word that goes on before them is another one.
+                    continue;
+                }
+                for after in ["", ">(int)", "_v2", "_kernel", ".kd", "/y", ")", " x"] {
+                    let text = format!("{before}{token}{after}");
+                    for share in [Share::Figures, Share::Names, Share::Source] {
+                        let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
+                        let passed = redactor.text(&text);
+                        assert!(!passed.contains(secret), "{text}: {passed}");
+                    }
+                }
+            }
+        }
+        for text in [
+            "task-scheduling-and-more disk-cached-buffers-of mask-generation-kernel-of-x vectorized8_elementwisekernel",
+            "void at::native::vectorized_elementwise_kernel<4, FillFunctor<float>>(int)",
+            "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB0_APM1_ABV0_ACED0_AF0EM1_AF1EM1",
+            "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEEEEviT0_",
+            "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>) triton_poi_fused_add_mul_17 mask-step-batch-22",
+        ] {
+            assert_eq!(redactor().text(text), text);
+        }
+    }
+
+    /// Somebody who is known only from a path.
+    #[test]
+    fn people_of_paths_are_found_everywhere() {
+        for path in [
+            "/home/azalea/run/x.db",
+            "/Users/azalea/traces",
+            "/scratch/users/azalea/x",
+            "/lustre/orion/home/azalea",
+            "C:\\Users\\azalea\\x",
+            "file:///home/azalea/lib.so",
+            "see ~azalea/x",
+            "-I/export/home/azalea/include",
+        ] {
+            for text in [
+                format!("kernel of azalea; {path}"),
+                format!("{path}: AZALEA_gemm, thread azalea7"),
+                format!("void azalea::gemm<float>(int) in {path} is slow"),
+            ] {
+                for share in [Share::Figures, Share::Names, Share::Source] {
+                    let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
+                    // In one text, or in texts of a body, the path last.
+                    let passed = redactor.text(&text);
+                    assert!(!passed.to_lowercase().contains("azalea"), "{text}: {passed}");
+                    assert_eq!(redactor.text(&passed), passed);
+                    let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
+                    let body = json!({ "messages": [{ "content": "azalea waits" }, { "content": json!({ "a": path }).to_string() }] });
+                    let sent = redactor.bytes(body.to_string().as_bytes());
+                    let sent = String::from_utf8(sent).unwrap();
+                    assert!(!sent.contains("azalea"), "{path}: {sent}");
+                    assert_eq!(redactor.leak(sent.as_bytes()), None);
+                }
+            }
+        }
+        // Paths stay whole, and words and accounts of no person are none.
+        let mut redactor = redactor();
+        assert_eq!(redactor.text("in /home/azalea/x by azalea"), "in [PATH_2] by [USER_1]");
+        for text in ["model of shared users", "the work of root", "data"] {
+            redactor.text("/home/shared/x /home/root/x /users/model/y /home/work/z /home/data/z");
+            assert_eq!(redactor.text(text), text);
         }
     }
 

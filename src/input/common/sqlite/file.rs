@@ -4,12 +4,16 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 
 use super::log::{Log, copied, pending_log, settle};
+use super::page_file::DamagedList;
+use super::store::map;
 use crate::input::common::gzip::GzipText;
 use crate::input::common::temporary::TemporaryFolder;
+use crate::regular;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 const BLOCK_BYTES: usize = 1 << 20;
@@ -20,6 +24,7 @@ pub(crate) struct DatabaseFile {
     path: PathBuf,
     damage: Option<String>,
     log: Option<Log>,
+    structure: OnceLock<Option<String>>,
     _copy: Option<TemporaryFolder>,
 }
 
@@ -30,13 +35,13 @@ impl DatabaseFile {
     /// # Errors
     /// When the copy cannot be written.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let in_place = |log| Self { path: path.to_owned(), damage: None, log, _copy: None };
+        let in_place = |log| Self { path: path.to_owned(), damage: None, log, structure: OnceLock::new(), _copy: None };
         let Some(ending) = pending_log(path) else { return Ok(in_place(None)) };
         let (folder, copy) = copied(path)?;
         Ok(match settle(&copy) {
             Ok(()) => {
                 let log = Some(Log { ending, failure: None });
-                Self { path: copy, damage: None, log, _copy: Some(folder) }
+                Self { path: copy, damage: None, log, structure: OnceLock::new(), _copy: Some(folder) }
             }
             // What the log would change is unknown then; the file as it is can still be read in part.
             Err(error) => in_place(Some(Log { ending, failure: Some(format!("{error:#}")) })),
@@ -48,7 +53,7 @@ impl DatabaseFile {
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
     pub(crate) fn decompressed(path: &Path) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let folder = TemporaryFolder::new()?;
         let copy = folder.path().join("copy.db");
         let no_room = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
@@ -62,7 +67,7 @@ impl DatabaseFile {
                 Err(error) => break Some(error.to_string()),
             }
         };
-        Ok(Self { path: copy, damage, log: None, _copy: Some(folder) })
+        Ok(Self { path: copy, damage, log: None, structure: OnceLock::new(), _copy: Some(folder) })
     }
 
     /// Where SQLite finds it.
@@ -75,6 +80,16 @@ impl DatabaseFile {
         self.damage.as_deref()
     }
 
+    /// What is wrong with the pages of the file as a whole.
+    fn damage_of_structure(&self) -> Option<&str> {
+        let found = self.structure.get_or_init(|| match map(&self.path) {
+            Ok(pages) => pages.damage_of_structure(),
+            // Other files are those that only SQLite reads.
+            Err(error) => error.downcast_ref::<DamagedList>().map(DamagedList::to_string),
+        });
+        found.as_deref()
+    }
+
     /// Why rows of the file may be missing.
     pub(crate) fn damage(&self, shown: &str) -> Vec<Damage> {
         let of_log = self.log.as_ref().and_then(|log| {
@@ -82,7 +97,8 @@ impl DatabaseFile {
             Some(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
         });
         let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
-        self.damage.iter().cloned().chain(of_log).map(damage).collect()
+        let of_pages = self.damage_of_structure().map(str::to_owned);
+        self.damage.iter().cloned().chain(of_log).chain(of_pages).map(damage).collect()
     }
 
     /// Reports that changes lay in a log next to the database: the profiler has not finished the file.
