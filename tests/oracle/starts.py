@@ -11,9 +11,10 @@ OF_ALL = ("--by", "--name")
 @cache
 def front_matter(query):
     """Keys at the head of a query file; a key that is repeated becomes a list of its lines."""
-    files = list((REPOSITORY / "queries").rglob(f"{query}.sql"))
+    # Views of others may have the same name, without a title.
+    texts = (path.read_text() for path in (REPOSITORY / "queries").rglob(f"{query}.sql"))
     keys = {}
-    for line in files[0].read_text().splitlines() if files else []:
+    for line in next((text for text in texts if text.startswith("-- title:")), "").splitlines():
         if not line.startswith("--"):
             break
         key, _, value = line[2:].partition(":")
