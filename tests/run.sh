@@ -14,11 +14,7 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 # One directory for all checkouts, because polars takes long to build.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
 export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
-# Checks write many small files, which file systems on disks are slow to make and to delete.
-if [ -z "${TMPDIR:-}" ] && [ "$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 ] 2>/dev/null && [ -w /dev/shm ]; then
-  export TMPDIR=/dev/shm
-fi
-# The compiler ignores what it kept of a checkout in another folder, and keeping it costs time; so do numbers of lines, a third of it.
+# The compiler ignores what it kept of a checkout in another folder, and keeping it costs time; so do numbers of lines.
 [ "${CI:-}" != true ] || export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}" CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-0}"
 
 . tests/run/tools.sh
@@ -96,7 +92,20 @@ set_sizes() {
   export WAVESIEVE_SEED="$seed" PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-$seed}"
 }
 
+keep_files_in_memory() {
+  # Checks write many small files, which file systems on disks are slow to make and to delete. Memory may have no room for them, or
+  # forbid programs in it; `deep` makes whole systems.
+  local memory=/dev/shm free probe
+  [ -z "${TMPDIR:-}" ] && [ "$mode" != deep ] && [ -w "$memory" ] || return 0
+  free="$(df --output=avail -k "$memory" 2>/dev/null | tail -n 1)"
+  [ "${free:-0}" -gt 8000000 ] && probe="$(mktemp "$memory/wavesieve-XXXXXX")" || return 0
+  printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe"
+  ! "$probe" 2>/dev/null || export TMPDIR="$memory"
+  rm -f "$probe"
+}
+
 choose "$@"
+keep_files_in_memory
 add_needed_steps
 set_sizes
 find_inputs

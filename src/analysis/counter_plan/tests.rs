@@ -241,8 +241,6 @@ fn requests() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn no_plan_exceeds_a_limit_and_every_counter_is_in_exactly_one_pass(
         names in requests(), at in 0..64_usize, by_name: bool,
