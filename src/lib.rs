@@ -34,6 +34,7 @@ mod engine;
 mod findings;
 mod input;
 mod mapped_file;
+mod regular;
 mod schema;
 mod source;
 mod text;

@@ -163,7 +163,7 @@ cfg_if::cfg_if! {
             let around = |region: &'static Region| Some((region, region.end_around(address)?));
             let found = std::iter::successors(Region::newest(), |region| region.next).find_map(around);
             let is_seen_to = match found {
-                // Broken memory is another fault than a file that was cut.
+                // Memory that is broken is no file that was cut.
                 _ if code != libc::BUS_ADRERR => false,
                 Some((region, end)) => {
                     region.is_cut.store(true, Ordering::Release);

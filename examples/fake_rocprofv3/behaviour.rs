@@ -29,6 +29,8 @@ pub enum Misbehaviour {
     FailAfter(u64),
     /// Runs that collect counters end with a code after the application.
     FailCounters(u8),
+    /// Runs that collect counters or a thread trace end well, and have no values of them.
+    NothingDeeper,
 }
 
 /// How the program behaves.
@@ -74,6 +76,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour> {
         "crash" => Misbehaviour::Crash,
         "exit" => Misbehaviour::Exit(u8::try_from(number()?)?),
         "fail-counters" => Misbehaviour::FailCounters(u8::try_from(number()?)?),
+        "nothing-deeper" => Misbehaviour::NothingDeeper,
         "fail-after" => Misbehaviour::FailAfter(number()?),
         other => bail!("{PREFIX}={other} is not known"),
     })

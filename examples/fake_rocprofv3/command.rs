@@ -33,7 +33,7 @@ pub enum Records {
 }
 
 /// A command that can be run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Command {
     pub records: BTreeSet<Records>,
     /// Those of each pass.

@@ -16,23 +16,26 @@ const LOOPS: u64 = 12;
 /// Cycles that an instruction which waits for memory stalls.
 const WAIT: u64 = 600;
 
-/// Writes them; the instructions are always the same.
-pub fn write(directory: &Path, kernels: &[Kernel]) -> Result<()> {
+/// Writes them; the instructions are always the same, if any was executed.
+pub fn write(directory: &Path, kernels: &[Kernel], is_executed: bool) -> Result<()> {
     for (dispatch, kernel) in (1..).zip(kernels) {
         let name = format!("ui_output_agent_{AGENT}_dispatch_{dispatch}");
         let folder = directory.join(&name);
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         fs::write(folder.join("code.json"), "{\"code\": [], \"version\": \"3.0\"}\n")?;
-        fs::write(directory.join(format!("stats_{name}.csv")), statistics(kernel))?;
+        fs::write(directory.join(format!("stats_{name}.csv")), statistics(kernel, is_executed))?;
     }
     Ok(())
 }
 
-fn statistics(kernel: &Kernel) -> String {
+fn statistics(kernel: &Kernel, is_executed: bool) -> String {
     let mut text = HEADER.to_owned();
     let quoted = kernel.name.replace('"', "\"\"");
     let mut address = 4096_u64;
     let _ = writeln!(text, "2,{address},\"; {quoted}\",0,0,0,0,\"{quoted}\"");
+    if !is_executed {
+        return text;
+    }
     let lines = LISTING.lines().skip(1).take_while(|line| !line.starts_with("kernel "));
     for (line, at) in lines.zip(0..) {
         let Some((front, place)) = line.split_once('|') else { continue };

@@ -9,7 +9,7 @@
 //! | `FAKE_ROCPROFV3_PROCESSES` | processes that write a trace each |
 //! | `FAKE_ROCPROFV3_SEED` | seed of the noise |
 //! | `FAKE_ROCPROFV3_COUNTER` | file that counts the runs, by default `.fake_rocprofv3_runs` in the folder of the output directory |
-//! | `FAKE_ROCPROFV3` | how it misbehaves: `no-output`, `empty`, `garbage`, `hang`, `crash`, `exit:N`, `fail-after:N`, `fail-counters:N` |
+//! | `FAKE_ROCPROFV3` | how it misbehaves: `no-output`, `empty`, `garbage`, `hang`, `crash`, `exit:N`, `fail-after:N`, `fail-counters:N`, `nothing-deeper` (no values of counters, no executed instructions) |
 
 #[path = "../generate_trace/arguments.rs"]
 #[allow(dead_code)]

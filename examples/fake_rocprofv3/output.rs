@@ -49,8 +49,17 @@ impl Run {
             bail!("this one writes rocpd only, not {format}");
         }
         if command.records.contains(&Records::Instructions) {
-            return instructions::write(&command.directory, &list);
+            return instructions::write(
+                &command.directory,
+                &list,
+                behaviour.misbehaviour != Misbehaviour::NothingDeeper,
+            );
         }
+        let mut command = command.clone();
+        if behaviour.misbehaviour == Misbehaviour::NothingDeeper {
+            command.passes.clear();
+        }
+        let command = &command;
         let first = RANKS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok()).unwrap_or(0);
         for rank in first..first + behaviour.processes {
             let ranks = first + behaviour.processes;

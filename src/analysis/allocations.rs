@@ -214,7 +214,7 @@ mod tests {
             live_bytes: Some(live_bytes),
             ..operation((action, address, bytes, time_ns))
         };
-        // 100 bytes are live before: 30 of them at an address that is freed, 70 that no event names.
+        // 100 bytes are live before: 30 of them at an address that is freed, 70 that nothing tells of.
         let pairing = pair(&[
             of(0, 1, 8, 5, 108),
             of(2, 1, 0, 5, 100),

@@ -6,11 +6,11 @@ use minijinja::{Environment, context};
 use serde_json::Value;
 
 use super::step::Step;
-use super::tools::Toolkit;
+use super::tools::{Asking, Toolkit};
 use crate::engine::{Query, Registry};
 use crate::llm::{
-    Gate, GuideContext, Kept, Listener, LlmError, Masking, Message, Narrator, Reply, Request, Role, Share, ToolCall,
-    ToolResult, Turn, Usage, ask_chain, guide,
+    Gate, GuideContext, Kept, Listener, LlmError, LlmOptions, Masking, Message, Narrator, Reply, Request, Role, Share,
+    ToolCall, ToolResult, Turn, Usage, ask_chain, guide,
 };
 use crate::mcp::shortened_to;
 use crate::report::analysis::Analysis;
@@ -161,6 +161,11 @@ impl<'a> Dialogue<'a> {
     /// Makes the calls of a reply.
     fn turn(&mut self, reply: Reply, steps: &mut Vec<Step>, listener: &dyn StepListener) -> Turn {
         let mut calls = Vec::new();
+        {
+            let mut redactor = self.gate.redactor().borrow_mut();
+            let written = reply.calls.iter().map(|call| &call.arguments).chain([&reply.text]);
+            written.filter(|text| !text.is_empty()).for_each(|text| redactor.returns(text));
+        }
         for (place, mut call) in reply.calls.into_iter().enumerate() {
             if call.id.is_empty() {
                 call.id = format!("call_{}_{place}", steps.len() + 1);
@@ -170,7 +175,12 @@ impl<'a> Dialogue<'a> {
                 calls.push((call, ToolResult { text, is_error: true }));
                 continue;
             }
-            let step = self.tools.call(steps.len() + 1, &call, self.gate.redactor().borrow().map());
+            let step = {
+                let LlmOptions { share, redact, .. } = self.narrator.options();
+                let mut redactor = self.gate.redactor().borrow_mut();
+                let mut asking = Asking { share: *share, redact: redact.as_deref(), redactor: &mut redactor };
+                self.tools.call(steps.len() + 1, &call, &mut asking)
+            };
             listener.step(&step, self.steps);
             let result = ToolResult { text: self.sent(&call, &step), is_error: step.is_error };
             steps.push(step);
@@ -199,11 +209,17 @@ impl<'a> Dialogue<'a> {
         // What is left out need not be prepared; and tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
         let is_own = self.is_own(call);
+        // It ran over tokens, so that what is wrong with it has no text of the trace, but words that the model wrote.
+        let is_echo = step.is_error && call.name == "sql" && self.narrator.options().share == Share::Figures;
         self.masking(&mut |masking| {
-            masking.is_own = is_own;
+            (masking.is_own, masking.repeats, masking.is_echo) = (is_own, step.is_error, is_echo);
             masking.result(&mut value);
         });
-        shortened_to(value, rows, MOST_BYTES).to_string()
+        let text = shortened_to(value, rows, MOST_BYTES).to_string();
+        if is_echo {
+            self.gate.redactor().borrow_mut().returns(&text);
+        }
+        text
     }
 
     /// Whether a call has a result whose columns this program alone wrote.
@@ -221,7 +237,14 @@ impl<'a> Dialogue<'a> {
     fn masking(&self, work: &mut dyn FnMut(&mut Masking<'_>)) {
         let mut redactor = self.gate.redactor().borrow_mut();
         let share = self.narrator.options().share;
-        work(&mut Masking { share, redactor: &mut redactor, written: &self.written, is_own: true });
+        work(&mut Masking {
+            share,
+            redactor: &mut redactor,
+            written: &self.written,
+            repeats: false,
+            is_echo: false,
+            is_own: true,
+        });
     }
 
     /// What a dry run would have sent.

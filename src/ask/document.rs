@@ -48,22 +48,20 @@ pub(crate) fn add_failure(document: &mut Document, reason: String, suggested: &[
     document.sections.push(queries_section(suggested));
 }
 
-/// A document with queries that may answer a question, without any trace.
-pub(crate) fn queries_document(question: &str, suggested: &[Suggested]) -> Document {
-    let mut document = Document {
-        title: String::new(),
-        summary: "No language model was asked.".to_owned(),
+/// A document about a question, for which no model was asked.
+pub(crate) fn document_of(question: &str, summary: String, sections: Vec<Section>) -> Document {
+    Document {
+        title: title(question),
+        summary,
         notes: Vec::new(),
         views: Default::default(),
         is_judged: false,
         tier: 1,
         figures: Vec::new(),
         findings: Vec::new(),
-        sections: vec![queries_section(suggested)],
+        sections,
         provenance: Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), ..Provenance::default() },
-    };
-    document.title = title(question);
-    document
+    }
 }
 
 fn title(question: &str) -> String {
@@ -89,7 +87,8 @@ fn warnings(reply: &Reply, steps: &[Step]) -> Vec<String> {
     warnings
 }
 
-fn note(text: String) -> Block {
+/// Something to know in a section.
+pub(crate) fn note(text: String) -> Block {
     Block::Note(Note { is_warning: false, text })
 }
 
@@ -115,7 +114,8 @@ fn steps_section(steps: &[Step], rows: usize) -> Result<Section> {
     })
 }
 
-fn queries_section(suggested: &[Suggested]) -> Section {
+/// Named queries as commands, with what they are about.
+pub(crate) fn queries_section(suggested: &[Suggested]) -> Section {
     let blocks = suggested
         .iter()
         .flat_map(|one| [note(format!("{}: {}", one.title, one.about)), note(format!("`{}`", one.command))]);

@@ -168,7 +168,7 @@ fn series(name: &str, values: &[&Value]) -> Column {
 mod tests {
     use serde_json::json;
 
-    use super::super::document::queries_document;
+    use super::super::document::document_of;
     use super::*;
     use crate::engine::Registry;
     use crate::llm::Grounding;
@@ -180,7 +180,7 @@ mod tests {
         let info = json!({"processes": [{"pid": 4100, "hostname": "node0", "gpus": ["gfx942"]}]});
         let step = |tool: &str, result| Step { tool: tool.to_owned(), result, ..Step::default() };
         let steps = [step("sql", result), step("info", info)];
-        let document = evidence_document(&queries_document("q", &[]), &steps).unwrap();
+        let document = evidence_document(&document_of("q", String::new(), Vec::new()), &steps).unwrap();
         let registry = Registry::builtin().unwrap();
         Grounding::new(&document, &registry, &|_| None).check(&[answer.to_owned()]).missing
     }

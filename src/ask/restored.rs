@@ -1,75 +1,69 @@
-//! Arguments of a model with the names that its tokens stand for, in the form that their place asks for.
+//! Arguments of a model: with the names that its tokens stand for, and as they are run.
 
 use serde_json::{Map, Value};
 
-use crate::llm::TokenMap;
+use crate::llm::{TokenMap, pattern_with, statement_with};
 
-/// What is written around a name.
+/// Arguments that are compared with texts of the trace.
+const COMPARED: [&str; 5] = ["window", "category", "domain", "parameters", "ids"];
+
+/// Whether tokens in statements, conditions and patterns become names or stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Code,
-    /// Within single quotes.
-    Text,
-    /// Within double quotes.
-    Name,
-    Comment,
+pub(super) enum Tokens {
+    /// They are the names that they stand for, as people write them.
+    Named,
+    /// They stay: a statement of a model runs over tokens.
+    Kept,
 }
 
-/// The arguments with names for tokens.
-pub(crate) fn restored(tool: &str, arguments: &Map<String, Value>, map: &TokenMap) -> Map<String, Value> {
+/// The arguments with names for tokens, in statements, conditions and patterns only if they are wanted there.
+pub(super) fn restored(
+    tool: &str,
+    arguments: &Map<String, Value>,
+    map: &TokenMap,
+    tokens: Tokens,
+) -> Map<String, Value> {
     let fields = arguments.iter().map(|(name, value)| {
         let is_statement = tool == "sql" && name == "query";
-        (name.clone(), of_field(name, value, is_statement, map))
+        (name.clone(), of_field(name, value, is_statement, map, tokens))
     });
     fields.collect()
 }
 
-fn of_field(name: &str, value: &Value, is_statement: bool, map: &TokenMap) -> Value {
+fn of_field(name: &str, value: &Value, is_statement: bool, map: &TokenMap, tokens: Tokens) -> Value {
+    let put = |token: &str, name: &str| if tokens == Tokens::Named { name.to_owned() } else { token.to_owned() };
     match value {
-        Value::String(text) if is_statement || name == "where" => Value::String(in_sql(text, map)),
-        // A regular expression: a name is matched literally.
-        Value::String(text) if name == "kernel" => {
-            Value::String(map.restored_as(text, &|_, original| regex::escape(original)))
-        }
+        Value::String(text) if is_statement || name == "where" => Value::String(statement_with(text, map, &put)),
+        Value::String(text) if name == "kernel" => Value::String(pattern_with(text, map, &put)),
         Value::String(text) => Value::String(map.restored(text)),
-        Value::Array(values) => values.iter().map(|value| of_field(name, value, is_statement, map)).collect(),
+        Value::Array(values) => values.iter().map(|value| of_field(name, value, is_statement, map, tokens)).collect(),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (name.clone(), of_field(name, value, false, map)));
+            let fields = fields.iter().map(|(name, value)| (name.clone(), of_field(name, value, false, map, tokens)));
             Value::Object(fields.collect())
         }
         other => other.clone(),
     }
 }
 
-/// A statement with names for tokens; a token outside of quotes becomes a text.
-fn in_sql(text: &str, map: &TokenMap) -> String {
-    map.restored_as(text, &|before, original| {
-        let as_text = original.replace('\'', "''");
-        match place(before) {
-            Place::Text => as_text,
-            Place::Name => original.replace('"', "\"\""),
-            Place::Code => format!("'{as_text}'"),
-            // A line break would end it.
-            Place::Comment => String::new(),
-        }
-    })
+/// The texts of arguments that are compared with texts of the trace as they are, with the names of their arguments.
+pub(super) fn compared(tool: &str, arguments: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let filters = arguments.get("filters").and_then(Value::as_object).into_iter().flatten();
+    // The category of a finding is checked against a list of the program.
+    let own = arguments.iter().filter(|(name, _)| tool != "findings" || *name != "category");
+    for (name, value) in own.chain(filters).filter(|(name, _)| COMPARED.contains(&name.as_str())) {
+        collect(name, value, &mut found);
+    }
+    found
 }
 
-/// Where in a statement the end of its beginning is. A doubled quote ends a text and begins it again.
-fn place(before: &str) -> Place {
-    let mut place = Place::Code;
-    let mut last = ' ';
-    for letter in before.chars() {
-        place = match (place, letter) {
-            (Place::Code, '\'') => Place::Text,
-            (Place::Code, '"') => Place::Name,
-            (Place::Code, '-') if last == '-' => Place::Comment,
-            (Place::Text, '\'') | (Place::Name, '"') | (Place::Comment, '\n') => Place::Code,
-            (other, _) => other,
-        };
-        last = letter;
+fn collect(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::String(text) => found.push((name.to_owned(), text.clone())),
+        Value::Array(values) => values.iter().for_each(|value| collect(name, value, found)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(name, value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-    place
 }
 
 #[cfg(test)]
@@ -78,33 +72,40 @@ mod tests {
 
     use super::*;
 
-    fn map() -> TokenMap {
+    #[test]
+    fn statements_and_patterns_run_over_tokens() {
         let mut map = TokenMap::default();
-        map.name("KERNEL", "it's<a \"b\">");
+        map.name("NAME", "a step");
         map.name("KERNEL", "gemm(int)");
-        map
+        let arguments = json!({
+            "query": "top", "ids": ["[KERNEL_1]"],
+            "filters": {"kernel": "^[KERNEL_1]$", "where": "a = [KERNEL_1]", "window": "@[NAME_1]"},
+        });
+        let arguments = arguments.as_object().unwrap();
+        let named = json!({
+            "query": "top", "ids": ["gemm(int)"],
+            "filters": {"kernel": "^gemm\\(int\\)$", "where": "a = 'gemm(int)'", "window": "@a step"},
+        });
+        assert_eq!(Value::Object(restored("table", arguments, &map, Tokens::Named)), named);
+        let run = json!({
+            "query": "top", "ids": ["gemm(int)"],
+            "filters": {"kernel": "^\\[KERNEL_1\\]$", "where": "a = '[KERNEL_1]'", "window": "@a step"},
+        });
+        assert_eq!(Value::Object(restored("table", arguments, &map, Tokens::Kept)), run);
     }
 
     #[test]
-    fn names_are_quoted_as_their_place_asks() {
-        for (text, expected) in [
-            ("name = '[KERNEL_1]'", "name = 'it''s<a \"b\">'"),
-            ("name LIKE '%[KERNEL_1]%' OR x = ''", "name LIKE '%it''s<a \"b\">%' OR x = ''"),
-            ("name = [KERNEL_1]", "name = 'it''s<a \"b\">'"),
-            ("name = KERNEL_2 AND 'a''b' = '[KERNEL_2]'", "name = 'gemm(int)' AND 'a''b' = 'gemm(int)'"),
-            ("SELECT 1 AS \"[KERNEL_1]\"", "SELECT 1 AS \"it's<a \"\"b\"\">\""),
-            ("1 -- it's [KERNEL_1]\n, [KERNEL_2]", "1 -- it's \n, 'gemm(int)'"),
-            ("name = '[KERNEL_9]'", "name = '[KERNEL_9]'"),
-        ] {
-            assert_eq!(in_sql(text, &map()), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn patterns_match_names_literally() {
-        let arguments = json!({"query": "top", "filters": {"kernel": "^[KERNEL_2]$", "where": "a = [KERNEL_2]"}, "ids": ["[KERNEL_2]"]});
-        let restored = restored("table", arguments.as_object().unwrap(), &map());
-        let expected = json!({"query": "top", "filters": {"kernel": "^gemm\\(int\\)$", "where": "a = 'gemm(int)'"}, "ids": ["gemm(int)"]});
-        assert_eq!(Value::Object(restored), expected);
+    fn what_is_compared() {
+        let arguments = json!({
+            "query": "q", "ids": ["a", "b"], "category": ["c"], "by": ["rank"], "parameters": {"name": "d", "top": 5},
+            "filters": {"window": "@e", "domain": "f", "kernel": "g", "where": "h"},
+        });
+        let texts = |tool: &str| {
+            let mut texts: Vec<String> =
+                compared(tool, arguments.as_object().unwrap()).into_iter().map(|(_, text)| text).collect();
+            texts.sort();
+            texts.concat()
+        };
+        assert_eq!((texts("table").as_str(), texts("findings").as_str()), ("@eabcdf", "@eabdf"));
     }
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::inputs::Inputs;
-use super::restored::restored;
+use super::restored::{Tokens, compared, restored};
 use super::step::{Step, shown};
-use crate::llm::{TokenMap, ToolCall, ToolSpec};
-use crate::mcp::{Called, ToolProcess, declared};
+use crate::llm::{MaskOptions, Redactor, Share, TokenMap, ToolCall, ToolSpec, strange_part};
+use crate::mcp::{Behind, Called, ToolProcess, declared};
 
 /// Tools that are offered, in this order; the last only with a baseline.
 const OFFERED: [&str; 7] = ["info", "tables", "table", "sql", "findings", "analyze", "compare"];
@@ -33,6 +33,21 @@ pub(crate) struct ToolkitOptions {
     pub time_limit: Duration,
     /// Options that a process of this program needs to work in the same way.
     pub process_options: Vec<OsString>,
+}
+
+/// A model that asks, at its level.
+pub(crate) struct Asking<'a> {
+    pub share: Share,
+    /// Rules of the user's own.
+    pub redact: Option<&'a Path>,
+    pub redactor: &'a mut Redactor,
+}
+
+impl Asking<'_> {
+    fn mask(&self) -> MaskOptions {
+        let redact = self.redact.map(Path::to_path_buf);
+        MaskOptions { share: self.share, redact, names: self.redactor.map().clone() }
+    }
 }
 
 /// The tools with what was called so far.
@@ -65,8 +80,8 @@ impl Toolkit {
         OFFERED.iter().filter(is_offered).filter_map(find).filter_map(|tool| spec(&tool)).collect()
     }
 
-    /// Makes a call; `map` has the names that its tokens stand for. A call that was made before is not made again.
-    pub(crate) fn call(&mut self, number: usize, call: &ToolCall, map: &TokenMap) -> Step {
+    /// Makes a call; the redactor of `asking` has the names that its tokens stand for. A call that was made before is not made again.
+    pub(crate) fn call(&mut self, number: usize, call: &ToolCall, asking: &mut Asking<'_>) -> Step {
         let start = Instant::now();
         let mut step = Step { number, tool: call.name.clone(), arguments: call.arguments.clone(), ..Step::default() };
         let checked = self.checked(call);
@@ -78,9 +93,14 @@ impl Toolkit {
                 return step;
             }
         };
-        let arguments = restored(&call.name, &arguments, map);
-        step.arguments = shown(&arguments);
-        let key = (call.name.clone(), step.arguments.clone());
+        let named = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Named);
+        step.arguments = shown(&named);
+        if let Some(error) = guess(&call.name, &arguments, asking) {
+            (step.is_error, step.result) = (true, serde_json::json!({ "error": error }));
+            return step;
+        }
+        let arguments = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Kept);
+        let key = (call.name.clone(), shown(&arguments));
         if let Some(earlier) = self.done.get(&key) {
             let earlier = earlier.clone();
             return Step {
@@ -90,7 +110,12 @@ impl Toolkit {
                 ..earlier
             };
         }
-        let Called { is_error, value } = self.process.call(&call.name, self.complete(&call.name, arguments, rows));
+        let behind = Behind { mask: asking.mask(), own_filters: self.options.filters.keys().cloned().collect() };
+        let arguments = self.complete(&call.name, arguments, rows);
+        let Called { is_error, mut value, originals } = self.process.call(&call.name, arguments, behind);
+        if call.name == "sql" && !is_error {
+            put_back(&mut value, &originals, asking.redactor.map());
+        }
         let command = value.get("command").and_then(Value::as_str);
         step.command = command.filter(|_| !is_error).map(|command| self.shown_in(command));
         (step.is_error, step.result, step.time) = (is_error, value, start.elapsed());
@@ -158,6 +183,41 @@ impl Toolkit {
     }
 }
 
+/// The problem with an argument that guesses a text of the trace.
+fn guess(tool: &str, arguments: &Map<String, Value>, asking: &mut Asking<'_>) -> Option<String> {
+    let mut texts = compared(tool, arguments).into_iter();
+    texts.find_map(|(name, text)| {
+        strange_part(&text, asking.share, asking.redactor)?;
+        // The guess is not repeated: as a token, it would show that it was right.
+        Some(format!(
+            "{name} has something that is neither a token that was shown nor a word of this program; write the token"
+        ))
+    })
+}
+
+/// The rows of a result with texts for tokens, as all other tools give them.
+fn put_back(value: &mut Value, originals: &BTreeMap<String, String>, map: &TokenMap) {
+    let mut cells = Vec::new();
+    if let Some(rows) = value.get_mut("rows").and_then(Value::as_array_mut) {
+        cells.extend(rows.iter_mut());
+    }
+    while let Some(cell) = cells.pop() {
+        match cell {
+            Value::String(text) if text.contains('[') => {
+                *text = map.restored_in_brackets(text);
+                for (token, original) in
+                    originals.iter().filter(|(token, _)| text.contains(token.as_str())).collect::<Vec<_>>()
+                {
+                    *text = text.replace(token.as_str(), original);
+                }
+            }
+            Value::Array(values) => cells.extend(values.iter_mut()),
+            Value::Object(fields) => cells.extend(fields.values_mut()),
+            _ => {}
+        }
+    }
+}
+
 /// A declared tool without the arguments that are decided.
 fn spec(tool: &Value) -> Option<ToolSpec> {
     let text = |name: &str| Some(tool.get(name)?.as_str()?.to_owned());
@@ -177,6 +237,7 @@ fn spec(tool: &Value) -> Option<ToolSpec> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llm::Rules;
 
     fn toolkit(baseline: Option<Inputs>) -> Toolkit {
         Toolkit::new(ToolkitOptions {
@@ -225,9 +286,17 @@ mod tests {
             ("table", "{\"query\":", "no JSON object"),
             ("table", "[1]", "no JSON object"),
             ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "leave out inputs"),
+            (
+                "table",
+                "{\"query\": \"top\", \"filters\": {\"window\": \"@zebra\"}}",
+                "window has something that is neither a token",
+            ),
+            ("findings", "{\"ids\": [\"dominant_kernel:zebra\"]}", "ids has something that is neither a token"),
         ] {
             let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.to_owned() };
-            let step = toolkit.call(1, &call, &TokenMap::default());
+            let mut redactor = Redactor::new(Rules::new(Share::Figures, None).unwrap(), TokenMap::default());
+            let mut asking = Asking { share: Share::Figures, redact: None, redactor: &mut redactor };
+            let step = toolkit.call(1, &call, &mut asking);
             assert!(step.is_error && step.outcome().contains(expected), "{}", step.outcome());
         }
     }

@@ -18,6 +18,7 @@ cfg_if::cfg_if! {
         mod signals;
         mod suggest;
         mod thread_count;
+        mod written;
 
         pub use program::{main, run_in_process};
     }

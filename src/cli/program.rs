@@ -21,7 +21,7 @@ use super::options::query::registry;
 use super::output::{mail, messages};
 use super::settings::{Settings, selected};
 use super::thread_count::startable;
-use super::{signals, suggest};
+use super::{signals, suggest, written};
 use crate::engine::Registry;
 use crate::invocation::{self, RunOutcome};
 use crate::mapped_file::{others_were_cut, see_to_others};
@@ -97,6 +97,7 @@ fn run() -> Result<u8, Failure> {
             Err(error) => return Ok(show(error, &line)),
         };
     }
+    written::check(&matches, settings.files())?;
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let mut global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
     use_threads(&mut global)?;

@@ -13,6 +13,7 @@ use super::numbers::{NUMBERS, numbers};
 use super::panics;
 use super::parsed::PreparedStatement;
 use super::steps::Steps;
+use crate::trace::selection::SharedMask;
 
 /// Whether common table expressions are worked out one after the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub(super) struct ExecOptions<'a> {
     pub(super) is_careful: bool,
     /// What the functions of ordered windows compute.
     pub(super) windows: &'a [WindowCall],
+    /// Replaces texts that the statement must not see.
+    pub(super) mask: Option<&'a SharedMask>,
 }
 
 impl ExecOptions<'_> {
@@ -52,6 +55,7 @@ impl ExecOptions<'_> {
         is_stable: false,
         is_careful: false,
         windows: &[],
+        mask: None,
     };
 }
 

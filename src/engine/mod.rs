@@ -42,7 +42,7 @@ mod parsed;
         pub(crate) use catalog::catalog;
         pub(crate) use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
         pub(crate) use depth::{DEEPEST, is_too_deep};
-        pub(crate) use declarations::{Query, Registry, by_rows};
+        pub(crate) use declarations::{Query, Registry, by_rows, missing_tables};
         pub(crate) use dialect::{Kind, bound_condition, calls};
         pub(crate) use emptiness::{why_empty, why_empty_of_tables};
         pub(crate) use numbers::{NUMBERS, numbers};
@@ -52,7 +52,7 @@ mod parsed;
         pub(crate) use render::{QueryOptions, render};
 pub use render::NameForm;
         pub(crate) use rocpd_names::{COPY_NAME, Dialect, described as names_of_rocpd, with_rocpd_names};
-        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_query_in_codes, run_sql, run_sql_in_codes};
+        pub(crate) use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_query_in_codes, run_sql, run_sql_behind, run_sql_in_codes};
         pub(crate) use shown::shown;
         pub(crate) use statement::{is_query, statements};
     }

@@ -156,4 +156,31 @@ mod tests {
         }
         assert!(reason_of("unsupported function 'stdev_pop'").contains("did you mean stddev_pop?"));
     }
+
+    /// The engine lists only those columns that were read for the statement, which are not all that there are.
+    #[test]
+    fn unknown_columns_come_without_a_list_that_is_not_whole() {
+        for message in [
+            "unable to find column \"nam\"; valid columns: [\"process\", \"start_ns\"]\n\nDid you mean",
+            "not found: unable to find column \"nam\"; valid columns: [\"process\"]",
+        ] {
+            let reason = reason_of(message);
+            assert_eq!(reason, "unable to find column \"nam\"; see the tables and columns with `wavesieve schema`");
+        }
+    }
+
+    /// Reasons do not advise steps that only programmers can take.
+    #[test]
+    fn nobody_is_told_to_compile_anything() {
+        for message in [
+            "cross joins would produce more rows than fits into 2^32; consider compiling with polars-big-idx feature, or set 'streaming'",
+            "explode produces 5000000000 rows which is more than maximum allowed pow(2, 32)-1 rows; consider compiling with bigidx feature",
+            "Polars' maximum length reached. Consider compiling with 'bigidx' feature.",
+            "to see more, compile with the 'fmt' feature",
+        ] {
+            let reason = reason_of(message);
+            let words = ["compil", "feature", "polars-"];
+            assert!(!words.iter().any(|word| reason.contains(word)) && reason.contains("; "), "{reason}");
+        }
+    }
 }

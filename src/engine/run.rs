@@ -29,6 +29,7 @@ use crate::schema;
 use crate::schema::ColumnType;
 use crate::trace::Trace;
 use crate::trace::runner::Asked;
+use crate::trace::selection::{SharedMask, masked_table};
 use crate::trace::views::View;
 
 /// Rows of an answer and what its columns are.
@@ -77,6 +78,7 @@ pub(crate) fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOp
         is_stable: false,
         is_careful: false,
         windows: &[],
+        mask: None,
     };
     let statement = render(query, options)?;
     let answer = match trace.runner() {
@@ -259,21 +261,34 @@ pub(crate) fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 /// # Errors
 /// As [`run_sql`].
 pub(crate) fn run_sql_in_codes(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    with_stack_for(sql, || run_translated(trace, sql))
+    with_stack_for(sql, || run_translated(trace, sql, None))
 }
 
-fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
+/// Runs any statement over the canonical tables with all their texts behind a mask.
+///
+/// # Errors
+/// When the statement cannot be run.
+pub(crate) fn run_sql_behind(trace: &Trace, sql: &str, mask: &SharedMask) -> Result<Answer, QueryError> {
+    with_stack_for(sql, || run_translated(trace, sql, Some(mask)))?.with_texts()
+}
+
+fn run_translated(trace: &Trace, sql: &str, mask: Option<&SharedMask>) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
-    let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
+    let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows, mask)?);
     // Elsewhere subqueries are run as they are written.
     let mut unknown =
         |_: &str, _: &[WindowCall]| expression("NULL").context("internal: no NULL").map_err(QueryError::from);
     let is_elsewhere = trace.runner().is_some();
+    if is_elsewhere && mask.is_some() {
+        return Err(QueryError::Other(anyhow::anyhow!(
+            "internal: a mask does not reach who runs statements elsewhere"
+        )));
+    }
     let translated = if is_elsewhere { translate(sql, &mut unknown)? } else { translate(sql, &mut scalar)? };
     let mut answer = if is_elsewhere {
         named(run_elsewhere(trace, Asked::Sql(sql), "the statement", None)?, translated.names.as_deref())?
     } else {
-        run_windows(trace, &translated.sql, &translated.windows)?
+        run_windows(trace, &translated.sql, &translated.windows, mask)?
     };
     if let Some(units) = translated.units.filter(|units| units.len() == answer.columns.len()) {
         for (column, unit) in answer.columns.iter_mut().zip(units) {
@@ -293,8 +308,13 @@ fn named(mut answer: Answer, names: Option<&[String]>) -> Result<Answer, QueryEr
     Ok(answer)
 }
 
-fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
-    let exec = ExecOptions { is_stable: true, windows, ..ExecOptions::IN_STEPS };
+fn run_windows(
+    trace: &Trace,
+    sql: &str,
+    windows: &[WindowCall],
+    mask: Option<&SharedMask>,
+) -> Result<Answer, QueryError> {
+    let exec = ExecOptions { is_stable: true, windows, mask, ..ExecOptions::IN_STEPS };
     run_statement(trace, sql, &exec)
 }
 
@@ -383,12 +403,19 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
 
 fn run_statement_once(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
     let statement = ParsedStatement::from(sql);
-    let (rest, grouped) = without_groupings(trace, &statement)?.unzip();
+    // Groups of names themselves would be worked out of what is behind a mask.
+    let groupings = if exec.mask.is_some() { None } else { without_groupings(trace, &statement)? };
+    let (rest, grouped) = groupings.unzip();
     let statement = rest.unwrap_or(statement);
     let request = referenced_columns(&statement);
     let frames = if exec.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
     let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
     frames.extend(grouped.into_iter().flatten().map(|(name, frame)| (name, frame.lazy())));
+    if let Some(mask) = exec.mask {
+        let behind = |(name, frame)| Ok((name, masked_table(frame, mask)?));
+        let masked = frames.into_iter().map(behind).collect::<PolarsResult<_>>();
+        frames = masked.context("cannot put tokens in the place of texts")?;
+    }
     answer(frames, &statement.prepare(&[]), exec, &nothing)
 }
 

@@ -10,7 +10,7 @@ use tempfile::{Builder, TempDir};
 
 use super::stream::write_stream;
 use super::target::{Target, again, as_others, own_cause, parent, temporary_for, through_links};
-use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
+use crate::input::{AtInterruption, UNFINISHED, hold, is_unfinished, sweep};
 
 /// Writes a file through a temporary one next to it, which takes its name when everything is written; into a FIFO or a device
 /// as it is. [`Target`] has the rule.
@@ -42,7 +42,9 @@ pub(crate) fn write_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let place = through_links(path).with_context(failed)?;
     // Temporary files are for their owner alone if nothing else is asked for.
+    sweep(parent(&place), UNFINISHED);
     let mut file = Builder::new().prefix(UNFINISHED).tempfile_in(parent(&place)).with_context(failed)?;
+    let _ = file.as_file().try_lock();
     let _removed = removed_at_interruption(file.path());
     file.write_all(bytes).with_context(failed)?;
     file.as_file().sync_all().with_context(failed)?;
@@ -106,6 +108,7 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
     as_others(&mut builder, 0o777);
     let temporary = temporary_directory(&mut builder, directory)?;
     let removed = removed_at_interruption(temporary.path());
+    let _held = hold(temporary.path());
     let result = fill(temporary.path())?;
     fs::rename(temporary.path(), &place).with_context(|| format!("cannot write {}", path.display()))?;
     // It has another name now.
@@ -114,13 +117,37 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
     Ok(result)
 }
 
-/// Fills a directory in one that is there, and lets what it holds take the place of what the other holds.
+/// Fills a directory and lets what it holds take the place of what one that is there holds: at once where the system can exchange
+/// the two, so that who is killed meanwhile leaves all of the old or all of the new. The other way is through a directory in it,
+/// where what is next to it cannot be written, or it would get another owner.
 ///
 /// # Errors
 /// When the directory cannot be written to, or `fill` fails; then it holds what it did before.
 pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    #[cfg(target_os = "linux")]
+    if let Some((place, other)) = exchange::other_like(path) {
+        let removed = removed_at_interruption(other.path());
+        let result = fill(other.path())?;
+        let exchanged = exchange::exchange(other.path(), &place);
+        if exchanged.is_ok() {
+            other.close().with_context(|| format!("cannot remove what was in {} before", path.display()))?;
+            return Ok(result);
+        }
+        // The system of files knows no exchange.
+        return replace_with(path, |new| {
+            move_all(other.path(), new, &names(other.path())?)?;
+            drop(removed);
+            Ok(result)
+        });
+    }
+    replace_with(path, fill)
+}
+
+/// Fills a directory in one that is there, and moves what both hold.
+fn replace_with<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let temporary = temporary_directory(&mut Builder::new(), path)?;
     let removed = removed_at_interruption(temporary.path());
+    let _held = hold(temporary.path());
     let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));
     for directory in [&old, &new] {
         fs::create_dir(directory).with_context(|| format!("cannot create a directory in {}", path.display()))?;
@@ -141,7 +168,44 @@ pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Resu
     Ok(result)
 }
 
+#[cfg(target_os = "linux")]
+mod exchange {
+    use std::fs;
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use tempfile::{Builder, TempDir};
+
+    use super::{UNFINISHED, is_unfinished, parent};
+
+    /// Where a directory is without links, and one next to it with its owner, its group and its mode, if there can be one. It has no
+    /// part in what others are writing into it.
+    pub(super) fn other_like(path: &Path) -> Option<(PathBuf, TempDir)> {
+        let place = path.canonicalize().ok()?;
+        let (found, above) = (place.metadata().ok()?, parent(&place).metadata().ok()?);
+        let mut inside = fs::read_dir(&place).ok()?;
+        let is_used = inside.any(|entry| entry.is_ok_and(|entry| is_unfinished(&entry.file_name())));
+        // A file system that is mounted there stays.
+        if is_used || found.dev() != above.dev() {
+            return None;
+        }
+        let other = Builder::new().prefix(UNFINISHED).tempdir_in(parent(&place)).ok()?;
+        fs::set_permissions(other.path(), found.permissions()).ok()?;
+        let made = other.path().metadata().ok()?;
+        let of = |facts: &fs::Metadata| (facts.uid(), facts.gid(), facts.mode());
+        (of(&made) == of(&found)).then_some((place, other))
+    }
+
+    /// Lets two directories take the place of each other.
+    pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+    }
+}
+
 fn temporary_directory(builder: &mut Builder<'_, '_>, directory: &Path) -> Result<TempDir> {
+    sweep(directory, UNFINISHED);
     let temporary = builder.prefix(UNFINISHED).tempdir_in(directory);
     temporary.map_err(own_cause).with_context(|| format!("cannot create a directory in {}", directory.display()))
 }
@@ -202,8 +266,47 @@ mod tests {
         replace_directory(&link, fill).unwrap();
         assert_eq!(listed(&directory), ["index", "part"]);
         let after = directory.metadata().unwrap();
-        assert_eq!((before.ino(), before.mode()), (after.ino(), after.mode()));
+        let facts = |facts: &fs::Metadata| (facts.uid(), facts.gid(), facts.mode());
+        assert_eq!(facts(&before), facts(&after));
         assert_eq!(listed(place.path()), ["link", "out"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_looks_meanwhile_finds_all_of_the_old_or_all_of_the_new() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("out");
+        let fill = |version: usize| {
+            move |directory: &Path| -> Result<()> {
+                (0..40).try_for_each(|file| Ok(fs::write(directory.join(format!("{version}-{file}")), "")?))
+            }
+        };
+        write_directory(&directory, fill(0)).unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let looks = scope.spawn(|| {
+                let mut looks = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    // One handle is one directory, whatever its name leads to meanwhile.
+                    let Ok(entries) = fs::read_dir(&directory) else { continue };
+                    let names: Vec<String> =
+                        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+                    let versions: std::collections::BTreeSet<&str> =
+                        names.iter().filter_map(|name| Some(name.split_once('-')?.0)).collect();
+                    assert!(versions.len() < 2, "{names:?}");
+                    looks += 1;
+                }
+                looks
+            });
+            for version in 1..60 {
+                replace_directory(&directory, fill(version)).unwrap();
+                assert_eq!(listed(&directory).len(), 40);
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert!(looks.join().unwrap() > 0);
+        });
+        assert_eq!(listed(place.path()), ["out"]);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::conversion::RecordingSource;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
 use crate::derive::health::ANOMALIES;
-use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
+use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, hold, part_path, sweep};
+use crate::text::bytes::text_of_name;
 use crate::trace::{Trace, TraceProcess};
 
 /// Marks a directory as reproducible for backup programs. See <https://bford.info/cachedir/>.
@@ -44,7 +45,7 @@ pub(crate) fn fill(
                 && !members
                     .iter()
                     .flat_map(|member| member.files.iter())
-                    .any(|file| damaged.iter().any(|path| file.to_string_lossy() == *path))
+                    .any(|file| damaged.iter().any(|path| text_of_name(&**file) == *path))
         })
         .collect();
     let cost = |(_, members): &(&Miss, Vec<&TraceProcess>)| members.iter().map(|member| member.memory_bytes).sum();
@@ -94,11 +95,13 @@ fn write_entry(
     if !tag.exists() {
         fs::write(&tag, TAG.1).with_context(|| format!("cannot write {}", tag.display()))?;
     }
+    sweep(directory, UNFINISHED);
     let temporary = Builder::new()
         .prefix(UNFINISHED)
         .tempdir_in(directory)
         .with_context(|| format!("cannot create a directory in {}", directory.display()))?;
     let _removed = removed_at_interruption(temporary.path());
+    let _held = hold(temporary.path());
     let mut entry = Entry {
         processes: Vec::new(),
         notes: miss.notes.iter().cloned().map(Into::into).collect(),

@@ -16,6 +16,8 @@ pub enum TableFormat {
     Parquet,
     /// Comma-separated values.
     Csv,
+    /// The same, without formulas that spreadsheets would run.
+    SafeCsv,
     /// An array of records.
     Json,
     /// Arrow IPC.
@@ -27,7 +29,7 @@ impl TableFormat {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
-            Self::Csv => "csv",
+            Self::Csv | Self::SafeCsv => "csv",
             Self::Json => "json",
             Self::Arrow => "arrow",
         }

@@ -11,6 +11,7 @@ use polars::prelude::{Column, DataFrame, Expr, IdxCa, Scalar, col};
 use rayon::prelude::*;
 
 use super::convert::{Observer, TableFormat, Written};
+use super::delimited::Formulas;
 use super::parquet::file as parquet_file;
 use super::row_order::row_order;
 use super::{columnar, delimited, json};
@@ -249,7 +250,8 @@ impl ProcessFiles<'_> {
         let in_order = |frame: DataFrame| order.map_or(Ok(frame.clone()), |order| frame.take(order));
         match self.format {
             TableFormat::Parquet => parquet_file::write_table(&frame, order, table, facts, &mut out)?,
-            TableFormat::Csv => delimited::write(&in_order(frame)?, b',', &mut out)?,
+            TableFormat::Csv => delimited::write(&in_order(frame)?, b',', Formulas::Kept, &mut out)?,
+            TableFormat::SafeCsv => delimited::write(&in_order(frame)?, b',', Formulas::Defused, &mut out)?,
             TableFormat::Json => json::write_array(&in_order(frame)?, &mut out)?,
             TableFormat::Arrow => columnar::write_arrow(&in_order(frame)?, &mut out)?,
         }

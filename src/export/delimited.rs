@@ -1,5 +1,6 @@
 //! Answers as comma- or tab-separated values.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -17,17 +18,47 @@ const PIECE_ROWS: usize = 1 << 10;
 /// Pieces that are made, on all threads, while as many are written.
 const MAX_PIECES: usize = 16;
 
+/// Whether texts that spreadsheets take for formulas are kept or defused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Formulas {
+    /// They are written as they are.
+    #[default]
+    Kept,
+    /// An apostrophe before them makes them texts.
+    Defused,
+}
+
+impl Formulas {
+    /// A text as it is written.
+    pub(crate) fn written(self, text: &str) -> Cow<'_, str> {
+        if self == Self::Defused && is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// Whether a spreadsheet would run a text. Blanks before it are left out by some, and signs of full width are taken for signs. A number
+/// with a sign is a number.
+fn is_formula(text: &str) -> bool {
+    let trimmed = text.trim();
+    let is_number = || {
+        let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | 'e' | 'E' | '+' | '-');
+        trimmed.chars().all(is_of_number) && trimmed.parse::<f64>().is_ok()
+    };
+    text.starts_with(['\t', '\r', '\n'])
+        || trimmed.starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']) && !is_number()
+}
+
 /// Writes a header line and one line per row; missing values are empty.
 ///
 /// # Errors
 /// When writing fails.
-pub(crate) fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write(frame: &DataFrame, delimiter: u8, formulas: Formulas, out: &mut dyn Write) -> Result<()> {
+    let style = Lines { delimiter, formulas };
     let mut head = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    head.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
+    head.write_record(frame.get_column_names().iter().map(|name| formulas.written(name).into_owned()))?;
     out.write_all(&head.into_inner()?)?;
     let starts: Vec<usize> = (0..frame.height()).step_by(PIECE_ROWS).collect();
     let lines = |starts: &[usize]| -> Result<Vec<Vec<u8>>> {
-        starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), delimiter)).collect()
+        starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), style)).collect()
     };
     let mut made = Ok(Vec::new());
     for starts in starts.chunks(MAX_PIECES).chain([[].as_slice()]) {
@@ -42,15 +73,22 @@ pub(crate) fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Re
     Ok(())
 }
 
-fn lines_of(frame: &DataFrame, delimiter: u8) -> Result<Vec<u8>> {
-    let columns = frame.columns().iter().map(|column| fields(column, delimiter));
+/// How lines are written.
+#[derive(Clone, Copy)]
+struct Lines {
+    delimiter: u8,
+    formulas: Formulas,
+}
+
+fn lines_of(frame: &DataFrame, style: Lines) -> Result<Vec<u8>> {
+    let columns = frame.columns().iter().map(|column| fields(column, style));
     let mut columns = columns.collect::<Result<Vec<Fields<'_>>>>()?;
     let mut lines = Vec::new();
     for _ in 0..frame.height() {
         let start = lines.len();
         for (place, next) in columns.iter_mut().enumerate() {
             if place > 0 {
-                lines.push(delimiter);
+                lines.push(style.delimiter);
             }
             next(&mut lines)?;
         }
@@ -66,7 +104,7 @@ fn lines_of(frame: &DataFrame, delimiter: u8) -> Result<Vec<u8>> {
 /// Adds a column's next value as it stands in a line, nothing for one that is missing.
 type Fields<'a> = Box<dyn FnMut(&mut Vec<u8>) -> std::io::Result<()> + 'a>;
 
-fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
+fn fields(column: &Column, style: Lines) -> Result<Fields<'_>> {
     let series = column.as_materialized_series();
     Ok(match series.dtype() {
         DataType::Int64 => {
@@ -86,7 +124,7 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
         DataType::String => {
             let mut values = series.str()?.iter();
             Box::new(move |line| {
-                put_text(values.next().flatten().unwrap_or_default(), delimiter, line);
+                put_text(values.next().flatten().unwrap_or_default(), style, line);
                 Ok(())
             })
         }
@@ -99,7 +137,7 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
                 if let Some(code) = codes.next().flatten() {
                     let field = known.entry(code).or_insert_with(|| {
                         let mut field = Vec::new();
-                        put_text(mapping.cat_to_str(code).unwrap_or_default(), delimiter, &mut field);
+                        put_text(mapping.cat_to_str(code).unwrap_or_default(), style, &mut field);
                         field
                     });
                     line.extend_from_slice(field);
@@ -111,7 +149,7 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
             let mut rows = 0..column.len();
             Box::new(move |line| {
                 if let Some(row) = rows.next() {
-                    put_text(&Cell::new(column, row).plain(), delimiter, line);
+                    put_text(&Cell::new(column, row).plain(), style, line);
                 }
                 Ok(())
             })
@@ -120,9 +158,11 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
 }
 
 /// Adds a text, in quotes where a reader could take a part of it for something else.
-fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
+fn put_text(text: &str, style: Lines, line: &mut Vec<u8>) {
+    let Lines { delimiter, formulas } = style;
+    let text = formulas.written(text);
     // Files are shown in terminals too.
-    let text = escape_commands(text);
+    let text = escape_commands(&text);
     let bytes = text.as_bytes();
     if memchr2(delimiter, b'"', bytes).is_none() && memchr2(b'\r', b'\n', bytes).is_none() {
         line.extend_from_slice(bytes);
@@ -172,7 +212,7 @@ mod tests {
                     expected.write_record(cells.collect::<Vec<_>>()).unwrap();
                 }
                 let mut found = Vec::new();
-                write(&frame, delimiter, &mut found).unwrap();
+                write(&frame, delimiter, Formulas::Kept, &mut found).unwrap();
                 prop_assert_eq!(String::from_utf8(found).unwrap(), String::from_utf8(expected.into_inner().unwrap()).unwrap());
             }
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 use thiserror::Error;
 
-use crate::input::UNFINISHED;
+use crate::input::{UNFINISHED, sweep};
 
 /// Links that are followed before they are taken for a circle, as many as Linux does.
 const MAX_LINKS: usize = 40;
@@ -102,6 +102,7 @@ impl Target {
 /// When the directory cannot be written, or the owner cannot be kept.
 pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTempFile, Refused> {
     let directory = parent(place);
+    sweep(directory, UNFINISHED);
     let mut builder = Builder::new();
     builder.prefix(UNFINISHED);
     if before.is_none() {
@@ -109,6 +110,8 @@ pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<N
     }
     let file = builder.tempfile_in(directory);
     let file = file.map_err(|error| Refused::Place(directory.display().to_string(), own_cause(error)))?;
+    // Until it is closed; where there are no locks, nobody removes it either.
+    let _ = file.as_file().try_lock();
     if let Some(before) = before {
         keep_owner(file.as_file(), before).map_err(|error| Refused::Owner(place.display().to_string(), error))?;
     }

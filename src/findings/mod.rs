@@ -38,7 +38,7 @@ cfg_if::cfg_if! {
         };
         pub(crate) use query_request::QueryRequest;
         pub(crate) use rule_context::Rows;
-        pub(crate) use recommendations::kernel_filter;
+        pub(crate) use recommendations::{commands as recommended_commands, kernel_filter};
         pub(crate) use rules::RULES;
         pub(crate) use spans::time_question;
         #[cfg(test)]

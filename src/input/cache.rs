@@ -19,6 +19,7 @@ use super::files::FileIdentity;
 use super::recognition::format::{Opened, ProcessInput};
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
+use crate::regular::{self, LARGE_BYTES};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::{Column, Table};
@@ -82,7 +83,7 @@ impl Cache {
 
     /// The content of an entry, if it exists and is complete.
     pub fn open(entry: &Path) -> Option<(Opened, Vec<Role>)> {
-        let described: Entry = serde_json::from_str(&fs::read_to_string(entry.join(ENTRY)).ok()?).ok()?;
+        let described: Entry = serde_json::from_str(&regular::read_text(&entry.join(ENTRY), LARGE_BYTES).ok()?).ok()?;
         let whole = described.parts.iter().all(|(path, bytes)| {
             fs::metadata(entry.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
         });

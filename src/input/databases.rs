@@ -12,6 +12,7 @@ use super::recognition::formats::FORMATS;
 use super::recognition::unread_content::{SkipReason, UnreadContent};
 use super::rocpd::{Partition, Probe, is_track_based, probe};
 use super::rpd::Rpd;
+use crate::text::bytes::text_of_name;
 
 /// What inputs of other formats are, in the order of [`FORMATS`].
 const FORMAT_NAMES: [&str; FORMATS.len()] = [
@@ -40,7 +41,7 @@ pub(crate) struct RocpdFile {
 impl RocpdFile {
     /// Its path for messages.
     pub(crate) fn shown(&self) -> String {
-        self.path.to_string_lossy().into_owned()
+        text_of_name(&self.path)
     }
 }
 

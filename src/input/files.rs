@@ -1,6 +1,6 @@
 //! The files that a process is read from: which they are, whether they changed, and how much memory they take.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::MANIFEST;
 use super::stores::{Mirror, shown};
+use crate::regular;
 use crate::trace::jobs::READING_BYTES;
 
 /// How much is looked at of the start and of the end of a file.
@@ -41,7 +42,7 @@ impl FileIdentity {
     }
 
     fn read(path: &Path) -> Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = regular::open(path)?;
         let metadata = file.metadata()?;
         let bytes = metadata.len();
         let mut ends = Vec::new();

@@ -34,6 +34,7 @@ cfg_if::cfg_if! {
         pub(crate) use att::thread_traces_below;
         pub(crate) use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
         pub(crate) use common::interruption::{AtInterruption, interrupt};
+        pub(crate) use common::left_over::{hold, sweep};
         pub(crate) use common::temporary::TemporaryFolder;
         pub use common::sqlite::Reader;
         pub(crate) use common::sqlite::{quoted, read_only_uri};

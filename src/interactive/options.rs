@@ -24,8 +24,8 @@ pub(crate) struct LoopOptions {
     pub patch: Vec<PathBuf>,
     /// Opens a file, as $VISUAL and $EDITOR do.
     pub editor: Option<String>,
-    /// Measurements of each state of the program.
-    pub runs: u32,
+    /// Runs of each state of the program, if that is asked for.
+    pub runs: Option<u32>,
     /// Iterations at most.
     pub iterations: Option<u32>,
     /// Seconds that one command may take.

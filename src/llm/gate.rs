@@ -13,6 +13,7 @@ use super::error::LlmError;
 use super::redaction::{KnownName, Redactor, Remembered};
 use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
+use crate::regular;
 
 /// What the first line of a record may have.
 const MOST_FIRST_LINE: u64 = 64 << 20;
@@ -233,9 +234,10 @@ impl Gate {
 
 /// Whether a file can be appended to: it is new, empty, or begins with a line as is written here.
 fn is_record(path: &Path) -> std::io::Result<bool> {
-    let file = match File::open(path) {
-        Ok(file) if file.metadata()?.is_file() => file,
-        Ok(_) => return Ok(true),
+    let file = match regular::open(path) {
+        Ok(file) => file,
+        // Records written into a pipe or a device are not read again.
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => return Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
         Err(error) => return Err(error),
     };

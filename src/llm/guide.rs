@@ -108,7 +108,11 @@ pub(crate) fn guide(context: &GuideContext, tags: &BTreeSet<&str>, variables: &V
     }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    let text = environment.render_str(GUIDE, Serde(facts(context.architecture.as_deref())));
+    let mut values = facts(context.architecture.as_deref());
+    if let Some(values) = values.as_object_mut() {
+        values.insert("is_asked".to_owned(), Value::Bool(context.prompt.is_some()));
+    }
+    let text = environment.render_str(GUIDE, Serde(values));
     let text = text.map_err(|error| LlmError::Internal(format!("templates/llm/guide.md: {error}")))?;
     Ok(chosen(&text, tags))
 }

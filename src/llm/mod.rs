@@ -36,9 +36,11 @@ pub(crate) use grounding::{CheckOwn, Grounding, RESULTS_SECTION};
 pub(crate) use guide::{GuideContext, guide};
 pub(crate) use models::model;
 pub(crate) use narrative::{Kept, Narrator, Outcome};
-pub(crate) use payload::{Masking, Share};
+pub(crate) use payload::{MaskOptions, Masking, Share, TableMask, strange_part};
 pub(crate) use prompt::filled;
-pub(crate) use redaction::TokenMap;
+#[cfg(test)]
+pub(crate) use redaction::Rules;
+pub(crate) use redaction::{Redactor, TokenMap, pattern_with, statement_with};
 pub(crate) use request::{Message, Reply, Request, Role, ToolCall, ToolResult, ToolSpec, Turn};
 pub(crate) use section::{answer_section, shown_model};
 pub(crate) use settings::LlmOptions;

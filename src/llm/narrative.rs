@@ -223,7 +223,15 @@ impl Narrator {
     fn sentence(&self, gate: &Gate, text: &str) -> String {
         let mut redactor = gate.redactor().borrow_mut();
         let share = self.options.share;
-        Masking { share, redactor: &mut redactor, written: &BTreeSet::new(), is_own: true }.sentence(text)
+        Masking {
+            share,
+            redactor: &mut redactor,
+            written: &BTreeSet::new(),
+            repeats: false,
+            is_echo: false,
+            is_own: true,
+        }
+        .sentence(text)
     }
 
     /// The way out.

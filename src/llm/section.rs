@@ -57,15 +57,10 @@ fn section(
     source: &str,
 ) -> Result<Section, LlmError> {
     let asked = shown_model(&reply.model);
-    let compared = counted(checked.looked_for as f64, "number");
-    let missing = match checked.missing.len() {
-        0 => format!("Everything was found in {source}"),
-        count => format!("{} not found in {source} and marked [?]", counted(count as f64, "statement")),
-    };
+    let compared = compared(checked, source);
     let incomplete = if reply.is_cut { ", and its end is missing" } else { "" };
     let about = format!(
-        "Written by the language model {asked} of {}, from {source} at the level {level}; it may be wrong{incomplete}. {compared} and commands \
-         were looked for. {missing}.",
+        "Written by the language model {asked} of {}, from {source} at the level {level}; it may be wrong{incomplete}. {compared}.",
         reply.provider
     );
     let note = |text: &String, is_warning| Block::Note(Note { is_warning, text: text.clone() });
@@ -82,6 +77,20 @@ fn section(
     Ok(Section { id: MODEL_SECTION.to_owned(), title: format!("Answer of the model {asked}"), about, blocks })
 }
 
+/// States how many numbers and commands were looked for, and how many were not found.
+fn compared(checked: &Checked, source: &str) -> String {
+    let marked = |count: usize| format!("{} not found in {source} and marked [?]", counted(count as f64, "statement"));
+    let looked_for = format!("{} and commands were looked for", counted(checked.looked_for as f64, "number"));
+    match (checked.looked_for, checked.missing.len()) {
+        (0, 0) => {
+            "It has no numbers or commands that could be looked for, so that nothing of it is confirmed".to_owned()
+        }
+        (0, count) => format!("It has no numbers or commands that could be looked for. {}", marked(count)),
+        (_, 0) => format!("{looked_for}. All of them were found in {source}"),
+        (_, count) => format!("{looked_for}. {}", marked(count)),
+    }
+}
+
 fn table(commands: &[Suggested]) -> Result<Table, LlmError> {
     let texts =
         |text: &dyn Fn(&Suggested) -> Option<String>| commands.iter().map(text).collect::<Vec<Option<String>>>();
@@ -93,4 +102,24 @@ fn table(commands: &[Suggested]) -> Result<Table, LlmError> {
     ];
     text_table("suggested_commands", "Suggested commands", columns, &["command"])
         .map_err(|error| LlmError::Internal(format!("the table of commands: {error:#}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_found_where_nothing_was_looked_for() {
+        for (looked_for, missing, expected) in [
+            (0, 0, "so that nothing of it is confirmed"),
+            (0, 1, "could be looked for. 1 statement not found in this document and marked [?]"),
+            (3, 0, "3 numbers and commands were looked for. All of them were found in this document"),
+            (3, 2, "3 numbers and commands were looked for. 2 statements not found"),
+        ] {
+            let missing = (0..missing).map(|number: usize| number.to_string()).collect();
+            let text = compared(&Checked { paragraphs: Vec::new(), missing, looked_for }, "this document");
+            assert!(text.contains(expected), "{text}");
+            assert_eq!(text.contains("were found"), looked_for > 0 && text.contains("All of them"), "{text}");
+        }
+    }
 }

@@ -18,10 +18,13 @@ pub(crate) struct Usage {
     pub cache_write: u64,
     /// Tokens that were found there.
     pub cache_read: u64,
+    /// Whether some of the requests have no counts.
+    pub is_incomplete: bool,
 }
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
+        self.is_incomplete |= other.is_incomplete || other.is_unknown();
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
@@ -55,8 +58,20 @@ impl Usage {
         }
     }
 
-    /// US dollars by the prices of a model; `None` where they are not known.
+    /// Whether nothing was reported: each answer has tokens.
+    fn is_unknown(&self) -> bool {
+        self.sent() == 0 && self.output == 0
+    }
+
+    fn sent(&self) -> u64 {
+        self.input.saturating_add(self.cache_write).saturating_add(self.cache_read)
+    }
+
+    /// US dollars by the prices of a model; `None` where they or the tokens are not known.
     pub(crate) fn cost_usd(&self, model: &Model) -> Option<f64> {
+        if self.sent() == 0 || self.output == 0 || self.is_incomplete {
+            return None;
+        }
         let (input, output) = (model.input_usd?, model.output_usd?);
         let of = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
         Some(
@@ -67,19 +82,22 @@ impl Usage {
         )
     }
 
-    /// The counts in a sentence, with the cost where it is known.
+    /// The counts in a sentence, with the cost where it is known. Counts that were not reported are not known, and never zero.
     pub(crate) fn line(&self, model: &Model) -> String {
-        let sent = self.input + self.cache_write + self.cache_read;
+        if self.is_unknown() {
+            return "tokens and cost not known".to_owned();
+        }
+        let least = if self.is_incomplete { "at least " } else { "" };
+        let tokens = |count: u64| match count {
+            0 => "unknown tokens".to_owned(),
+            count => format!("{least}{}", counted(count as f64, "token")),
+        };
         let cached = if self.cache_read > 0 { format!(" ({} cached)", self.cache_read) } else { String::new() };
         let cost = match self.cost_usd(model) {
             Some(cost) => format!("about ${cost:.4}"),
             None => "cost not known".to_owned(),
         };
-        format!(
-            "{} sent{cached}, {} received, {cost}",
-            counted(sent as f64, "token"),
-            counted(self.output as f64, "token")
-        )
+        format!("{} sent{cached}, {} received, {cost}", tokens(self.sent()), tokens(self.output))
     }
 }
 
@@ -106,6 +124,24 @@ mod tests {
         let reply =
             json!({"prompt_tokens": 50, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 20}});
         usage.take_openai(&reply);
-        assert_eq!(usage, Usage { input: 30, output: 7, cache_write: 0, cache_read: 20 });
+        assert_eq!(usage, Usage { input: 30, output: 7, cache_read: 20, ..Usage::default() });
+    }
+
+    #[test]
+    fn counts_that_were_not_reported_are_not_zero() {
+        let known = model("claude-sonnet-4-20250514");
+        let line = |usage: Usage| usage.line(&known);
+        assert_eq!(line(Usage::default()), "tokens and cost not known");
+        assert_eq!(
+            line(Usage { output: 5, ..Usage::default() }),
+            "unknown tokens sent, 5 tokens received, cost not known"
+        );
+        // One of several requests has no counts.
+        let mut sum = Usage::default();
+        sum += Usage { input: 1000, output: 10, ..Usage::default() };
+        assert!(line(sum).starts_with("1,000 tokens sent, 10 tokens received, about $"), "{}", line(sum));
+        sum += Usage::default();
+        sum += Usage { input: 500, output: 1, ..Usage::default() };
+        assert_eq!(line(sum), "at least 1,500 tokens sent, at least 11 tokens received, cost not known");
     }
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::failure::ToolFailure;
+use super::tools::BehindMask;
 use crate::engine::{NameForm, Query, QueryOptions, closest};
 use crate::schema::Table;
 use crate::trace::selection::{Condition, Filters, WindowMode, parse_duration_ns, parse_kernel_pattern};
@@ -90,17 +91,27 @@ pub(super) struct FilterArguments {
 }
 
 impl FilterArguments {
-    /// The filters; a condition is put to the `subject` alone if there is one.
+    /// The filters; a condition is put to the `subject` alone if there is one. What compares texts sees those before a mask, unless
+    /// the user chose it.
     ///
     /// # Errors
     /// If one is wrong.
-    pub(super) fn filters(&self, subject: Option<&'static Table>) -> Result<Filters, ToolFailure> {
+    pub(super) fn filters(
+        &self,
+        subject: Option<&'static Table>,
+        behind: Option<&BehindMask>,
+    ) -> Result<Filters, ToolFailure> {
+        let mask = |name: &str| behind.filter(|behind| !behind.own_filters.contains(name)).map(BehindMask::shared);
         let condition =
             self.condition.as_deref().map(|text| named("where", text, Condition::parse(text))).transpose()?;
         let condition = match (condition, subject) {
             (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(ToolFailure::usage)?),
             (condition, _) => condition,
         };
+        let condition = condition.map(|condition| match mask("where") {
+            Some(mask) => condition.behind(mask),
+            None => condition,
+        });
         let kernel = self.kernel.as_deref().map(|text| named("kernel", text, parse_kernel_pattern(text)));
         let least = self.min_duration.as_deref().map(|text| named("min_duration", text, parse_duration_ns(text)));
         Ok(Filters {
@@ -110,6 +121,7 @@ impl FilterArguments {
             ranks: option("rank", self.rank.as_deref())?,
             gpus: option("gpu", self.gpu.as_deref())?,
             kernel: kernel.transpose()?,
+            kernel_mask: self.kernel.as_ref().and_then(|_| mask("kernel")),
             categories: self.category.words(),
             streams: option("stream", self.stream.as_deref())?,
             queues: option("queue", self.queue.as_deref())?,

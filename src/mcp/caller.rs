@@ -1,5 +1,6 @@
 //! The tools for a caller in this program: one call at a time, in the process that can be stopped.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::failure::{Exit, ToolFailure};
 use super::server::Event;
-use super::worker::Task;
+use super::tools::ORIGINALS;
+use super::worker::{Behind, Task};
 use super::worker_handle::Worker;
 
 /// The process of the tools, which is started when it is needed, and again after it was stopped.
@@ -30,6 +32,8 @@ pub(crate) struct Called {
     pub is_error: bool,
     /// The result, or an object with `error`.
     pub value: Value,
+    /// Originals of the tokens of the mask in the result, by token.
+    pub originals: BTreeMap<String, String>,
 }
 
 impl ToolProcess {
@@ -40,8 +44,8 @@ impl ToolProcess {
     }
 
     /// Calls a tool. What takes too long is stopped with its process.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Called {
-        let task = Task { tool: tool.to_owned(), arguments, is_stateless: false };
+    pub(crate) fn call(&mut self, tool: &str, arguments: Map<String, Value>, behind: Behind) -> Called {
+        let task = Task { tool: tool.to_owned(), arguments, is_stateless: false, behind: Some(behind) };
         let result = match self.hand_over(&task) {
             Ok(()) => self.result(),
             Err(error) => Err(format!("the process of the tools cannot be started: {error}")),
@@ -51,7 +55,9 @@ impl ToolProcess {
             ToolFailure::new(Exit::Unexpected, format!("{tool}: {reason}")).result()
         });
         let value = result.get("structuredContent").cloned().unwrap_or_default();
-        Called { is_error: result.get("isError").and_then(Value::as_bool).unwrap_or(true), value }
+        let originals = result.get(ORIGINALS).cloned().and_then(|found| serde_json::from_value(found).ok());
+        let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(true);
+        Called { is_error, value, originals: originals.unwrap_or_default() }
     }
 
     fn hand_over(&mut self, task: &Task) -> io::Result<()> {

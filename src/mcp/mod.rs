@@ -34,7 +34,7 @@ pub(crate) use answer::shortened_to;
 pub(crate) use caller::{Called, ToolProcess};
 pub(crate) use server::serve;
 pub(crate) use tools::{declared, tool_docs};
-pub(crate) use worker::work;
+pub(crate) use worker::{Behind, work};
 
 /// What both processes need to know.
 pub(crate) struct McpOptions {

@@ -77,11 +77,12 @@ impl Roots {
         !climbs && existing.is_some_and(|(_, found)| self.contain(&found))
     }
 
-    /// The inputs that paths and patterns name.
+    /// The inputs that paths and patterns name, and links in them that lead outside, which are left out: of a directory with one,
+    /// the other entries are the inputs.
     ///
     /// # Errors
     /// If one names nothing, or something outside.
-    pub(super) fn inputs(&self, named: &[String]) -> Result<Vec<String>, ToolFailure> {
+    pub(super) fn inputs(&self, named: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), ToolFailure> {
         let mut inputs = Vec::new();
         for name in named {
             match self.existing(name) {
@@ -95,10 +96,16 @@ impl Roots {
         if inputs.is_empty() {
             return Err(ToolFailure::usage("no input; pass a file, directory or glob"));
         }
+        let (mut inside, mut left_out) = (Vec::new(), Vec::new());
         for input in &inputs {
-            self.check_below(Path::new(input))?;
+            let links = self.links_outside(Path::new(input));
+            without_links(Path::new(input), &links, &mut inside);
+            left_out.extend(links);
         }
-        Ok(inputs)
+        match left_out.first() {
+            Some(link) if inside.is_empty() => Err(self.outside(&link.to_string_lossy())),
+            _ => Ok((inside.into_iter().map(text_of).collect::<Result<_, _>>()?, left_out)),
+        }
     }
 
     fn matches(&self, pattern: &str) -> Result<Vec<String>, ToolFailure> {
@@ -142,26 +149,32 @@ impl Roots {
         let matched =
             glob::glob(&full).map_err(|error| ToolFailure::usage(format!("invalid pattern `{pattern}`: {error}")))?;
         let mut inputs = Vec::new();
-        for path in matched.filter_map(Result::ok).filter_map(|path| path.canonicalize().ok()) {
-            if !self.contain(&path) {
-                return Err(self.outside(pattern));
+        for path in matched.filter_map(Result::ok) {
+            // A link that leads outside stays one, and is left out with those in directories.
+            match path.canonicalize() {
+                Ok(found) if self.contain(&found) => inputs.push(text_of(found)?),
+                Ok(_) => inputs.push(text_of(path)?),
+                Err(_) => {}
             }
-            inputs.push(text_of(path)?);
         }
         Ok(inputs)
     }
 
-    /// Refuses a directory in which a link leads outside, because inputs are searched through links.
-    fn check_below(&self, directory: &Path) -> Result<(), ToolFailure> {
-        let entries = WalkDir::new(directory).follow_links(true).into_iter().filter_map(Result::ok);
-        // A link comes before what it leads to, so that nothing outside is listed.
-        for entry in entries.filter(|entry| entry.path_is_symlink()) {
-            let leads_to = entry.path().canonicalize().ok();
+    /// The links below a directory that lead outside, because inputs are searched through links. Nothing outside is listed.
+    fn links_outside(&self, directory: &Path) -> Vec<PathBuf> {
+        let mut links = Vec::new();
+        let mut entries = WalkDir::new(directory).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
+            let Ok(entry) = entry else { continue };
+            let leads_to = if entry.path_is_symlink() { entry.path().canonicalize().ok() } else { None };
             if leads_to.is_some_and(|target| !self.contain(&target)) {
-                return Err(self.outside(&entry.path().to_string_lossy()));
+                if entry.file_type().is_dir() {
+                    entries.skip_current_dir();
+                }
+                links.push(entry.into_path());
             }
         }
-        Ok(())
+        links
     }
 
     /// Refuses files of a trace that lie outside.
@@ -179,6 +192,22 @@ impl Roots {
         let roots = self.shown().join(", ");
         ToolFailure::usage(format!("{named} is outside of the directories of this server; name a path in {roots}"))
     }
+}
+
+/// A path, or the entries of a directory without those links: as few as there can be.
+fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) {
+    if !links.iter().any(|link| link.starts_with(path)) {
+        inputs.push(path.to_owned());
+        return;
+    }
+    if links.iter().any(|link| link == path) {
+        return;
+    }
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
+        .map(|entries| entries.filter_map(Result::ok).map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    entries.sort();
+    entries.iter().for_each(|entry| without_links(entry, links, inputs));
 }
 
 /// The failure of a call that needs a directory which is gone.
@@ -225,8 +254,22 @@ mod tests {
         assert!(refused("*/../../*").contains("leave out .."));
         assert!(refused("b").contains("no such file"));
         assert!(refused("*.rpd").contains("no such file"));
+        // Links that lead outside are left out, of files and of directories; the rest can be used.
+        let outer = place.path().join("outer");
+        fs::create_dir_all(&outer).unwrap();
+        fs::write(outer.join("o.db"), "o").unwrap();
         symlink(&secret, inside.join("a/link")).unwrap();
-        for named in ["a/link", "a", "a/*", "."] {
+        symlink(&outer, inside.join("a/folder")).unwrap();
+        let link = inside.canonicalize().unwrap().join("a/link");
+        for named in ["a", "a/*", ".", "*"] {
+            let (inputs, left_out) = takes(named).unwrap();
+            assert_eq!(left_out, [link.with_file_name("folder"), link.clone()], "{named}");
+            assert!(inputs.iter().any(|input| input.ends_with("a/x.db")), "{named}: {inputs:?}");
+            let is_outside =
+                |input: &String| Path::new(input).canonicalize().is_ok_and(|path| !path.starts_with(&inside));
+            assert!(!inputs.iter().any(is_outside), "{named}: {inputs:?}");
+        }
+        for named in ["a/link", "a/folder", "a/folder/o.db", "a/li*", "a/folder/*"] {
             assert!(refused(named).contains("outside"), "{named}");
         }
         assert!(Roots::new(&[secret]).is_err());

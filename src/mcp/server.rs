@@ -192,7 +192,7 @@ impl Server<'_> {
         while self.running.is_none() && self.output.unwritten() <= MOST_UNREAD {
             let Some(queued) = self.waiting.pop_front() else { return };
             let Call { tool, arguments, is_stateless, .. } = queued.call.clone();
-            if self.hand_over(&Task { tool, arguments, is_stateless }).is_ok() {
+            if self.hand_over(&Task { tool, arguments, is_stateless, behind: None }).is_ok() {
                 self.running = Some((queued, Instant::now() + self.options.time_limit));
             } else {
                 self.worker = None;

@@ -23,6 +23,8 @@ const KEPT: usize = 4;
 struct Key {
     inputs: Vec<String>,
     filters: Vec<String>,
+    /// The mask before what filters compare.
+    mask: Option<u64>,
     /// The table that a condition is put to.
     subject: Option<&'static str>,
     /// Names, sizes and times of the files.
@@ -43,12 +45,13 @@ impl Traces {
     pub(super) fn open(
         &mut self,
         inputs: &[String],
-        filters: Filters,
+        (filters, mask): (Filters, Option<u64>),
         subject: Option<&'static str>,
         roots: &Roots,
         options: &McpOptions,
     ) -> Result<Arc<Trace>, ToolFailure> {
-        let key = Key { inputs: inputs.to_vec(), filters: filters.command_line(), subject, state: state_of(inputs) };
+        let (inputs_of_key, state) = (inputs.to_vec(), state_of(inputs));
+        let key = Key { inputs: inputs_of_key, filters: filters.command_line(), mask, subject, state };
         // What was damaged is looked at again, so that an answer does not depend on those before it.
         let same = |(known, trace): &(Key, Arc<Trace>)| *known == key && trace.damage().is_empty();
         if let Some(found) = self.kept.iter().position(same).and_then(|at| self.kept.remove(at)) {

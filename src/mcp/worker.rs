@@ -1,5 +1,6 @@
 //! The process that runs the tools: it reads calls, a line each, and answers them, a line each.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
@@ -14,6 +15,7 @@ use super::paths::gone;
 use super::protocol::{Kind, marked};
 use super::tools::Toolbox;
 use crate::input::interrupt;
+use crate::llm::MaskOptions;
 
 /// A call as it is handed over.
 #[derive(Deserialize, Serialize)]
@@ -22,6 +24,16 @@ pub(super) struct Task {
     pub arguments: Map<String, Value>,
     /// Whether the result is marked for the version without a handshake.
     pub is_stateless: bool,
+    /// The mask over texts that a model must not see, if this program makes the call for one. Clients have no way to set it.
+    pub behind: Option<Behind>,
+}
+
+/// The mask between a model and the texts of a trace.
+#[derive(Clone, Deserialize, Serialize)]
+pub(crate) struct Behind {
+    pub mask: MaskOptions,
+    /// Filters that the user chose, which see names.
+    pub own_filters: BTreeSet<String>,
 }
 
 /// Works until the server closes the input, which also ends a call that is not done.
@@ -66,7 +78,7 @@ fn run<'a>(options: &'a McpOptions, made: &mut Option<Toolbox<'a>>, task: Task) 
         }
     }
     let Some(tools) = made else { return Value::Null };
-    let called = catch_unwind(AssertUnwindSafe(|| tools.call(&task.tool, task.arguments)));
+    let called = catch_unwind(AssertUnwindSafe(|| tools.call(&task.tool, task.arguments, task.behind)));
     let result = called.unwrap_or_else(|_| {
         tools.forget();
         let reason = format!("{} failed unexpectedly; its message is in the log of the server", task.tool);

@@ -1,11 +1,12 @@
 //! Lines of source files below a directory, found by the paths that a compiler recorded on another machine.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
+
+use crate::regular;
 
 /// Files and directories that are looked at; a source tree has fewer.
 const MAX_ENTRIES: usize = 200_000;
@@ -115,7 +116,7 @@ impl SourceTree {
         if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return None;
         }
-        let bytes = fs::read(path).ok()?;
+        let bytes = regular::read(&path, MAX_FILE_BYTES).ok()?;
         let shown = |line: &[u8]| -> String {
             let text = String::from_utf8_lossy(line);
             let printed: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -131,6 +132,8 @@ fn is_hidden(entry: &DirEntry) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, SourceTree) {

@@ -1,6 +1,7 @@
 //! Texts that may hold bytes which are no UTF-8.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 
 /// A text in which each byte that is no UTF-8 is U+FFFD with its two hexadecimal digits behind, so that names which differ only in such bytes
 /// stay apart.
@@ -16,6 +17,11 @@ pub(crate) fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
         }
     }
     Cow::Owned(text)
+}
+
+/// The name of a file or a path in the same way: two files never have one text unless their names are the same.
+pub(crate) fn text_of_name(name: impl AsRef<OsStr>) -> String {
+    text_of_bytes(name.as_ref().as_encoded_bytes()).into_owned()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod dialogue;
 mod failures;
+mod oracle;
 mod privacy;
 mod protocols;
 mod queries;

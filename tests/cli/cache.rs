@@ -198,3 +198,96 @@ fn a_cache_that_cannot_be_written_is_done_without() {
     assert_eq!((answer.code, answer.stdout), (0, succeed(&["table", "kernel_summary", "fixtures/merged"])));
     assert!(answer.stderr.contains("is not kept in the cache"), "{}", answer.stderr);
 }
+
+/// Names that differ only in bytes that are no UTF-8: files are found in their folder, and never mixed.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_utf8_stay_apart() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().unwrap();
+    let traces = directory.path().join("runs/traces");
+    fs::create_dir_all(&traces).unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/two_nodes_json");
+    let input = traces.to_str().unwrap();
+    let names = [OsStr::from_bytes(b"r\xff.json.gz"), OsStr::from_bytes(b"r\xfe.json.gz")];
+    for (name, node) in names.iter().zip(["node0", "node1"]) {
+        fs::copy(fixture.join(node).join("4100_results.json.gz"), traces.join(name)).unwrap();
+    }
+    let cache = directory.path().join("cache");
+    let questions: [&[&str]; 4] = [
+        &["table", "kernel_summary", "--by", "rank", "-f", "csv"],
+        &["info", "-f", "json"],
+        &["sql", "SELECT * FROM processes ORDER BY process", "-f", "csv"],
+        &["check", "-f", "csv"],
+    ];
+    expect_the_same(&questions, input, &cache);
+    assert_eq!(entries(&cache).len(), 2);
+    let shown = succeed(&["info", input, "-f", "json"]);
+    assert!(shown.contains("r\u{fffd}ff.json.gz") && shown.contains("r\u{fffd}fe.json.gz"), "{shown}");
+    // Cached content of one file does not answer for the other.
+    for name in names {
+        let own = directory.path().join("runs").join("own");
+        fs::create_dir_all(&own).unwrap();
+        fs::copy(traces.join(name), own.join(names[0])).unwrap();
+        expect_the_same(&questions, own.to_str().unwrap(), &cache);
+        fs::remove_dir_all(&own).unwrap();
+    }
+    // Conversions too.
+    let output = directory.path().join("dataset");
+    succeed(&["convert", input, "-o", output.to_str().unwrap(), "-q"]);
+    let summary = |input: &str| succeed(&["table", "kernel_summary", input, "--by", "rank", "-f", "csv", "-q"]);
+    assert_eq!(summary(output.to_str().unwrap()), summary(input));
+    // Databases are opened by name, which must be a text.
+    let database = directory.path().join("databases");
+    fs::create_dir_all(&database).unwrap();
+    let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/two_nodes/node0/4100_results.db");
+    fs::copy(other, database.join(OsStr::from_bytes(b"r\xff.db"))).unwrap();
+    let refused = ask(&["info"], database.to_str().unwrap(), Some(&cache));
+    assert!(refused.code != 0 && refused.stderr.contains("is not UTF-8, rename it"), "{}", refused.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cache_whose_name_is_no_utf8_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().unwrap();
+    let cache = directory.path().join(std::ffi::OsStr::from_bytes(b"c\xff"));
+    let mut command = program(&["table", "kernel_summary", "fixtures/two_nodes", "--cache"]);
+    command.arg(&cache);
+    let refused = crate::common::finish(command);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("is not UTF-8") && refused.stderr.contains("name another directory"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!cache.exists());
+}
+
+/// Captures of CSV files belong together by their names, which may differ in such bytes alone.
+#[cfg(target_os = "linux")]
+#[test]
+fn captures_of_csv_files_are_not_mixed() {
+    use std::os::unix::ffi::OsStrExt;
+    let directory = tempfile::tempdir().unwrap();
+    let (plain, bytes) = (directory.path().join("plain"), directory.path().join("bytes"));
+    let csv = directory.path().join("csv");
+    succeed(&["convert", "fixtures/two_nodes", "--to", "rocprofv3-csv", "-o", csv.to_str().unwrap(), "-q"]);
+    for (path, _) in listing(&csv) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let folder = path.parent().unwrap().strip_prefix(&csv).unwrap();
+        let (start, rest) = name.split_once('_').unwrap();
+        for (place, own) in
+            [(&plain, start.as_bytes().to_vec()), (&bytes, [b"\xff".as_slice(), start.as_bytes()].concat())]
+        {
+            fs::create_dir_all(place.join(folder)).unwrap();
+            let name = [own.as_slice(), b"_", rest.as_bytes()].concat();
+            fs::copy(&path, place.join(folder).join(std::ffi::OsStr::from_bytes(&name))).unwrap();
+        }
+    }
+    let summary = |input: &Path| {
+        succeed(&["table", "kernel_summary", input.to_str().unwrap(), "--by", "rank", "-f", "csv", "-q"])
+    };
+    assert_eq!(summary(&bytes), summary(&plain));
+}

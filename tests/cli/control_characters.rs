@@ -1,6 +1,6 @@
 //! Names in a trace may hold what a terminal takes as commands: no output for people has them, whatever its form.
 
-use crate::common::{finish, program, write_file};
+use crate::common::{finish, program, real, records, run, write_file};
 use crate::rocprofv3_documents::{document, process};
 
 /// A link and a bell, as terminals know them, and a deletion.
@@ -43,4 +43,43 @@ fn no_output_holds_commands_for_a_terminal() {
             assert_eq!(found, None, "{line:?}, {name}");
         }
     }
+}
+
+/// Every table and document of a hostile database, in all forms for people.
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
+#[test]
+fn no_field_of_a_hostile_database_holds_commands() {
+    let input = real("field/hostile/07-escapes");
+    let tables: Vec<String> = wavesieve_tables();
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    for table in &tables {
+        for format in ["table", "csv", "tsv", "md", "html"] {
+            lines.push(words(&["sql", &format!("SELECT * FROM {table}"), &input, "-f", format]));
+        }
+    }
+    for verb in [&["info"][..], &["check"], &["analyze"], &["table", "kernel_summary"], &["table", "range_summary"]] {
+        lines.push(words(&[verb, &[&input]].concat()));
+    }
+    for format in ["text", "md", "html"] {
+        lines.push(words(&["report", &input, "-f", format, "-o", "-"]));
+    }
+    for line in &lines {
+        let line: Vec<&str> = line.iter().map(String::as_str).collect();
+        let ended = run(&line);
+        assert!([0, 4, 5].contains(&ended.code), "{line:?}: {} {}", ended.code, ended.stderr);
+        for (name, text) in [("standard output", &ended.stdout), ("standard error", &ended.stderr)] {
+            let found = text.chars().find(|letter| letter.is_control() && !"\t\n\r".contains(*letter));
+            assert_eq!(found, None, "{line:?}, {name}");
+        }
+    }
+}
+
+/// The tables of the schema.
+fn wavesieve_tables() -> Vec<String> {
+    let listed = records(&["sql", "SHOW TABLES"]);
+    let of_schema = listed.iter().filter(|row| row["dialect"] == "wavesieve");
+    let names: Vec<String> = of_schema.map(|row| row["name"].as_str().unwrap().to_owned()).collect();
+    assert!(names.len() > 20, "{names:?}");
+    names
 }

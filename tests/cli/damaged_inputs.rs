@@ -32,7 +32,7 @@ impl Place {
         place
     }
 
-    fn empty() -> Self {
+    pub fn empty() -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("in")).unwrap();
         Self { directory }

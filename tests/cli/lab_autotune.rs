@@ -248,7 +248,7 @@ fn what_cannot_be_tuned_is_refused() {
         (&[one[0], one[1], "-o", "x.pdf"], &["./gemm", "{n}"], "ends in no format"),
         (&[one[0], one[1], "--budget", "0"], &["./gemm", "{n}"], "above 0"),
         (&[one[0], one[1], "--budget", "1e18"], &["./gemm", "{n}"], "at most 1000000 minutes"),
-        (&[one[0], one[1]], &["./no-such-program", "{n}"], "the program does not exist"),
+        (&[one[0], one[1]], &["./no-such-program", "{n}"], "./no-such-program does not exist"),
         (&[one[0], one[1], "--state", "space.json"], &["./gemm", "{n}"], "no file of results"),
     ] {
         let run = place.run(options, application);
@@ -274,7 +274,8 @@ fn files_that_are_read_or_written_are_different_ones() {
                 named.extend(["--space", "space.json"]);
             }
             let run = place.run(&named, &GEMM);
-            let said = if one == "--space" { "which is never written" } else { "are the same file" };
+            let is_read = matches!(one, "--space" | "--state");
+            let said = if is_read { "which is never written" } else { "are the same file" };
             assert!(run.code == 2 && run.stderr.contains(said), "{named:?}: {} {}", run.code, run.stderr);
             assert_eq!(fs::read_to_string(place.path("f.svg")).unwrap(), SPACE, "{named:?}");
         }

@@ -366,3 +366,43 @@ fn a_dry_run_shows_what_comes_first() {
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("--llm-share source"), "{}", run.stderr);
 }
+
+/// An error in the command line leaves nothing that would stand in the way of the next run, whenever it is noticed.
+#[test]
+fn usage_errors_leave_no_folder() {
+    let place = Place::new();
+    let server = Server::new(vec![says("unused", "stop")]);
+    let model = ["--llm", "local:tiny-1", "--llm-url", &server.url];
+    for (options, said) in [
+        (&["--transform", "none"][..], "needs a model"),
+        (&["--object", "/etc/passwd"], "is not below"),
+        (&["--kernel", "other"], "no kernel other"),
+        (&model[..], "--llm-share source"),
+    ] {
+        let run = place.optimize(options);
+        assert_eq!(run.code, 2, "{options:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(said), "{options:?}: {}", run.stderr);
+        assert!(!place.path("lab").exists(), "{options:?}");
+    }
+    assert!(server.got().is_empty());
+}
+
+/// A model that gives an answer again which was not accepted is not asked any more.
+#[test]
+fn the_same_unusable_answer_ends_the_questions() {
+    let answers = [
+        says("I would rather not.", "stop"),
+        says("FILE: kernel.hip\n<<<<<<< SEARCH\n    float sum", "length"),
+        edit("no such line", "int x;"),
+    ];
+    for answer in answers {
+        let place = Place::new();
+        let server = Server::new(vec![answer]);
+        let model = ["--llm", "local:tiny-1", "--llm-url", &server.url, "--llm-share", "source"];
+        let run = place.optimize(&[&model[..], &["--transform", "none", "--repairs", "3"]].concat());
+        assert_eq!(run.code, 4, "{}{}", run.stdout, run.stderr);
+        assert_eq!(server.got().len(), 2, "{}", run.stderr);
+        assert!(run.stderr.contains("not asked any more"), "{}", run.stderr);
+        assert_eq!(place.attempts().len(), 2);
+    }
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::cases::every;
-use crate::common::run;
+use crate::common::{run, succeed};
 use crate::kineto_forms::trace_of_operators;
 use crate::rocprofv3_documents::{document, process};
 
@@ -11,7 +11,7 @@ use crate::rocprofv3_documents::{document, process};
 const BLOCKS: [usize; 2] = [256, 1024];
 
 /// Rows of CSV as rocprofv3 writes them.
-fn csv() -> String {
+pub fn csv() -> String {
     let mut text = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\
                     \"Start_Timestamp\",\"End_Timestamp\"\n"
         .to_owned();
@@ -23,7 +23,7 @@ fn csv() -> String {
 }
 
 /// A listing of a thread trace.
-fn listing() -> String {
+pub fn listing() -> String {
     let mut text = "CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n".to_owned();
     for line in 0..40 {
         text += &format!("1,{},\"v_add_f32 v{line}, v1, v2\",10,400,{line},5,app.cpp:{line}\n", 4096 + 8 * line);
@@ -31,13 +31,30 @@ fn listing() -> String {
     text
 }
 
+/// A timeline for Perfetto.
+pub fn perfetto() -> Vec<u8> {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.pftrace");
+    succeed(&[
+        "convert",
+        "fixtures/two_nodes/node0/4100_results.db",
+        "--to",
+        "pftrace",
+        "-o",
+        path.to_str().unwrap(),
+        "-q",
+    ]);
+    fs::read(path).unwrap()
+}
+
 #[test]
 fn zeros_in_the_place_of_a_block_are_damage() {
     let texts = [
-        ("trace.pt.trace.json", trace_of_operators()),
-        ("7_results.json", document(&[process(7)]).to_string()),
-        ("7_kernel_trace.csv", csv()),
-        ("stats_ui_output_agent_1_dispatch_1.csv", listing()),
+        ("trace.pt.trace.json", trace_of_operators().into_bytes()),
+        ("7_results.json", document(&[process(7)]).to_string().into_bytes()),
+        ("7_kernel_trace.csv", csv().into_bytes()),
+        ("stats_ui_output_agent_1_dispatch_1.csv", listing().into_bytes()),
+        ("trace.pftrace", perfetto()),
     ];
     for (name, text) in &texts {
         let place = tempfile::tempdir().unwrap();
@@ -48,7 +65,7 @@ fn zeros_in_the_place_of_a_block_are_damage() {
         assert!(!whole.stderr.contains("damaged"), "{name}: {}", whole.stderr);
         for block in BLOCKS {
             for start in every(2, (0..text.len()).step_by(block)) {
-                let mut content = text.clone().into_bytes();
+                let mut content = text.clone();
                 let end = (start + block).min(content.len());
                 content[start..end].fill(0);
                 fs::write(&path, &content).unwrap();
@@ -58,6 +75,25 @@ fn zeros_in_the_place_of_a_block_are_damage() {
                 assert!(is_noticed, "{name}, {start}..{end}: {} {}", found.code, found.stderr);
             }
         }
+    }
+}
+
+#[test]
+fn a_quote_in_the_last_field_that_is_not_closed_is_damage() {
+    let quoted = |line: &str| match line.split_once(",app.cpp") {
+        Some((row, place)) => format!("{row},\"app.cpp{place}\"\n"),
+        None => format!("{line}\n"),
+    };
+    let text: String = listing().lines().map(quoted).collect();
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("stats_ui_output_agent_1_dispatch_1.csv");
+    fs::write(&path, &text).unwrap();
+    assert_ne!(run(&["check", "-q", path.to_str().unwrap()]).code, 5, "whole");
+    for (at, _) in every(5, text.match_indices("\"\n")) {
+        let (before, behind) = text.split_at(at);
+        fs::write(&path, [before, behind.strip_prefix('"').unwrap()].concat()).unwrap();
+        let found = run(&["check", "-q", path.to_str().unwrap()]);
+        assert_eq!(found.code, 5, "without the quote at {at}: {}", found.stderr);
     }
 }
 

@@ -101,6 +101,48 @@ fn an_answer_is_in_every_format_and_marked() {
     }
 }
 
+/// An answer comes before the findings, and its question is the first thing that the model is told to answer.
+#[test]
+fn a_prompt_is_answered_before_the_findings() {
+    let server = Server::saying("It is all idle.");
+    for (format, answer, findings) in [
+        ("text", "Answer of the model tiny-1\n", "\nFindings\n"),
+        ("markdown", "## Answer of the model tiny-1", "## Findings"),
+        ("html", "id=\"model_answer\"", "id=\"findings\""),
+    ] {
+        let run = server.analyze(&["-f", format, "--prompt", "Why are the GPUs idle?"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let places = (run.stdout.find(answer), run.stdout.find(findings));
+        assert!(places.0.is_some() && places.0 < places.1, "{format}: {places:?}");
+        assert!(run.stdout.contains("It is all idle."), "{format}");
+    }
+    server.analyze(&[]);
+    let got = server.got();
+    let (asked, unasked) = (got.first().unwrap(), got.last().unwrap());
+    assert!(asked.contains("Begin with the answer to the question") && !asked.contains("sum up where the time goes"));
+    assert!(
+        unasked.contains("sum up where the time goes") && !unasked.contains("Begin with the answer to the question")
+    );
+}
+
+/// Counts that a server does not report are not known, and numbers that were not looked for were not found.
+#[test]
+fn nothing_is_claimed_that_is_not_known() {
+    let message = json!({"message": {"content": "Launch ahead."}, "finish_reason": "stop"});
+    let server = Server::new(vec![(200, json!({"model": "tiny-1", "choices": [message]}).to_string())]);
+    for verb in [&["-f", "text"][..], &["-f", "text", "--llm", "openai"]] {
+        let mut command = program(&[&["analyze", INPUT, "--llm-url", &server.url], verb].concat());
+        command.env("OPENAI_API_KEY", "sk-test").env("WAVESIEVE_LLM", "local");
+        let run = finish(command);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stderr.contains("tokens and cost not known"), "{}", run.stderr);
+        assert!(!run.stderr.contains("0 tokens") && !run.stderr.contains("$0"), "{}", run.stderr);
+        let shown = run.stdout.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(shown.contains("no numbers or commands that could be looked for"), "{shown}");
+        assert!(!shown.contains("verything was found") && !shown.contains("were found in"), "{shown}");
+    }
+}
+
 #[test]
 fn nothing_changes_from_run_to_run() {
     let server = Server::saying("Idle.");

@@ -1,6 +1,6 @@
 //! `analyze INPUT…`: the guided analysis.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -16,11 +16,11 @@ use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::compare::{
-    CompareOptions, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
+    CompareOptions, Digest, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
 use crate::engine::Registry;
 use crate::findings::hand_over_findings;
-use crate::interactive::programs::Application;
+use crate::interactive::programs::{Application, is_program};
 use crate::interactive::sessions::Kind;
 use crate::report::analysis::Analysis;
 use crate::report::compat::rocinsight;
@@ -62,6 +62,7 @@ pub(crate) struct AnalyzeArguments {
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
     /// Analyze with a menu, as `wavesieve interactive` does; with a command, profile and tune it as `wavesieve workflow` does
+    /// (--interactive='./app --size 4'; a program among the inputs is taken for the command, too)
     #[arg(long, value_name = "CMD", num_args = 0..=1, require_equals = true, default_missing_value = "",
           help_heading = "Analysis")]
     interactive: Option<String>,
@@ -144,6 +145,7 @@ pub(crate) fn run(
         let shown = baseline.display();
         return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
     }
+    let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
     let narrator = arguments.llm.narrator(global)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
@@ -152,7 +154,7 @@ pub(crate) fn run(
     let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };
     let trace = inputs.as_ref().map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
-    if let (Some(baseline), Some(trace)) = (&arguments.baseline, &trace) {
+    if let (Some(baseline), Some(trace)) = (baseline, &trace) {
         add_comparison(&mut analysis, trace, baseline, options.rows)?;
     }
     let asked = narrate(narrator.as_ref(), &mut analysis, registry, command, global)?;
@@ -198,7 +200,11 @@ fn run_interactive(
     if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
         return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
     }
-    let application = match line.trim() {
+    let mut named = arguments.input.named().unwrap_or_default();
+    // Users of rocpd write the program behind the option, without `=`.
+    let place = named.iter().position(|word| line.trim().is_empty() && is_program(word));
+    let program = place.map(|place| named.remove(place));
+    let application = match program.as_deref().unwrap_or(line).trim() {
         "" => Vec::new(),
         line => {
             Application::of_line(line).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -206,8 +212,7 @@ fn run_interactive(
         }
     };
     let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
-    let named = arguments.input.named().unwrap_or_default().into_iter().map(PathBuf::from);
-    let inputs = named.chain(arguments.tiers.att_dir()).collect();
+    let inputs = named.into_iter().map(PathBuf::from).chain(arguments.tiers.att_dir()).collect();
     let resume = arguments.resume_session.clone();
     let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };
     let changes = ChangeArguments::of_source(arguments.tiers.source_dir());
@@ -215,8 +220,8 @@ fn run_interactive(
 }
 
 /// Puts what changed since the baseline before the other sections.
-fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: &Path, rows: usize) -> anyhow::Result<()> {
-    let base = Side { runs: vec![read_digest(baseline)?] };
+fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: Digest, rows: usize) -> anyhow::Result<()> {
+    let base = Side { runs: vec![baseline] };
     let new = Side { runs: vec![take_digest(trace, &[], &TakeOptions::default())?] };
     let section = baseline_section(&compare(&base, &new, &CompareOptions::default()), rows)?;
     analysis.document.sections.insert(0, section);

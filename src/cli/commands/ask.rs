@@ -9,11 +9,12 @@ use serde_json::{Map, Value};
 
 use crate::analysis::counter_plan::quoted;
 use crate::ask::{
-    Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, add_answer, add_failure, queries_document,
+    Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
+    add_failure, unassisted,
 };
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
-use crate::cli::options::filters::FilterArguments;
+use crate::cli::options::filters::{FilterArguments, explain_unmatched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::llm::{LlmArguments, check_own};
@@ -34,7 +35,7 @@ const STEM: &str = "analysis";
 /// Ask a question in words
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "With --llm, a language model calls tools on the inputs until it can answer. Its numbers and names are looked for in the results, and each result has the command that prints it. Without --llm, lists the named queries that fit the question best.
+    after_help = "With --llm, a language model calls tools on the inputs until it can answer. Its numbers and names are looked for in the results, and each result has the command that prints it. Without --llm, runs the named query that fits the question best and shows its rows, or reports what was not recorded.
 
 Examples:
   wavesieve ask 'Which kernel takes most time?' traces/
@@ -95,10 +96,11 @@ pub(crate) fn run(
     let filters = input.filters()?.command_line();
     let words: Vec<String> = [inputs.words()].into_iter().chain(filters.iter().map(|word| quoted(word))).collect();
     let suggest = || suggested(registry, &trace, question, &words.join(" "));
-    let Some(narrator) = narrator else {
-        return without_model(arguments, question, &suggest()?, (format, path), global);
-    };
     messages::warn(&trace, global);
+    let Some(narrator) = narrator else {
+        let asked = Unaided { question, words: &words.join(" "), rows: arguments.output.rows(format) };
+        return without_model(arguments, &trace, registry, &asked, (format, path), global);
+    };
     let names = ["kernel_summary", "range_summary", "api_summary"].map(QueryRequest::new);
     let layout = Layout::builtin().map_err(anyhow::Error::from)?.only(&[]);
     let options = AnalysisOptions {
@@ -182,11 +184,12 @@ fn suggested(registry: &Registry, trace: &Trace, question: &str, words: &str) ->
     Ok(Search::new(registry).find(question, words, &|name| offered.contains(name)))
 }
 
-/// Lists the queries that fit best.
+/// Runs the query that fits best and writes its rows.
 fn without_model(
     arguments: &AskArguments,
-    question: &str,
-    suggested: &[Suggested],
+    trace: &Trace,
+    registry: &Registry,
+    asked: &Unaided<'_>,
     (format, path): (DocumentFormat, Option<PathBuf>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
@@ -195,13 +198,30 @@ fn without_model(
             "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",
         );
     }
-    if suggested.is_empty() {
-        messages::print_note("no query fits the question; `wavesieve table --list` lists all");
-        return Ok(NO_DATA);
-    }
-    let analysis = Analysis::of_document(queries_document(question, suggested), question);
+    let (document, reason) = match unassisted(trace, registry, asked)? {
+        Unassisted::Answered(document) => (document, None),
+        Unassisted::NoRows { document, reason } => (document, Some(reason)),
+        Unassisted::NotUnderstood { examples } => {
+            let text = "no query is about this question; `wavesieve table --list` lists all queries";
+            let examples: Vec<String> = examples.iter().map(|example| format!("\n  {example}")).collect();
+            let can = if examples.is_empty() { "" } else { "; these inputs can answer questions such as" };
+            messages::print_note(format_args!("{text}{can}{}", examples.concat()));
+            return Ok(NO_DATA);
+        }
+    };
+    let analysis = Analysis::of_document(*document, asked.question);
     arguments.output.deliver(&analysis, format, path.as_deref(), global)?;
-    Ok(DONE)
+    let is_unmatched = explain_unmatched(trace, false, global)?;
+    if messages::report_damage(trace, global) {
+        return Ok(PARTIAL);
+    }
+    if let Some(reason) = &reason
+        && !global.quiet
+        && !is_unmatched
+    {
+        messages::print_note(format_args!("no rows: {reason}"));
+    }
+    Ok(if reason.is_some() || is_unmatched { NO_DATA } else { DONE })
 }
 
 /// The filters of the command line as arguments of tools.

@@ -88,6 +88,7 @@ impl FilterArguments {
             ranks: self.ranks.clone(),
             gpus: self.gpus.clone(),
             kernel: self.kernel.clone(),
+            kernel_mask: None,
             categories: words(&self.category),
             streams: self.streams.clone(),
             queues: self.queues.clone(),

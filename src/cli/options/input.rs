@@ -23,6 +23,7 @@ use crate::export::conversion::Share;
 use crate::input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
 use crate::report::batch::Run;
 use crate::schema::Table;
+use crate::text::bytes::text_of_name;
 use crate::trace::jobs::Jobs;
 use crate::trace::selection::Filters;
 use crate::trace::{Trace, TraceProcess};
@@ -171,6 +172,7 @@ impl InputArguments {
             observer: if is_one_of_several { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
         };
+        opening.cache.map_or(Ok(()), CacheArguments::check_name)?;
         let metrics = self.metrics()?;
         let cached = options.cache.is_some();
         let (mut trace, misses) = match opening.run {
@@ -344,6 +346,14 @@ pub(crate) struct CacheArguments {
 }
 
 impl CacheArguments {
+    /// Refuses a cache that nothing could be read from.
+    fn check_name(&self) -> Result<(), Failure> {
+        let Some(cache) = self.cache.as_ref().filter(|cache| cache.to_str().is_none()) else { return Ok(()) };
+        let shown = text_of_name(cache);
+        let reason = "its name is not UTF-8, and Parquet files are not read from there";
+        Err(Failure::Usage(format!("invalid --cache `{shown}`: {reason}; name another directory")))
+    }
+
     /// Refuses a cache among the inputs or beside them.
     fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
         let Some(cache) = &self.cache else { return Ok(()) };

@@ -15,8 +15,6 @@ use crate::interactive::face::{Console, ConsoleOptions, FaceError};
 use crate::interactive::machine::{self, MachineError, Tools};
 use crate::interactive::sessions::{Kind, SessionError, Store};
 
-/// Runs of the program before and after a change.
-const RUNS: u32 = 3;
 /// Variables that name an editor, the first that is set.
 const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
 
@@ -100,9 +98,9 @@ pub(crate) struct ChangeArguments {
     /// Unified diff to try as a change; repeatable, one after the other
     #[arg(long, value_name = "FILE")]
     patch: Vec<PathBuf>,
-    /// Runs of the program before and after a change
-    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = clap::value_parser!(u32).range(1..=100))]
-    runs: u32,
+    /// Runs of the program before and after a change [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: Option<u32>,
     /// Seconds that one command may take [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: Option<u64>,
@@ -114,7 +112,7 @@ pub(crate) struct ChangeArguments {
 impl ChangeArguments {
     /// The defaults, with source code.
     pub(crate) fn of_source(source: Option<PathBuf>) -> Self {
-        Self { source_dir: source.into_iter().collect(), runs: RUNS, ..Self::default() }
+        Self { source_dir: source.into_iter().collect(), ..Self::default() }
     }
 }
 

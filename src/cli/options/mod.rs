@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 pub(crate) mod alignment;
+pub(crate) mod csv;
 pub(crate) mod database_inputs;
 pub(crate) mod document_arguments;
 pub(crate) mod document_place;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::csv::CsvArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::{extension_of, unknown_extension};
 use crate::export::columnar::Times;
@@ -55,7 +56,7 @@ impl AnswerFormat {
     ];
 
     /// The one that the extension of a file names.
-    fn of_extension(path: &Path) -> Option<Self> {
+    pub(crate) fn of_extension(path: &Path) -> Option<Self> {
         let extension = extension_of(path)?;
         Self::EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, format)| *format)
     }
@@ -76,6 +77,8 @@ pub(crate) struct OutputArguments {
     /// Write times of Arrow and Parquet as durations in place of integers
     #[arg(long, help_heading = "Output")]
     pub arrow_times: bool,
+    #[command(flatten)]
+    pub csv: CsvArguments,
     /// Rows to show in a terminal table, 0 for all; files always hold all rows
     #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
     pub rows: usize,

@@ -142,8 +142,8 @@ fn write_as(
     let display = || displays(frame, &answer.columns, output.unit);
     match format {
         AnswerFormat::Table => terminal::write(frame, &display(), style, out),
-        AnswerFormat::Csv => delimited::write(frame, b',', out),
-        AnswerFormat::Tsv => delimited::write(frame, b'\t', out),
+        AnswerFormat::Csv => delimited::write(frame, b',', output.csv.formulas(), out),
+        AnswerFormat::Tsv => delimited::write(frame, b'\t', output.csv.formulas(), out),
         AnswerFormat::Json => json::write_array(frame, out),
         AnswerFormat::Jsonl => json::write_lines(frame, out),
         AnswerFormat::Md => markdown::write(frame, &display(), None, out),

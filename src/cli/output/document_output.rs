@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::delivery::{deliver, print_written};
 use super::pdf;
 use crate::cli::exit::Failure;
+use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
 use crate::export::atomic::{MadeDirectories, make_directory};
@@ -46,6 +47,8 @@ pub(crate) struct DocumentOutput {
     /// Rows of each table, 0 for all [default: 10, 50 in pages, all in workbooks and folders]
     #[arg(long = "top-kernels", visible_alias = "top", value_name = "N")]
     pub top: Option<usize>,
+    #[command(flatten)]
+    pub csv: CsvArguments,
     #[command(flatten)]
     pub tracelens: TraceLensArguments,
 }
@@ -179,7 +182,11 @@ impl DocumentOutput {
         };
         let _made = self.make_directory(folder)?;
         let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
-        folder::write(analysis, &FolderOptions { format: of_tables, unit, rows, tracelens }, folder)?;
+        folder::write(
+            analysis,
+            &FolderOptions { format: of_tables, unit, rows, tracelens, formulas: self.csv.formulas() },
+            folder,
+        )?;
         print_written(folder, global);
         Ok(())
     }

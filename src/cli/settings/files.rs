@@ -7,6 +7,7 @@ use super::sources::File;
 use super::text::parse;
 use super::trust::foreign_owner;
 use crate::cli::exit::Failure;
+use crate::regular::{self, SMALL_BYTES};
 
 /// Name of a project's file.
 const PROJECT_FILE: &str = "wavesieve.toml";
@@ -43,7 +44,7 @@ pub(crate) fn paths() -> Paths {
 /// When it cannot be read or is no TOML.
 pub(crate) fn read(path: PathBuf, is_of_project: bool) -> Result<File, Failure> {
     let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = regular::read_text(&path, SMALL_BYTES).map_err(|error| {
         Failure::Usage(format!("{shown}: cannot be read: {error}; make it readable or move it away"))
     })?;
     let table =

@@ -1,11 +1,11 @@
 //! Digests as files: a Parquet file with a row for each GPU and for each kernel on it, for each counter of a kernel and for each part of
 //! critical paths, and the facts of the run in its metadata.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use polars::io::mmap::MmapBytesReader;
 use polars::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,16 @@ use super::model::{
     Calls, Clock, CopyDigest, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times,
     VERSION,
 };
+use super::sum;
+use crate::input::InputError;
+use crate::regular;
+use crate::text::causes::with_causes;
 
-/// Key of the metadata.
+/// Keys of the metadata: of the facts, and of the sum over the file.
 const KEY: &str = "wavesieve.digest";
+const SUM_KEY: &str = "wavesieve.digest.sum";
+/// Digests are far smaller, whatever the run.
+const MAX_BYTES: u64 = 1 << 30;
 /// How digests are called.
 pub(crate) const EXTENSION: &str = "wsd";
 /// Bytes at the start of Parquet files.
@@ -39,6 +46,9 @@ struct Head {
     rows: Vec<(usize, usize)>,
     /// Rows of counters, of paths and of ranges.
     other_rows: (usize, usize, usize),
+    /// Whether the file has a sum over its bytes. Those of older versions have none.
+    #[serde(default)]
+    has_sum: bool,
 }
 
 /// In place of the number of a GPU, in rows of no GPU.
@@ -56,12 +66,13 @@ pub(crate) fn is_digest(path: &Path) -> bool {
         return true;
     }
     let mut magic = [0; 4];
-    let starts = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    starts.is_ok() && magic == MAGIC && head_text(path).is_ok_and(|text| text.is_some())
+    let starts = regular::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    let head = || regular::open(path).map_err(anyhow::Error::from).and_then(head_text);
+    starts.is_ok() && magic == MAGIC && head().is_ok_and(|text| text.is_some())
 }
 
-fn head_text(path: &Path) -> Result<Option<String>> {
-    let mut reader = ParquetReader::new(File::open(path)?);
+fn head_text(file: impl MmapBytesReader) -> Result<Option<String>> {
+    let mut reader = ParquetReader::new(file);
     let metadata = reader.get_metadata()?.key_value_metadata().clone();
     Ok(metadata.into_iter().flatten().find(|entry| entry.key == KEY).and_then(|entry| entry.value))
 }
@@ -124,14 +135,19 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
         causes,
         rows: digest.gpus.iter().map(rows_of).collect(),
         other_rows: (digest.counters.len(), digest.paths.len(), digest.ranges.len()),
+        has_sum: true,
     };
-    let metadata = KeyValueMetadata::from_static(vec![(KEY.to_owned(), serde_json::to_string(&head)?)]);
+    let texts = vec![(KEY.to_owned(), serde_json::to_string(&head)?), (SUM_KEY.to_owned(), sum::unknown())];
+    let metadata = KeyValueMetadata::from_static(texts);
     let mut frame = columns.into_frame()?;
-    ParquetWriter::new(out)
+    let mut content = Vec::new();
+    ParquetWriter::new(&mut content)
         .with_compression(ParquetCompression::Zstd(None))
         .with_key_value_metadata(Some(metadata))
         .set_parallel(false)
         .finish(&mut frame)?;
+    sum::set(&mut content)?;
+    out.write_all(&content)?;
     Ok(())
 }
 
@@ -139,30 +155,49 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 /// When the file is none, is of a newer version, or is damaged.
-pub(crate) fn read(path: &Path) -> Result<Digest> {
+pub(crate) fn read(path: &Path) -> Result<Digest, InputError> {
     let shown = path.display();
-    let text = head_text(path).with_context(|| format!("cannot read the digest {shown}; save it again with --save"))?;
-    let Some(text) = text else { bail!("{shown} is no digest; save one with --save") };
+    let damaged = |error: anyhow::Error| {
+        let cause = format!("a damaged digest: {}; save it again with --save", with_causes(&error));
+        InputError::Damaged { reasons: vec![(shown.to_string(), cause)] }
+    };
+    let content = bytes(path)?;
+    sum::check(&content, false).map_err(damaged)?;
+    let text = head_text(Cursor::new(&content)).map_err(damaged)?;
+    let Some(text) = text else { return Err(anyhow!("{shown} is no digest; save one with --save").into()) };
     #[derive(Deserialize)]
     struct Version {
         version: u32,
     }
-    let damaged = || format!("the digest {shown} is damaged; save it again with --save");
-    let Version { version } = serde_json::from_str(&text).with_context(damaged)?;
-    ensure!(version > 0, damaged());
-    ensure!(
-        version <= VERSION,
-        "the digest {shown} has version {version}, this program reads up to {VERSION}; update the program or save the digest again"
-    );
-    let head: Head = serde_json::from_str(&text).with_context(damaged)?;
-    let frame = ParquetReader::new(File::open(path)?).finish();
-    let frame = Context::with_context(frame, damaged)?;
+    let Version { version } = serde_json::from_str(&text).map_err(|error| damaged(error.into()))?;
+    if version > VERSION {
+        let reads = format!("has version {version}, this program reads up to {VERSION}");
+        return Err(anyhow!("the digest {shown} {reads}; update the program or save the digest again").into());
+    }
+    parsed(version, &text, &content, path).map_err(damaged)
+}
+
+/// The content of a digest, of a limited size.
+fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
+    ensure!(content.len() as u64 <= MAX_BYTES, "{} is larger than any digest; name another", path.display());
+    Ok(content)
+}
+
+/// The digest in a file with this content.
+fn parsed(version: u32, text: &str, content: &[u8], path: &Path) -> Result<Digest> {
+    ensure!(version > 0, "it has no version");
+    let head: Head = serde_json::from_str(text)?;
+    sum::check(content, head.has_sum)?;
+    let frame = ParquetReader::new(Cursor::new(content)).finish()?;
     let (rows, other_rows) = (head.rows.clone(), head.other_rows);
-    let digest = assembled(head, &frame, path).with_context(damaged)?;
+    let digest = assembled(head, &frame, path)?;
     let found: Vec<(usize, usize)> = digest.gpus.iter().map(rows_of).collect();
     let others = (digest.counters.len(), digest.paths.len(), digest.ranges.len());
-    ensure!(found == rows && others == other_rows, "{}: rows are missing", damaged());
-    digest.gpus.iter().try_for_each(check_times).with_context(damaged)?;
+    ensure!(found == rows && others == other_rows, "rows are missing");
+    digest.gpus.iter().try_for_each(check_times)?;
     Ok(digest)
 }
 
@@ -436,6 +471,8 @@ fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]
@@ -520,7 +557,7 @@ mod tests {
             let mut gpu = GpuDigest { kernels: vec![KernelDigest::default()], ..GpuDigest::default() };
             change(&mut gpu);
             write(&Digest { gpus: vec![gpu], ..Digest::default() }, &mut File::create(&path).unwrap()).unwrap();
-            read(&path).is_err_and(|error| error.to_string().contains("is damaged"))
+            read(&path).is_err_and(|error| error.to_string().contains("a damaged digest"))
         };
         assert!(!refused(&|_| {}));
         assert!(refused(&|gpu| gpu.run.span_ns = -1));

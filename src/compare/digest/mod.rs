@@ -10,6 +10,7 @@ mod kernels;
 mod model;
 mod paths;
 mod steps;
+mod sum;
 mod take;
 mod transfers;
 mod units;

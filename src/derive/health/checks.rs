@@ -20,7 +20,7 @@ use crate::schema::facts::Role;
 use crate::schema::process::Process;
 
 /// Format of traces of the PyTorch profiler.
-const PYTORCH: &str = "kineto";
+pub(crate) const PYTORCH: &str = "kineto";
 /// What could not be read.
 pub(crate) const DAMAGED_INPUT: &str = "damaged_input";
 

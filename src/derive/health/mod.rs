@@ -14,5 +14,7 @@ mod not_recorded;
 mod times;
 
 pub(crate) use crate::derive::health::anomalies::ANOMALIES;
-pub(crate) use crate::derive::health::checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
-pub(crate) use crate::derive::health::not_recorded::Others;
+pub(crate) use crate::derive::health::checks::{Checks, DAMAGED_INPUT, PYTORCH, anomaly_of, needs, with_later};
+#[cfg(test)]
+pub(crate) use crate::derive::health::not_recorded::is_kind;
+pub(crate) use crate::derive::health::not_recorded::{Missing, Others, missing};

@@ -50,6 +50,39 @@ fn kinds() -> &'static [Kind] {
     &FILE.get_or_init(|| toml::from_str(KINDS).unwrap_or_default()).kind
 }
 
+/// A kind of records that a trace lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Missing {
+    /// Canonical table that would hold them.
+    pub table: &'static str,
+    pub what: &'static str,
+    /// How to record it.
+    pub how: &'static str,
+}
+
+/// The kinds that are missing, in the order of the file.
+pub(crate) fn missing(
+    has_rows: &dyn Fn(&str) -> bool,
+    domains: &BTreeSet<String>,
+    others: Others,
+    is_pytorch: bool,
+) -> Vec<Missing> {
+    let is_recorded = |kind: &Kind| {
+        let of_domains = || kind.domains.iter().any(|domain| domains.contains(domain));
+        let here = if kind.domains.is_empty() { has_rows(&kind.table) } else { of_domains() };
+        here || (kind.elsewhere && others.have(&kind.table))
+    };
+    let lacking = kinds().iter().filter(|kind| !is_recorded(kind));
+    let how = |kind: &'static Kind| kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
+    lacking.map(|kind| Missing { table: &kind.table, what: &kind.what, how: how(kind) }).collect()
+}
+
+/// Whether a kind of records is called so.
+#[cfg(test)]
+pub(crate) fn is_kind(what: &str) -> bool {
+    kinds().iter().any(|kind| kind.what == what)
+}
+
 /// Tables that lack records, each with what is missing and how to record it.
 pub(crate) fn advice(
     rows: &BTreeMap<&'static str, usize>,
@@ -57,19 +90,13 @@ pub(crate) fn advice(
     others: Others,
     is_pytorch: bool,
 ) -> Vec<(&'static str, String)> {
-    let has_rows = |kind: &Kind| rows.get(kind.table.as_str()).is_some_and(|rows| *rows > 0);
-    let is_recorded = |kind: &Kind| {
-        let of_domains = || kind.domains.iter().any(|domain| domains.contains(domain));
-        let here = if kind.domains.is_empty() { has_rows(kind) } else { of_domains() };
-        here || (kind.elsewhere && others.have(&kind.table))
-    };
+    let has_rows = |table: &str| rows.get(table).is_some_and(|rows| *rows > 0);
     let mut of_tables: Vec<(&'static str, Vec<String>)> = Vec::new();
-    for kind in kinds().iter().filter(|kind| !is_recorded(kind)) {
-        let how = kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
-        let missing = format!("{} ({how})", kind.what);
-        match of_tables.iter_mut().find(|(table, _)| *table == kind.table) {
+    for Missing { table, what, how } in missing(&has_rows, domains, others, is_pytorch) {
+        let missing = format!("{what} ({how})");
+        match of_tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, all)) => all.push(missing),
-            None => of_tables.push((&kind.table, vec![missing])),
+            None => of_tables.push((table, vec![missing])),
         }
     }
     of_tables.into_iter().map(|(table, missing)| (table, format!("not recorded: {}", missing.join(", ")))).collect()

@@ -13,7 +13,7 @@ cfg_if::cfg_if! {
         mod query_rows;
         mod registry;
 
-        pub(crate) use query_rows::by_rows;
+        pub(crate) use query_rows::{by_rows, missing_tables};
         pub(crate) use registry::{Query, Registry};
     }
 }

@@ -53,6 +53,23 @@ pub(crate) fn by_rows<'a>(
     (of(HasRows::Yes), of(HasRows::IfFound))
 }
 
+/// The source tables without rows for lack of which a query has none.
+pub(crate) fn missing_tables(query: &Query, recorded: &BTreeSet<&'static str>) -> Vec<String> {
+    let Some(subject) = query.declaration.needs.first() else { return Vec::new() };
+    let own = conditions().query.get(&query.name).filter(|_| query.is_builtin());
+    let (all, any) = match (own, declaration(subject)) {
+        (Some(Condition { all, any, .. }), _) => (all.clone(), any.clone()),
+        (None, Some(declared)) => {
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            (owned(declared.rows_when.all), owned(declared.rows_when.any))
+        }
+        (None, None) => (vec![subject.clone()], Vec::new()),
+    };
+    let is_missing = |name: &String| !recorded.contains(name.as_str());
+    let has_any = any.is_empty() || !any.iter().all(is_missing);
+    all.into_iter().filter(is_missing).chain(any.into_iter().filter(|_| !has_any)).collect()
+}
+
 fn has_rows(query: &Query, recorded: &BTreeSet<&'static str>) -> HasRows {
     let Some(subject) = query.declaration.needs.first() else { return HasRows::IfFound };
     // A query of one's own may leave out any row of what it is about.

@@ -1,7 +1,6 @@
 //! All named queries: those of the binary, and those of a user's directory over them.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -10,6 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::front_matter::{QueryDeclaration, parse};
 use crate::engine::error::QueryError;
+use crate::regular::{self, SMALL_BYTES};
 use crate::text::similar::closest;
 
 /// Family, name and text of the queries in the binary.
@@ -97,7 +97,8 @@ impl Registry {
         let files =
             sql_files(directory).with_context(|| format!("cannot list the queries in {}", directory.display()))?;
         for file in files {
-            let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            let text =
+                regular::read_text(&file, SMALL_BYTES).with_context(|| format!("cannot read {}", file.display()))?;
             let word = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
             let (family, name) = (word(file.parent().and_then(Path::file_name)), word(file.file_stem()));
             let query = Query::read(&family, &name, &text, &file.display().to_string())?;

@@ -12,6 +12,7 @@ use walkdir::WalkDir;
 use super::record::{Key, Record};
 use crate::export::target::through_links;
 use crate::input::{AtInterruption, UNFINISHED};
+use crate::regular::{self, LARGE_BYTES};
 
 /// Name of the directory of records.
 const DONE: &str = "done";
@@ -97,7 +98,7 @@ impl Partial {
         let partial = Self { root, output, others, removed: Some(removed), _lock: lock };
         let kind = partial.root.join(KEY);
         let wanted = serde_json::to_string(key)?;
-        if afresh || fs::read_to_string(&kind).ok().as_ref() != Some(&wanted) {
+        if afresh || regular::read_text(&kind, LARGE_BYTES).ok().as_ref() != Some(&wanted) {
             let unfinished = ["dataset", "replaced"].map(|name| partial.root.join(name));
             for left in [partial.done(), partial.tables(), kind.clone()].into_iter().chain(unfinished) {
                 remove(&left)?;
@@ -112,7 +113,7 @@ impl Partial {
 
     /// Takes over what another program finished, which may go away meanwhile: what is gone is converted again.
     fn adopt(&self, other: &Path, key: &Key) -> Result<()> {
-        if fs::read_to_string(other.join(KEY)).ok().as_ref() != Some(&serde_json::to_string(key)?) {
+        if regular::read_text(&other.join(KEY), LARGE_BYTES).ok().as_ref() != Some(&serde_json::to_string(key)?) {
             return Ok(());
         }
         for (number, record) in noted_in(other) {
@@ -301,7 +302,7 @@ const GONE: &str = "~gone";
 fn noted_in(root: &Path) -> impl Iterator<Item = (i64, Record)> {
     let entries = fs::read_dir(root.join(DONE)).into_iter().flatten();
     entries
-        .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
+        .filter_map(|entry| regular::read_text(&entry.ok()?.path(), LARGE_BYTES).ok())
         .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
         .filter_map(|record| Some((record.process.as_ref()?.process, record)))
 }

@@ -12,6 +12,7 @@ use crate::analysis::categories::Categories;
 use crate::derive;
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{AnyManifest, FileIdentity, MANIFEST, Manifest, OwnFiles, SharedFiles, Store as _, StoredProcess};
+use crate::regular::{self, LARGE_BYTES};
 use crate::schema::{Table, tables};
 use crate::trace::selection::Filters;
 use crate::trace::{Trace, TraceProcess};
@@ -159,7 +160,7 @@ impl Earlier {
 impl Conversion {
     /// What `directory` holds; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
-        let text = fs::read_to_string(directory.join(CONVERSION)).ok()?;
+        let text = regular::read_text(&directory.join(CONVERSION), LARGE_BYTES).ok()?;
         let conversion: Self = serde_json::from_str(&text).ok()?;
         let is_dataset = conversion.key.format == TableFormat::Parquet;
         (!is_dataset || directory.join(MANIFEST).is_file()).then_some(conversion)

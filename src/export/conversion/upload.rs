@@ -12,6 +12,7 @@ use super::refused::Refused;
 use super::target::is_own;
 use crate::input::stores::{Address, Listed, ObjectPlace, StoreFailure};
 use crate::input::{MANIFEST, Manifest, part_name};
+use crate::regular::{self, LARGE_BYTES};
 
 /// What is sent last, in this order: without a manifest nobody takes the objects for a dataset.
 const LAST: [&str; 2] = [CONVERSION, MANIFEST];
@@ -83,7 +84,8 @@ impl Destination {
     /// # Errors
     /// When a file cannot be read or the store fails. The store then has no manifest, and the same command goes on.
     pub(crate) fn send(&self, directory: &Path) -> Result<Sent> {
-        let manifest = fs::read(directory.join(MANIFEST)).context("internal: a dataset without a manifest")?;
+        let manifest =
+            regular::read(&directory.join(MANIFEST), LARGE_BYTES).context("internal: a dataset without a manifest")?;
         let manifest: Manifest = serde_json::from_slice(&manifest).context("internal: not a manifest")?;
         let files = files_below(directory)?;
         let mut to_send = Vec::new();
@@ -127,7 +129,7 @@ impl Destination {
             return Ok(self.manifest.as_ref().and_then(|earlier| listed(earlier, name)) == Some(part));
         }
         match self.place.get(name) {
-            Ok(content) => Ok(content == fs::read(&path)?),
+            Ok(content) => Ok(content == regular::read(&path, u64::MAX)?),
             Err(StoreFailure::NotFound(_)) => Ok(false),
             Err(failure) => Err(failure.into()),
         }

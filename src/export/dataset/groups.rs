@@ -16,6 +16,7 @@ use thrift::protocol::TCompactInputProtocol;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::input::{Footer, Part};
+use crate::regular;
 
 /// A file that row groups are taken from.
 pub(crate) struct Origin<'a> {
@@ -28,7 +29,7 @@ pub(crate) struct Origin<'a> {
 impl<'a> Origin<'a> {
     /// The file of a process that was just written.
     pub(crate) fn of_process(path: &Path) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file);
         let metadata = metadata.with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Self { path: path.to_owned(), metadata: Arc::new(metadata), part: None })
@@ -75,7 +76,7 @@ impl<'a> Group<'a> {
     /// The pages of each column with what a row group has to know of them, and their sum.
     pub(crate) fn read(&self) -> Result<Vec<Column>> {
         let shown = self.origin.path.display();
-        let file = File::open(&self.origin.path).with_context(|| format!("cannot open {shown}"))?;
+        let file = regular::open(&self.origin.path).with_context(|| format!("cannot open {shown}"))?;
         let read = |(place, chunk): (usize, &ColumnChunkMetaData)| {
             let column = Column::read(&file, chunk).with_context(|| format!("cannot read {shown}"))?;
             let written = self.origin.part.as_ref().map(|(_, footer)| footer.sum(self.number, place));

@@ -10,6 +10,7 @@ use parquet::file::metadata::KeyValue;
 use super::groups::Group;
 use crate::export::parquet::file::part_writer;
 use crate::input::{BlockSums, SUMS, StoredPart, hash};
+use crate::regular;
 use crate::schema::Table;
 
 /// Writes a part, and returns what the manifest lists of it.
@@ -37,7 +38,7 @@ pub(crate) fn write_part(path: &Path, table: &'static Table, groups: &[Group<'_>
     out.flush().with_context(|| format!("cannot write {shown}"))?;
     let bytes = fs::metadata(path)?.len();
     let mut rest = Vec::new();
-    let mut file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    let mut file = regular::open(path).with_context(|| format!("cannot open {shown}"))?;
     file.seek(SeekFrom::Start(data_bytes))?;
     file.read_to_end(&mut rest)?;
     Ok(StoredPart { bytes, row_groups: groups.len(), data_bytes, footer: hash(&rest) })

@@ -61,7 +61,11 @@ pub(crate) struct DamagedSource(pub String, pub String);
 
 fn is_damage(error: &anyhow::Error) -> bool {
     let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
-    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    // The tables are declared as in the input: rows that do not fit them, or have an id twice, are damaged.
+    let of_rows = [ErrorCode::ConstraintViolation, ErrorCode::TypeMismatch];
+    code.is_some_and(|code| {
+        matches!(code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) || of_rows.contains(&code)
+    })
 }
 
 /// A database that has no name yet.

@@ -1,7 +1,6 @@
 //! Writes a whole trace, process after process.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::process::{Findings, ProcessWriter};
 use super::sink::{Counts, Sink};
 use super::texts::Texts;
+use crate::regular;
 use crate::schema;
 use crate::schema::facts::Role;
 use crate::trace::{Trace, TraceProcess};
@@ -145,7 +145,7 @@ pub(crate) fn content_id<'a>(
 fn hash_file(hash: &mut Xxh3, path: &Path) {
     const PIECE_BYTES: u64 = 1 << 20;
     const PIECES: u64 = 256;
-    let Ok(mut file) = File::open(path) else { return };
+    let Ok(mut file) = regular::open(path) else { return };
     let length = file.metadata().map_or(0, |metadata| if metadata.is_file() { metadata.len() } else { 0 });
     hash.update(&length.to_le_bytes());
     let step = (length / PIECES).max(PIECE_BYTES);

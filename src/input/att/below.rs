@@ -9,6 +9,7 @@ use crate::input::common::sqlite::Reader;
 use crate::input::recognition::content::Content;
 use crate::input::recognition::discover::discover;
 use crate::input::recognition::head::Head;
+use crate::text::bytes::text_of_name;
 
 /// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
 /// are only named like them.
@@ -23,7 +24,7 @@ pub(crate) fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec
             found.push(candidate.path);
             continue;
         }
-        let name = candidate.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = text_of_name(candidate.path.file_name().unwrap_or_default());
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;
         }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod allocations;
+pub(crate) mod copy_room;
 pub(crate) mod csv;
 pub(crate) mod gzip;
 mod id_index;
@@ -19,6 +20,7 @@ cfg_if::cfg_if! {
         mod counter_values;
         pub(crate) mod interruption;
         mod kernel_symbols;
+        pub(crate) mod left_over;
         mod roles;
         mod table;
         pub(crate) mod temporary;

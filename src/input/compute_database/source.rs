@@ -1,6 +1,5 @@
 //! A workload of an analysis database as a source of canonical tables.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +21,7 @@ use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{DatabaseFile, Reader, Store, open};
 use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::input::rocprof_compute::{self, System};
+use crate::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
@@ -142,7 +142,7 @@ fn folder_of(path: &str) -> Option<String> {
 fn content_hash(path: &Path) -> String {
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();
-    if let Ok(file) = File::open(path) {
+    if let Ok(file) = regular::open(path) {
         bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
         // What cannot be read is reported by those who read rows.
         let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);

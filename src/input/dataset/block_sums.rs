@@ -10,6 +10,8 @@ use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::regular;
+
 /// Bytes that have a sum of their own: small enough that few other columns are read to check one, large enough that the sums of all
 /// are short.
 const BLOCK_BYTES: u64 = 1 << 18;
@@ -49,7 +51,7 @@ impl TryFrom<String> for BlockSums {
 impl BlockSums {
     /// Those of a file as it is now.
     pub fn compute(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = regular::open(path)?;
         let mut sums = Vec::new();
         let mut block = Vec::new();
         while read_block(&mut file, &mut block)? > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -12,10 +12,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::store::ADVICE;
 use super::stored::StoredProcess;
 use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::regular::{self, LARGE_BYTES, SMALL_BYTES};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::table;
 
+/// Bytes that the facts about a process may have, of which most have a few thousand.
+const FACTS_BYTES: u64 = 1 << 20;
 /// Name of the manifest in a dataset directory.
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// Name of the file with the facts about processes. Programs that read whole directories of tables leave out names that start so.
@@ -94,7 +97,7 @@ impl StoredFile {
         if !found.is_file() {
             return Some("it is no file".to_owned());
         }
-        let content = if found.len() == self.bytes { fs::read(path) } else { Ok(Vec::new()) };
+        let content = if found.len() == self.bytes { regular::read(path, self.bytes) } else { Ok(Vec::new()) };
         match content {
             Ok(content) if Self::of(&content) == *self => None,
             Ok(_) => Some("it changed after it was written".to_owned()),
@@ -177,7 +180,7 @@ impl AnyManifest {
     /// When a file cannot be read, or is of another layout.
     pub(crate) fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = regular::read_text(&path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
         let other = || format!("{} is not a manifest of this version; convert again", path.display());
         let Version { layout_version } = serde_json::from_str(&text).with_context(other)?;
         match layout_version {
@@ -247,9 +250,12 @@ impl Manifest {
     /// The processes with the facts about them.
     fn processes(&self, directory: &Path) -> Result<Vec<StoredProcess>> {
         let path = directory.join(PROCESSES);
-        let bytes = fs::read(&path).with_context(|| format!("cannot read {}; {ADVICE}", path.display()))?;
+        let bytes =
+            regular::read(&path, LARGE_BYTES).with_context(|| format!("cannot read {}; {ADVICE}", path.display()))?;
         ensure!(hash(&bytes) == self.facts, "{} differs from what the manifest lists; {ADVICE}", path.display());
-        let text = zstd::decode_all(bytes.as_slice()).with_context(|| format!("cannot unpack {}", path.display()))?;
+        let limit = self.processes.len() as u64 * FACTS_BYTES + SMALL_BYTES;
+        let text = unpacked(&bytes, limit.min(LARGE_BYTES));
+        let text = text.with_context(|| format!("cannot unpack {}; {ADVICE}", path.display()))?;
         let facts: Vec<Facts> =
             serde_json::from_slice(&text).with_context(|| format!("cannot read {}; {ADVICE}", path.display()))?;
         let count = self.processes.len();
@@ -273,6 +279,14 @@ impl Manifest {
         });
         Ok(stored.collect())
     }
+}
+
+/// Unpacks bytes, and fails above a limit: how much a few bytes unpack to is not known before.
+fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    zstd::Decoder::new(bytes)?.take(limit + 1).read_to_end(&mut text)?;
+    ensure!(text.len() as u64 <= limit, "it has more than {limit} bytes when it is unpacked");
+    Ok(text)
 }
 
 /// How the sum stands in the text.
@@ -300,7 +314,7 @@ pub(crate) fn part_name(number: usize) -> String {
 
 /// Whether a directory is a dataset: its manifest names the format.
 pub(crate) fn is_dataset(directory: &Path) -> bool {
-    fs::read_to_string(directory.join(MANIFEST)).is_ok_and(|text| text.contains(DATASET_FORMAT))
+    regular::read_text(&directory.join(MANIFEST), LARGE_BYTES).is_ok_and(|text| text.contains(DATASET_FORMAT))
 }
 
 /// What is wrong with a directory that holds the parts of a dataset, but no manifest that can be read.
@@ -319,7 +333,7 @@ pub(crate) fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<
     if !entries.iter().filter(is_table).any(holds_parts) {
         return None;
     }
-    Some(match fs::read(directory.join(MANIFEST)) {
+    Some(match regular::read(&directory.join(MANIFEST), LARGE_BYTES) {
         Ok(_) => format!("a dataset whose {MANIFEST} is damaged; {ADVICE}"),
         Err(error) if error.kind() == ErrorKind::NotFound => format!("a dataset without its {MANIFEST}; {ADVICE}"),
         Err(error) => format!("a dataset whose {MANIFEST} cannot be read: {error}"),

@@ -17,6 +17,7 @@ use super::store::{ADVICE, Store, unusable};
 use super::stored::StoredProcess;
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
+use crate::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table, table};
 
@@ -80,7 +81,7 @@ impl OwnFiles {
 
     fn check(&self, table: &'static Table, columns: &BTreeSet<&'static str>) -> Result<()> {
         let (stored, path) = (&self.stored, self.path(table.name));
-        let file = match File::open(&path) {
+        let file = match regular::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => bail!("the file is missing"),
             opened => opened.context("cannot be opened")?,
         };
@@ -142,7 +143,7 @@ impl Store for OwnFiles {
             return None;
         }
         let read = || -> Result<()> {
-            let file = File::open(&path).context("cannot be opened")?;
+            let file = regular::open(&path).context("cannot be opened")?;
             if let Some(sums) = self.sums(table, file.metadata()?.len()) {
                 return BlockCheck::new(&file, sums).all();
             }

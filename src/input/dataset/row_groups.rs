@@ -1,6 +1,5 @@
 //! The row groups of a Parquet file, each read by itself: dictionaries stay dictionaries.
 
-use std::fs::File;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -19,6 +18,7 @@ use rayon::prelude::*;
 use crate::columns::arrow_bridge::series_from_array;
 use crate::columns::frames::data_type;
 use crate::columns::reading::{Keep, Piece, Visit};
+use crate::regular;
 use crate::schema::Column as Declaration;
 
 /// Rows of a frame: few enough to stay in the cache of a core.
@@ -39,7 +39,7 @@ impl RowGroups {
     /// # Errors
     /// When it cannot be opened.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
             .with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Self::new(path, metadata))
@@ -176,7 +176,7 @@ impl RowGroup {
         let shown = self.path.display();
         let open = || {
             // Every reader needs a file of its own: a copied handle would share its position.
-            let file = File::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
+            let file = regular::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                 .with_row_groups(vec![self.number])
                 .with_projection(self.mask.clone())

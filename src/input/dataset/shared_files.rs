@@ -1,7 +1,7 @@
 //! Files that all processes share: layout 2 of a dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -22,6 +22,7 @@ use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
 use crate::input::stores::{Mirror, shown};
+use crate::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table, table};
 
@@ -250,7 +251,7 @@ impl Part {
         };
         let (magic_bytes, described) = (0..MAGIC.len() as u64, self.listed.data_bytes..self.listed.bytes);
         self.fetch(&[magic_bytes, described])?;
-        let mut file = File::open(&self.path).context("cannot be opened")?;
+        let mut file = regular::open(&self.path).context("cannot be opened")?;
         let expected = self.listed.bytes;
         ensure!(length == expected, "it has {length} bytes instead of the {expected} that the manifest lists");
         let (mut start, mut rest) = ([0; MAGIC.len()], Vec::new());
@@ -288,7 +289,7 @@ impl Part {
         let chunks = row_groups.iter().flat_map(|group| group.columns());
         let chunks = chunks.filter(|chunk| wanted(chunk.column_descr().name())).map(|chunk| chunk.byte_range());
         self.fetch(&chunks.map(|(start, length)| start..start.saturating_add(length)).collect::<Vec<_>>())?;
-        let mut file = File::open(&self.path).context("cannot be opened")?;
+        let mut file = regular::open(&self.path).context("cannot be opened")?;
         for group in groups {
             let row_group = described.row_groups().get(group).context("internal: no such row group")?;
             for (number, chunk) in row_group.columns().iter().enumerate() {

@@ -10,6 +10,7 @@ use memmap2::{Advice, MmapMut};
 use rayon::prelude::*;
 
 use super::text_file::GZIP_MAGIC;
+use crate::regular;
 
 /// Bytes that one compressed byte can stand for.
 const MAX_DEFLATED: u64 = 1_032;
@@ -28,7 +29,7 @@ pub(crate) struct Inflated {
 /// bytes. `None` for everything that requires a stream: several texts in a row, or a text that is damaged, truncated or
 /// followed by other bytes.
 pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated>> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let expected = expected_length(&file)?;
     if expected == 0 || expected >= most || file.metadata()?.len() > most {
         return Ok(None);

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::inflate::{Inflated, expected_length, inflate};
+use crate::input::common::copy_room::CopyRoom;
 use crate::input::common::gzip::GzipText;
+use crate::regular;
 
 /// First bytes of a gzip file.
 pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
@@ -75,7 +77,7 @@ impl TextFile {
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
     pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let mut head = Vec::new();
         (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
         if !head.starts_with(GZIP_MAGIC) {
@@ -92,7 +94,7 @@ impl TextFile {
         let mut outcome = (&mut decoder).take(room).read_to_end(&mut text);
         if outcome.is_err() {
             // A decoder that stumbles drops what it made in that read. Without room at first, reads are small.
-            decoder = decompressed(File::open(path)?);
+            decoder = decompressed(regular::open(path)?);
             text = Vec::new();
             outcome = (&mut decoder).take(room).read_to_end(&mut text);
         }
@@ -120,7 +122,9 @@ impl TextFile {
     fn spooled(mut decoder: GzipText<BufReader<File>>, first: &[u8], spool: &mut Spool) -> Result<Self> {
         let target = spool.file()?;
         let start = spool.end;
-        let put = |bytes: &[u8], at: u64| {
+        let mut room = CopyRoom::now();
+        let mut put = |bytes: &[u8], at: u64| {
+            room.take(bytes.len() as u64)?;
             let context = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
             target.write_all_at(bytes, at).context(context)
         };
@@ -147,7 +151,7 @@ impl TextFile {
         match &self.content {
             Content::InMemory { .. } => anyhow::bail!("internal: a text in memory has no file"),
             Content::InPlace(path) => {
-                let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+                let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
                 use_file(&file, 0, None)
             }
             Content::Spooled { file, start, length } => use_file(file, *start, Some(*length)),
@@ -232,7 +236,7 @@ fn decompressed(file: File) -> GzipText<BufReader<File>> {
 /// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
 pub(crate) fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
     let mut head = Vec::new();
-    if let Ok(file) = File::open(path) {
+    if let Ok(file) = regular::open(path) {
         // An error leaves what was decompressed before it.
         let _ = decompressed(file).take(length).read_to_end(&mut head);
     }

@@ -61,13 +61,29 @@ fn packets(census: &Census) -> Vec<String> {
 }
 
 /// What is damaged, as the file at a path.
-pub(crate) fn damage(census: &Census, shown: &str) -> Vec<Damage> {
+pub(crate) fn damage(census: &Census, writer: Writer, shown: &str) -> Vec<Damage> {
     let of = |cause: String| Damage { path: shown.to_owned(), part: String::new(), cause };
     let inside = census.first_damage.as_ref().map(|(place, what)| {
         let (places, lost) = (census.damaged, census.lost);
         format!("{what} in the packet at byte {place}; damaged packets: {places}, events that lack what they refer to: {lost}")
     });
-    inside.into_iter().chain(census.end.clone()).map(of).collect()
+    let halves = halves(census, writer).filter(|_| inside.is_none() && census.end.is_none());
+    inside.into_iter().chain(census.end.clone()).chain(halves).map(of).collect()
+}
+
+/// Starts without ends and ends without starts, which no recorder lost: writers that know both put both down. A profiler that was
+/// stopped leaves starts alone.
+fn halves(census: &Census, writer: Writer) -> Option<String> {
+    let (starts, ends) = (census.unfinished, census.unmatched_ends);
+    let is_odd = match writer {
+        Writer::Wavesieve => starts > 0 || ends > 0,
+        Writer::Rocprofv3 => starts > 0 && ends > 0,
+        _ => false,
+    };
+    let is_odd = is_odd && census.dropped == 0 && census.lost == 0;
+    is_odd.then(|| {
+        format!("{starts} slices without an end and {ends} ends without a start: a part of the file is missing")
+    })
 }
 
 /// What is odd about a file.

@@ -126,7 +126,9 @@ impl Reader {
                 self.packet(packet, false)?;
             }
         }
-        inflated.map(drop).map_err(|_| Malformed::Cut)
+        // More than is read would be lost in silence.
+        let is_whole = inflated.is_ok_and(|bytes| (bytes as u64) < MAX_INFLATED);
+        if is_whole { Ok(()) } else { Err(Malformed::Cut) }
     }
 
     /// Who wrote the file.

@@ -1,6 +1,5 @@
 //! The processes of a trace file as sources of canonical tables.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use crate::input::common::gzip::GzipText;
 use crate::input::common::{TableBuilder, is_left_out};
 use crate::input::json::GZIP_MAGIC;
 use crate::input::recognition::format::{Opened, ProcessInput};
+use crate::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column, Table};
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
@@ -40,7 +40,7 @@ pub(crate) struct PerfettoSource {
 /// When the file cannot be read, or no profiler of ROCm wrote it.
 pub(crate) fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
     let mut document = read(path)?;
-    let damage = damage(&document.census, shown);
+    let damage = damage(&document.census, document.writer, shown);
     if let Some(other) = other_program(&document) {
         match damage.first() {
             Some(damage) if document.census.events == 0 => bail!("{}", damage.cause),
@@ -59,7 +59,7 @@ pub(crate) fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
 }
 
 fn read(path: &Path) -> Result<Document> {
-    let open = || File::open(path).with_context(|| format!("cannot open {}", path.display()));
+    let open = || regular::open(path).with_context(|| format!("cannot open {}", path.display()));
     let mut head = Vec::new();
     open()?.take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
     let file = open()?;

@@ -1,6 +1,5 @@
 //! What is in a file before any format is asked: a dataset, a database, or the first bytes of something else.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use crate::input::dataset::is_dataset;
 use crate::input::json::{GZIP_MAGIC, decompressed_head};
 use crate::input::perfetto::{has_packets, is_perfetto};
 use crate::input::rocprof_compute;
+use crate::regular;
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
@@ -68,7 +68,9 @@ impl Content {
 
 /// SkipReason a database of no known format is not read.
 fn unread_database(database: &OpeningDatabase) -> UnreadContent {
-    if database.has("KERN") || (database.has("HIP") && database.has("OPS")) {
+    if let Some(damage) = damage(&database.file).filter(|_| database.has_any("rocpd_")) {
+        damage
+    } else if database.has("KERN") || (database.has("HIP") && database.has("OPS")) {
         let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
         UnreadContent::new(SkipReason::Other, reason)
     } else if database.has_any("compute_") {
@@ -89,13 +91,19 @@ pub(crate) fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> Un
     UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {cause}"))
 }
 
+/// Damage to the pages of a database in which nothing was found, if there is any.
+pub(crate) fn damage(file: &DatabaseFile) -> Option<UnreadContent> {
+    let damage = file.damage("").into_iter().next()?;
+    Some(UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {}", damage.cause)))
+}
+
 fn unread(why: SkipReason, reason: impl Into<String>) -> Content {
     Content::Head(Head::UnreadContent(UnreadContent::new(why, reason)))
 }
 
 fn first_bytes(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(length).read_to_end(&mut bytes)?;
+    regular::open(path)?.take(length).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

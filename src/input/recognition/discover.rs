@@ -12,6 +12,7 @@ use super::naming::promise;
 use crate::input::dataset::{is_dataset, without_manifest};
 use crate::input::error::InputError;
 use crate::input::stores::{Address, Mirror};
+use crate::text::bytes::text_of_name;
 use crate::text::natural_order::natural_key;
 
 /// A file or dataset directory to look at.
@@ -30,9 +31,7 @@ pub(crate) struct Candidate {
 impl Candidate {
     /// Its path as given or found.
     pub(crate) fn shown(&self) -> String {
-        self.mirror
-            .as_ref()
-            .map_or_else(|| self.path.to_string_lossy().into_owned(), |mirror| mirror.shown().to_owned())
+        self.mirror.as_ref().map_or_else(|| text_of_name(&self.path), |mirror| mirror.shown().to_owned())
     }
 
     /// The last part of that.
@@ -287,5 +286,5 @@ fn why_unknown(path: &Path, error: &io::Error) -> String {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(String::new, text_of_name)
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use saphyr::{LoadableYamlNode, Yaml};
 
+use crate::regular;
+
 /// The name of the index in a folder.
 pub(crate) const INDEX: &str = "index.yaml";
 /// The ending of folders with an index.
@@ -38,7 +40,7 @@ pub(crate) fn listed_files(index: &Path) -> Result<Vec<PathBuf>, String> {
     if size > LONGEST {
         return Err("too large for an index of databases; name the databases themselves".to_owned());
     }
-    let text = fs::read_to_string(index).map_err(|error| format!("cannot be read: {error}"))?;
+    let text = regular::read_text(index, LONGEST).map_err(|error| format!("cannot be read: {error}"))?;
     let List { path, files } = parse(&text)?;
     let folder = index.parent().unwrap_or(Path::new("")).join(path);
     Ok(files.iter().map(|file| clean(&folder.join(file))).collect())

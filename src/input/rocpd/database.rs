@@ -53,6 +53,11 @@ impl DatabaseStore {
         Ok(Self { store, _file: file, verified: Mutex::default() })
     }
 
+    /// Damage to the first page of a table, the only page of a small one.
+    pub(crate) fn damage_of_root(&self, table: &TableShape) -> Option<String> {
+        sqlite::damage_of_root(&self.store, table)
+    }
+
     /// What is damaged of the pages of a table and, to look `closely`, of its rows.
     pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
         let key = (table.name.clone(), closely);

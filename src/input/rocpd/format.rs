@@ -2,7 +2,7 @@
 
 use super::probe::{Probe, probe};
 use super::source::find;
-use crate::input::recognition::content::{Content, damaged_database};
+use crate::input::recognition::content::{Content, damage, damaged_database};
 use crate::input::recognition::format::{Format, Recognized};
 use crate::input::recognition::unread_content::{SkipReason, UnreadContent};
 
@@ -19,6 +19,10 @@ impl Format for Rocpd {
                 Some(Recognized::capture(move |opening| find(&database, &partitions, opening)))
             }
             Ok(Probe::Unsupported(reason)) => lost(reason),
+            // Tables whose entries were on a page that is gone are not missed by their names.
+            Ok(Probe::Other) if database.has_any("rocpd_") && damage(&database.file).is_some() => {
+                damage(&database.file).map(Into::into)
+            }
             Ok(Probe::Other) if database.has_any("rocpd_") => lost(
                 "a rocpd database without metadata; the profiler was stopped before it finished, collect again"
                     .to_owned(),

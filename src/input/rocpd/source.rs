@@ -62,6 +62,8 @@ fn damage_of_descriptions(
         Some((base.to_owned(), cause))
     });
     let mut damage: Vec<(String, String)> = found.collect();
+    let others = partition.table_bases().filter(|base| !is_description(base) && !is_doubtful(base));
+    damage.extend(others.filter_map(|base| Some((base.to_owned(), store.damage_of_root(partition.table(base)?)?))));
     // Whatever SQLite stumbled over, what was asked is not known.
     let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
     let unreported = counters.failure.iter().filter(|_| !is_told);

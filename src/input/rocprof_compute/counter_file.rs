@@ -1,6 +1,5 @@
 //! Where rows of counters are: in CSV, in a database, or in the three files that the native tool writes for each process.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "core")]
@@ -13,6 +12,8 @@ use super::native::NativePass;
 #[cfg(feature = "core")]
 use super::pass_database::PassDatabase;
 use crate::input::common::csv::{self, CsvFile, Flaws};
+use crate::regular;
+use crate::text::bytes::text_of_name;
 
 /// What rows of counters are read from. Rows of databases and of the native tool are shown as those of CSV in the long
 /// layout.
@@ -88,7 +89,7 @@ impl CounterFile {
 
 /// The name of a file without what it ends in.
 pub(crate) fn stem(path: &Path) -> String {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(String::new, text_of_name);
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.strip_suffix(".csv").or_else(|| name.strip_suffix(".db")).unwrap_or(name).to_owned()
 }
@@ -98,6 +99,6 @@ pub(crate) fn first_bytes(path: &Path) -> Vec<u8> {
     const BYTES: u64 = 16;
     let mut bytes = Vec::new();
     // A file that cannot be read is reported by its reader.
-    let _ = File::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut bytes));
+    let _ = regular::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut bytes));
     bytes
 }

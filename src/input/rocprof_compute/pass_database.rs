@@ -151,7 +151,11 @@ impl PassDatabase {
                     let place = || format!("{}: row {number} of {COUNTERS}", self.file.shown);
                     flaws.take(&record, read(&record), place);
                 }
-                Ok(None) => return Ok(flaws),
+                Ok(None) => {
+                    let damage = self.opened()?.damage(&self.file.shown).into_iter().next();
+                    damage.into_iter().for_each(|damage| flaws.break_off(format!("{}: {}", damage.path, damage.cause)));
+                    return Ok(flaws);
+                }
                 Err(error) if number == 0 => return Err(error).with_context(|| format!("cannot read {COUNTERS}")),
                 Err(error) => {
                     let cause = format!("{}: the rest of {COUNTERS} is missing: {error}", self.file.shown);

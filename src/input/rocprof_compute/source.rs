@@ -1,6 +1,5 @@
 //! A workload as a source of canonical tables.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use super::{counters, dispatches, regions};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::{TableBuilder, is_left_out};
 use crate::input::recognition::format::{Opened, ProcessInput};
+use crate::regular;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
@@ -86,7 +86,7 @@ fn content_hash(workload: &Workload, survey: &Survey) -> String {
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();
     let mut add = |path: &Path| {
-        if let Ok(file) = File::open(path) {
+        if let Ok(file) = regular::open(path) {
             bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
             // The survey has already reported what cannot be read.
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);

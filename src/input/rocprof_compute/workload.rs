@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::counter_file::CounterFile;
 use super::native::{self, Incomplete};
 use crate::input::common::csv::CsvFile;
+use crate::text::bytes::text_of_name;
 
 /// The file that all passes are joined in.
 const JOINED: &str = "pmc_perf";
@@ -30,7 +31,7 @@ pub(crate) struct Workload {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(String::new, text_of_name)
 }
 
 /// Whether a file is that of a pass which is always joined: `pmc_perf_3`, `results_pmc_perf_3`. What is named after a level
@@ -106,15 +107,15 @@ fn workload(files: Vec<CsvFile>, directory: &Path) -> Workload {
         several => {
             let is_csv = several.iter().all(|file| matches!(file, CounterFile::Csv(_)));
             let pattern = if is_csv { "*.csv" } else { "*" };
-            (pattern.to_owned(), directory.join(pattern).to_string_lossy().into_owned())
+            (pattern.to_owned(), text_of_name(directory.join(pattern)))
         }
     };
     let source = match directory.file_name() {
-        Some(folder) => format!("{}/{name}", folder.to_string_lossy()),
+        Some(folder) => format!("{}/{name}", text_of_name(folder)),
         None => name,
     };
     let system = directory.join(SYSTEM);
-    let system = system.is_file().then(|| CsvFile { shown: system.to_string_lossy().into_owned(), path: system });
+    let system = system.is_file().then(|| CsvFile { shown: text_of_name(&system), path: system });
     Workload { files, system, shown, source, repeated, incomplete }
 }
 

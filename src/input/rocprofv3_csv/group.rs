@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::common::csv::CsvFile;
 use crate::schema::facts::ProcessFacts;
+use crate::text::bytes::text_of_name;
 
 /// Ends of the names that rocprofv3 and `rocpd convert` give, longer ones first where one ends in another.
 const ENDINGS: &[&str] = &[
@@ -62,7 +63,7 @@ fn prefixes_of_unknown(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(String::new, text_of_name)
 }
 
 /// Whether a file is named as rocprofv3 names its CSV, so that one without content may be a rank that was lost.
@@ -137,10 +138,10 @@ fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
     };
     let shown = match kept.as_slice() {
         [only] => only.shown.clone(),
-        _ => directory.join(&source).to_string_lossy().into_owned(),
+        _ => text_of_name(directory.join(&source)),
     };
     let pid: Option<i64> = prefix.and_then(|prefix| prefix.parse().ok()).filter(|pid| *pid > 0);
-    let directory = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    let directory = directory.file_name().map(text_of_name);
     Group { files: kept, shown, source, pid, directory, repeated, unknown }
 }
 

@@ -1,6 +1,5 @@
 //! A process of a capture as a source of canonical tables.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use super::{calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::recognition::format::{Opened, ProcessInput};
+use crate::regular;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
@@ -103,7 +103,7 @@ fn content_hash(shared: &Shared) -> u64 {
     for surveyed in &shared.files {
         bytes.extend(surveyed.kind.name().bytes());
         bytes.extend(surveyed.flaws.good.to_le_bytes());
-        if let Ok(file) = File::open(&surveyed.file.path) {
+        if let Ok(file) = regular::open(&surveyed.file.path) {
             bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
             // The survey has already reported what cannot be read.
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);

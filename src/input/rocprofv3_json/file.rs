@@ -1,6 +1,5 @@
 //! The text of an input, and what was read of it before it was requested.
 
-use std::fs::File;
 use std::io::Read;
 use std::ops::Deref;
 use std::path::Path;
@@ -10,6 +9,7 @@ use anyhow::{Context, Result};
 use super::ROOT_KEY;
 use super::structure::gathered::Gathered;
 use crate::input::json::{Spool, TextFile};
+use crate::regular;
 
 /// Number of bytes that distinguish a list from an object, including blanks before it.
 const HEAD_BYTES: u64 = 64;
@@ -37,7 +37,7 @@ impl InputFile {
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
     pub(crate) fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let mut head = Vec::new();
         file.take(HEAD_BYTES).read_to_end(&mut head)?;
         let is_list = head.trim_ascii_start().starts_with(b"[");
@@ -48,7 +48,7 @@ impl InputFile {
 
 /// A list of program counter samples that stands alone, as the only section of a process.
 fn of_samples(path: &Path) -> Result<TextFile> {
-    let samples = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let samples = regular::read(path, u64::MAX).with_context(|| format!("cannot read {}", path.display()))?;
     let is_stochastic = samples.windows(ISSUED.len()).any(|text| text == ISSUED);
     let section = if is_stochastic { "pc_sample_stochastic" } else { "pc_sample_host_trap" };
     let before = format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"{section}\":");

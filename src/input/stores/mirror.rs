@@ -18,6 +18,7 @@ use crate::input::dataset::{AnyManifest, MANIFEST, PROCESSES, part_name};
 use crate::input::error::InputError;
 use crate::input::recognition::naming::promise;
 use crate::schema::table;
+use crate::text::bytes::text_of_name;
 
 /// The mirrors in use, by which a path leads to its address.
 static MIRRORS: Mutex<Vec<Weak<Mirror>>> = Mutex::new(Vec::new());
@@ -170,7 +171,7 @@ impl Mirror {
 /// A path as messages name it: below the address if it lies in a mirror.
 pub(crate) fn shown(path: &Path) -> String {
     let address = Mirror::of(path).and_then(|mirror| Some(format!("{}/{}", mirror.shown(), mirror.name(path).ok()?)));
-    address.unwrap_or_else(|| path.display().to_string()).trim_end_matches('/').to_owned()
+    address.unwrap_or_else(|| text_of_name(path)).trim_end_matches('/').to_owned()
 }
 
 fn in_use(is_wanted: impl Fn(&Mirror) -> bool) -> Option<Arc<Mirror>> {

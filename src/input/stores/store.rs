@@ -1,6 +1,5 @@
 //! Requests to a store about the objects below an address. They wait for the answer.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
@@ -19,6 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
 use super::failure::StoreFailure;
+use crate::regular;
 
 /// The variable with the seconds after which a request is given up, and repeating it.
 const SECONDS_VARIABLE: &str = "WAVESIEVE_STORE_SECONDS";
@@ -169,7 +169,7 @@ impl ObjectPlace {
     /// # Errors
     /// When the file cannot be read or the object cannot be written.
     pub(crate) fn put_file(&self, name: &str, path: &Path) -> Result<u64> {
-        let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let mut file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let bytes = file.metadata()?.len();
         let unreadable = || format!("cannot read {}", path.display());
         if bytes <= WHOLE_BYTES {

@@ -1,12 +1,14 @@
 //! Saves files as a commit.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::GitError;
 use super::references::{object_id, reference_of};
 use super::repository::Repository;
+use crate::input::TemporaryFolder;
+use crate::regular;
 
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
@@ -43,8 +45,8 @@ impl Repository {
             None => self.head()?,
         };
         let entries = self.entries(files, parent.len())?;
-        let failed = |error: std::io::Error| GitError::failed("make a folder for the index", error);
-        let folder = tempfile::Builder::new().prefix("wavesieve-index-").tempdir().map_err(failed)?;
+        let failed = |error: anyhow::Error| GitError::failed("make a folder for the index", format!("{error:#}"));
+        let folder = TemporaryFolder::new().map_err(failed)?;
         let index = folder.path().join("index");
         self.git("read the files of a commit").args(["read-tree", &parent]).index(&index).run()?;
         let update = self.git("put files into the index").args(["update-index", "--replace", "-z", "--index-info"]);
@@ -117,7 +119,7 @@ impl Repository {
         if !metadata.is_file() {
             return Err(GitError::file(path, "it is not a regular file"));
         }
-        hash.stdin(File::open(place).map_err(failed)?).line()
+        hash.stdin(regular::open(place).map_err(failed)?).line()
     }
 
     /// The path of a file in the tree of a commit.

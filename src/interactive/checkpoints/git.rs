@@ -40,14 +40,14 @@ const ENVIRONMENT: [(&str, &str); 10] = [
 ];
 
 /// A call that is put together.
-pub(super) struct Git {
+pub(crate) struct Git {
     command: Command,
     task: &'static str,
 }
 
 impl Git {
     /// A call in a folder; `task` says what it is for, after "cannot".
-    pub(super) fn new(folder: &Path, task: &'static str) -> Self {
+    pub(crate) fn new(folder: &Path, task: &'static str) -> Self {
         let mut command = Command::new("git");
         let of_git = std::env::vars_os().map(|(name, _)| name);
         for name in of_git.filter(|name| name.as_encoded_bytes().starts_with(b"GIT_")) {
@@ -63,7 +63,7 @@ impl Git {
         Self { command, task }
     }
 
-    pub(super) fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
+    pub(crate) fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
         self.command.args(args);
         self
     }
@@ -71,6 +71,14 @@ impl Git {
     /// Uses an index of its own.
     pub(super) fn index(mut self, index: &Path) -> Self {
         self.command.env("GIT_INDEX_FILE", index);
+        self
+    }
+
+    /// Takes the folder for one of no repository, so that no settings and filters of one count.
+    pub(crate) fn without_repository(mut self, folder: &Path) -> Self {
+        if let Some(above) = folder.parent() {
+            self.command.env("GIT_CEILING_DIRECTORIES", above);
+        }
         self
     }
 
@@ -93,7 +101,7 @@ impl Git {
     ///
     /// # Errors
     /// When git cannot be started.
-    pub(super) fn output(mut self) -> io::Result<Output> {
+    pub(crate) fn output(mut self) -> io::Result<Output> {
         self.command.output()
     }
 
@@ -126,7 +134,7 @@ impl Git {
 }
 
 /// Why git failed, in its words: the line that reports it, or else the last one.
-pub(super) fn reason_of(output: &Output) -> String {
+pub(crate) fn reason_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let said = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
     let line = text.lines().find(said).or_else(|| text.lines().rfind(|line| !line.trim().is_empty()));

@@ -12,5 +12,6 @@ mod repository;
 mod tests;
 
 pub(crate) use error::GitError;
+pub(crate) use git::{Git, reason_of};
 pub(crate) use listing::Checkpoint;
 pub(crate) use repository::Repository;

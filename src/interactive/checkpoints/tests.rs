@@ -516,3 +516,26 @@ fn a_full_disk_leaves_the_repository_as_it_was() {
         own.git(&["fsck", "--strict"]);
     });
 }
+
+/// One place calls git, with settings that run nothing of a repository.
+#[test]
+fn nothing_else_calls_git() {
+    let mut found = Vec::new();
+    let sources = walkdir::WalkDir::new("src").sort_by_file_name().into_iter().map(Result::unwrap);
+    for source in sources.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs")) {
+        let text = std::fs::read_to_string(source.path()).unwrap();
+        // Tests are at the end of a file, or in files of their own.
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let is_test = source
+            .path()
+            .components()
+            .any(|part| ["tests", "tests.rs"].map(std::ffi::OsStr::new).contains(&part.as_os_str()));
+        if !is_test && code.contains("\"git\"") {
+            found.push(source.path().display().to_string());
+        }
+    }
+    // The second only prints what people can run.
+    assert_eq!(found, ["src/cli/commands/lab/optimize.rs", "src/interactive/checkpoints/git.rs"]);
+    let printed = std::fs::read_to_string("src/cli/commands/lab/optimize.rs").unwrap();
+    assert!(printed.contains("[\"git\", \"-C\"") && printed.matches("\"git\"").count() == 1);
+}

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{EditError, shown};
+use crate::regular;
 
 /// The most bytes of a file that is edited.
 pub(super) const MOST_BYTES: u64 = 4 << 20;
@@ -104,7 +105,7 @@ impl Root {
         if metadata.len() > MOST_BYTES {
             return Err(EditError::not_editable(path, "it is larger than 4 MiB"));
         }
-        let bytes = fs::read(self.at(path)).map_err(|error| EditError::read(path, &error))?;
+        let bytes = regular::read(&self.at(path), MOST_BYTES).map_err(|error| EditError::read(path, &error))?;
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => Ok(Some(text)),
             _ => Err(EditError::not_editable(path, "it is not UTF-8 text")),

@@ -11,6 +11,7 @@ use super::driver::Machine;
 use super::error::{Halt, MachineError};
 use super::findings::{Analyzed, Item};
 use super::records::{Judged, Measurement, Run, shorter_pct};
+use super::session::is_there;
 use super::state::Phase;
 use crate::compare::{CompareOptions, Digest, Side, TakeOptions, compare, read_digest, take_digest, write_digest};
 use crate::findings::Priority;
@@ -80,11 +81,11 @@ impl Machine<'_> {
                 Some(latest) => latest.runs.first().map(|run| run.traces.clone()).unwrap_or_default(),
                 None => self.session.inputs.clone(),
             };
-            let lost: Vec<PathBuf> = inputs.iter().filter(|path| !path.exists()).cloned().collect();
+            let lost: Vec<PathBuf> = inputs.iter().filter(|path| !is_there(path)).cloned().collect();
             for path in &lost {
                 self.say(Level::Warning, format!("{} is no longer there", path.display()));
             }
-            let inputs: Vec<PathBuf> = inputs.into_iter().filter(|path| path.exists()).collect();
+            let inputs: Vec<PathBuf> = inputs.into_iter().filter(|path| is_there(path)).collect();
             if inputs.is_empty() && !self.session.source_paths.iter().any(|path| path.exists()) {
                 return Ok(false);
             }

@@ -13,6 +13,7 @@ use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
+use crate::regular::{self, SMALL_BYTES};
 
 /// Bytes of a build's output that are kept for a model and the record.
 const KEPT_OUTPUT: usize = 1500;
@@ -91,7 +92,7 @@ impl Machine<'_> {
             return Ok(None);
         };
         let path = root.join(file);
-        let before = match std::fs::read_to_string(&path) {
+        let before = match regular::read_text(&path, SMALL_BYTES) {
             Ok(text) => text,
             Err(error) => {
                 self.say(Level::Error, format!("cannot read {}: {error}", path.display()));
@@ -145,8 +146,8 @@ impl Machine<'_> {
         if self.confirm("edit.apply", text, true)? {
             return Ok(Phase::Apply);
         }
-        if is_written {
-            record.edit.revert(&record.root)?;
+        if is_written && !self.take_back(EditStatus::Refused, "not accepted")? {
+            return Ok(Phase::Menu);
         }
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = EditStatus::Refused;
@@ -300,7 +301,9 @@ impl Machine<'_> {
             "f" => {
                 self.state.repairs += 1;
                 let origin = self.state.origin.clone();
-                self.take_back(EditStatus::Reverted, reason)?;
+                if !self.take_back(EditStatus::Reverted, reason)? {
+                    return Ok(Phase::Menu);
+                }
                 self.state.origin = origin;
                 Ok(Phase::Propose)
             }
@@ -325,25 +328,54 @@ impl Machine<'_> {
         Ok(next)
     }
 
-    /// Takes the edit at hand back. Where its files were changed since, the user is asked.
-    pub(crate) fn take_back(&mut self, status: EditStatus, problem: &str) -> Result<(), Halt> {
+    /// Takes the edit at hand back, and returns whether it did. If its files were changed since, the user is asked: by default
+    /// the edit stays with that change, which is never overwritten, and the session goes on.
+    pub(crate) fn take_back(&mut self, status: EditStatus, problem: &str) -> Result<bool, Halt> {
         self.state.origin = None;
-        let Some(record) = self.state.open_edit().cloned() else { return Ok(()) };
-        match record.edit.state(&record.root)? {
-            EditState::After => record.edit.revert(&record.root)?,
-            // A process that was killed may have taken it back, in whole or in part, before it could say so.
-            EditState::Before | EditState::Neither(_) => record.edit.undo_partly(&record.root)?,
+        let Some(record) = self.state.open_edit().cloned() else { return Ok(true) };
+        while let Err(error) = taken_back(&record) {
+            if !matches!(error, EditError::Changed { .. } | EditError::NotEditable { .. }) {
+                return Err(error.into());
+            }
+            self.say(Level::Warning, format!("the edit cannot be taken back: {error}"));
+            let choices = [
+                ("k", "leave the edit and that change in the files, and go on"),
+                ("r", "take the edit back now, after you undid that change"),
+                ("q", "stop here; the session can be resumed"),
+            ];
+            let text = format!("{}: its files were changed since.", record.summary);
+            match self.choose("edit.changed", text, &choices, Some("k"))?.as_str() {
+                "r" => {}
+                "q" => return Err(Halt::Quit),
+                _ => {
+                    self.leave(&record, problem, &error);
+                    return Ok(false);
+                }
+            }
         }
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = status;
             edit.problem = Some(problem.to_owned());
         }
-        self.state.is_stale = true;
+        // Changes that an editor wrote and that were not accepted have not been built.
+        self.state.is_stale |= record.status != EditStatus::Applying;
         self.analyzed = None;
         self.forget_checkpoint_of(record.id);
         self.event("edit_reverted", json!({ "edit": record.id, "reason": problem }));
         self.say(Level::Note, format!("taken back: {} ({})", record.summary, record.edit.summary()));
-        Ok(())
+        Ok(true)
+    }
+
+    /// The edit at hand stays in files that were changed since.
+    fn leave(&mut self, record: &EditRecord, problem: &str, error: &EditError) {
+        if let Some(edit) = self.state.open_edit_mut() {
+            edit.status = EditStatus::Kept;
+            edit.problem = Some(format!("{problem}, but not taken back: {error}"));
+        }
+        self.state.is_stale = true;
+        self.analyzed = None;
+        self.event("edit_left", json!({ "edit": record.id, "reason": error.to_string() }));
+        self.say(Level::Note, format!("left in the files: {} ({})", record.summary, record.edit.summary()));
     }
 
     /// What an edit is for: the titles of findings, or the file.
@@ -358,6 +390,15 @@ impl Machine<'_> {
     /// A file as edits name it.
     pub(crate) fn named(&self, file: &Path) -> PathBuf {
         below(&self.root(), file)
+    }
+}
+
+/// Puts the files of an edit back as they were before it.
+fn taken_back(record: &EditRecord) -> Result<(), EditError> {
+    match record.edit.state(&record.root)? {
+        EditState::After => record.edit.revert(&record.root),
+        // A process that was killed may have taken it back, in whole or in part, before it could say so.
+        EditState::Before | EditState::Neither(_) => record.edit.undo_partly(&record.root),
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::counter_plan::quoted;
 use crate::engine::Registry;
-use crate::findings::{Finding, Priority};
+use crate::findings::{Finding, Priority, recommended_commands};
 use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::source_places;
 use crate::source::scan::{Limits, Target, TreeScan, list, scan};
@@ -14,6 +15,8 @@ use crate::trace::Trace;
 
 /// Architecture to plan counter passes for, if no trace records one.
 const ARCHITECTURE: &str = "gfx942";
+/// Recommendations of share/rules/recommendations.toml that sample the program counter.
+const SAMPLING: [&str; 2] = ["pc_sampling", "pc_sampling_host_trap"];
 /// Rows of a table that are shown.
 const ROWS: usize = 10;
 
@@ -22,6 +25,18 @@ const ROWS: usize = 10;
 pub(crate) struct Recommended {
     pub description: String,
     pub words: Vec<String>,
+}
+
+impl Recommended {
+    fn new(command: &crate::findings::Command) -> Self {
+        Self { description: command.description.clone(), words: command.words.clone() }
+    }
+
+    /// As a line for a shell.
+    pub(crate) fn line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
 }
 
 /// A finding as a session keeps it.
@@ -74,6 +89,12 @@ impl Analyzed {
         Ok(Self { analysis, items, has_gpu_time })
     }
 
+    /// Commands that sample the program counter, if the GPUs can and the traces have no samples.
+    pub(crate) fn sampling(&self) -> Vec<Recommended> {
+        let commands = SAMPLING.iter().flat_map(|name| recommended_commands(name, None, &self.analysis.collected));
+        commands.filter(|_| self.has_gpu_time).map(|command| Recommended::new(&command)).collect()
+    }
+
     /// The figures of the run, as the head of a report has them.
     pub(crate) fn figures(&self) -> Vec<Vec<String>> {
         self.analysis.document.figures.iter().map(|one| vec![one.label.clone(), one.shown()]).collect()
@@ -103,10 +124,6 @@ fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
     let folder = folder.and_then(|folder| if folder.is_dir() { Some(folder) } else { folder.parent() });
     let place = place.zip(folder).map(|((file, line), folder)| (folder.join(file), line));
     let place = place.or_else(|| traced_place(finding, folder?));
-    let command = |command: &crate::findings::Command| Recommended {
-        description: command.description.clone(),
-        words: command.words.clone(),
-    };
     Item {
         id: finding.id.clone(),
         title: finding.title.clone(),
@@ -114,7 +131,7 @@ fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
         category: finding.category.clone(),
         explanation: finding.explanation.clone(),
         advice: finding.advice.clone(),
-        commands: finding.commands.iter().map(command).collect(),
+        commands: finding.commands.iter().map(Recommended::new).collect(),
         place,
         saving_pct: finding.saving.as_ref().map(|saving| saving.pct_of_span),
     }

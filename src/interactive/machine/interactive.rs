@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::driver::Machine;
 use super::error::Halt;
-use super::findings::{Item, commands};
+use super::findings::{Analyzed, Item, commands};
 use super::model::confirmed_commands;
+use super::session::is_there;
 use super::state::{Origin, Phase};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, Profiling};
@@ -38,6 +39,11 @@ impl Machine<'_> {
 
     /// Analyses what was named.
     fn begin_interactive(&mut self) -> Result<Phase, Halt> {
+        // Named inputs count, also if the session has measured something since it began.
+        let named: Vec<PathBuf> = self.session.inputs.iter().filter(|path| is_there(path)).cloned().collect();
+        if !named.is_empty() {
+            self.analyzed = Some(self.analyzed_of(&named)?);
+        }
         if self.refresh()? {
             let analyzed = self.analyzed.take();
             if let Some(analyzed) = &analyzed {
@@ -121,7 +127,8 @@ impl Machine<'_> {
         let directory = self.trace_directory();
         let first = Profiling::first(&self.application, &directory);
         let mut all = vec![first];
-        for command in commands(&self.items()) {
+        let sampled = self.analyzed.as_ref().map(Analyzed::sampling).unwrap_or_default();
+        for command in commands(&self.items()).into_iter().chain(sampled) {
             if let Ok(command) = Profiling::of_words(&command.words, &self.application, &directory)
                 && !all.contains(&command)
             {

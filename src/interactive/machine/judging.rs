@@ -15,24 +15,27 @@ impl Machine<'_> {
         let judged =
             self.state.latest().filter(|latest| latest.edit == Some(edit.id)).and_then(|one| one.judged.clone());
         let verdict = judged.as_ref().map_or("not compared", |judged| judged.verdict.as_str()).to_owned();
-        let is_slower = verdict == "slower";
         let choices = [
             ("k", "keep the edit"),
             ("v", "take it back"),
             ("b", "take it back, and never let a model suggest it again"),
         ];
-        // What is surely slower does not stay without a person's wish.
-        let default = if is_slower { "b" } else { "k" };
+        // Without a person's wish, only what is surely faster stays.
+        let default = match verdict.as_str() {
+            "faster" => "k",
+            "slower" => "b",
+            _ => "v",
+        };
         let text = format!("{}: {verdict}", edit.summary);
         let answer = self.choose("edit.judge", text, &choices, Some(default))?;
         self.event("edit_judged", json!({ "edit": edit.id, "verdict": verdict, "answer": answer }));
         let pct = judged.and_then(|judged| judged.delta_pct);
         match answer.as_str() {
             "b" => {
-                self.blacklist(&edit.summary, pct, &verdict);
                 self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?;
+                self.blacklist(&edit.summary, pct, &verdict);
             }
-            "v" => self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?,
+            "v" => drop(self.take_back(EditStatus::Reverted, &format!("measured {verdict}"))?),
             _ => {
                 if let Some(open) = self.state.open_edit_mut() {
                     open.status = EditStatus::Kept;
@@ -44,9 +47,12 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// Remembers what must not be suggested again.
+    /// Remembers what must not be suggested again, once.
     pub(crate) fn blacklist(&mut self, summary: &str, delta_pct: Option<f64>, verdict: &str) {
         let entry = blacklisted(summary, delta_pct, verdict);
+        if self.state.blacklist.contains(&entry) {
+            return;
+        }
         self.event("blacklisted", json!({ "category": entry.category, "description": entry.description }));
         self.say(Level::Note, format!("not to be suggested again: {}", entry.category));
         self.state.blacklist.push(entry);

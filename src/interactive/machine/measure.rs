@@ -161,6 +161,7 @@ impl Machine<'_> {
         let end = match &ended.end {
             End::Code(code) => json!({ "code": code }),
             End::Signal(signal) => json!({ "signal": signal }),
+            End::NotFound(_) => json!({ "end": "NotFound" }),
             other => json!({ "end": format!("{other:?}") }),
         };
         self.event("program_ended", json!({ "program": words.first(), "seconds": ended.seconds, "end": end }));

@@ -15,6 +15,7 @@ use super::records::EditStatus;
 use crate::interactive::edits::Edit;
 use crate::interactive::face::Level;
 use crate::llm::{LlmError, Message, Narrator, Outcome, Request, Role, Share, ask_chain, filled};
+use crate::regular;
 use crate::report::document::{Block, Section};
 use crate::source::scan::{Limits, list};
 
@@ -136,7 +137,7 @@ impl Machine<'_> {
             self.say(Level::Error, text);
             return Ok(None);
         }
-        let source = match std::fs::read_to_string(&path) {
+        let source = match regular::read_text(&path, SOURCE_BYTES) {
             Ok(source) => source,
             Err(error) => {
                 self.say(Level::Error, format!("cannot read {}: {error}", path.display()));

@@ -16,6 +16,8 @@ use crate::interactive::face::{Choice, Face, Level, Question, Reply};
 use crate::interactive::programs::{Application, Profiling};
 use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
 
+/// Runs of a measurement, if nothing else is asked for.
+const RUNS: u32 = 3;
 /// Sessions of the same folder that are offered.
 const OFFERED: usize = 9;
 /// The exit code after Ctrl-C, as shells have it.
@@ -50,6 +52,7 @@ pub(crate) fn run(
     };
     face.set_session(&session.session_id);
     let session = with_source(session, options, face)?;
+    let session = if is_resumed { with_inputs(session, options)? } else { session };
     let state = state(&session, options, is_resumed)?;
     let application = Application::of_words(session.application.clone());
     let work = store.work_directory(&session.session_id);
@@ -96,7 +99,7 @@ fn planned(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         Some(line) => Profiling::of_line(line, &application, &directory)?,
         None => Profiling::first(&application, &directory),
     };
-    let runs = if has_times(&command) { options.runs } else { 1 };
+    let runs = if has_times(&command) { options.runs.unwrap_or(RUNS) } else { 1 };
     let mut rows = vec![
         ("application", application.line()),
         ("kind", application.kind.description().to_owned()),
@@ -132,11 +135,7 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
     if options.kind == Kind::Workflow && options.application.is_empty() {
         return Err(MachineError::Usage("no application is named; write it after `--`".to_owned()));
     }
-    for path in options.inputs.iter().chain(&options.patch) {
-        if !path.exists() {
-            return Err(MachineError::Usage(format!("{} does not exist; check the path", path.display())));
-        }
-    }
+    check_paths(options)?;
     check_commands(options)?;
     let mut sources: Vec<PathBuf> = options.source_paths.iter().map(|path| absolute(path)).collect();
     if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {
@@ -155,6 +154,34 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
     session.inputs = options.inputs.iter().map(|path| absolute(path)).collect();
     session.application.clone_from(&options.application);
     Ok((session, lock))
+}
+
+/// Inputs and patches that do not exist are refused before a session is made or changed.
+fn check_paths(options: &LoopOptions) -> Result<(), MachineError> {
+    match options.inputs.iter().find(|path| !is_there(path)).or(options.patch.iter().find(|path| !path.exists())) {
+        Some(path) => Err(MachineError::Usage(format!("{} does not exist; check the path", path.display()))),
+        None => Ok(()),
+    }
+}
+
+/// Whether there is such a path, or one that matches the pattern.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.exists() || glob::glob(&path.to_string_lossy()).is_ok_and(|mut found| found.next().is_some())
+}
+
+/// The session with the inputs that are named anew, which are analyzed in place of those it had.
+fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, MachineError> {
+    check_paths(options)?;
+    if options.inputs.is_empty() {
+        return Ok(session);
+    }
+    if session.kind == Kind::Workflow {
+        let text = "session {} measures a program, and takes no INPUT; leave it out, or begin a new session";
+        return Err(MachineError::Usage(text.replace("{}", &session.session_id)));
+    }
+    let here = std::env::current_dir().map_err(anyhow::Error::from)?;
+    let inputs = options.inputs.iter().map(|path| path.canonicalize().unwrap_or_else(|_| here.join(path))).collect();
+    Ok(Session { inputs, ..session })
 }
 
 /// An old session. Another program's becomes one of ours under a new id, and its own file stays as it is.
@@ -257,9 +284,17 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         default: Some("n".to_owned()),
         is_long: false,
     };
-    let Reply::Line(answer) = face.ask(&question)? else { return Ok(None) };
-    let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    Ok(place.and_then(|place| sessions.get(place)).map(|session| session.session_id.clone()))
+    loop {
+        let Reply::Line(answer) = face.ask(&question)? else { return Ok(None) };
+        let answer = answer.trim().to_lowercase();
+        let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let chosen = place.and_then(|place| sessions.get(place)).map(|session| session.session_id.clone());
+        if chosen.is_some() || answer == "n" {
+            return Ok(chosen);
+        }
+        let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
+        face.say(Level::Warning, &format!("{answer:?} is none of the answers; type {}", keys.join(", ")));
+    }
 }
 
 /// Where the session stands. What is named anew when it is resumed takes precedence.
@@ -280,7 +315,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
         test: options.test.clone(),
         editor: options.editor.clone(),
         patches: options.patch.iter().map(absolute).collect(),
-        runs: options.runs,
+        runs: options.runs.unwrap_or(RUNS),
         iterations: options.iterations,
         time_limit_s: options.time_limit_s,
         trace_dir: options.trace_dir.as_ref().map(absolute),
@@ -297,11 +332,21 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
     plan.editor = named.editor.or_else(|| plan.editor.take());
     plan.iterations = named.iterations.or(plan.iterations);
     plan.time_limit_s = named.time_limit_s.or(plan.time_limit_s);
+    plan.trace_dir = named.trace_dir.or_else(|| plan.trace_dir.take());
+    plan.profile = named.profile.or_else(|| plan.profile.take());
     plan.patches.extend(named.patches);
     if !plan.folder.is_dir() {
         plan.folder = named.folder;
     }
-    plan.runs = if plan.runs == 0 { named.runs } else { plan.runs };
+    plan.runs = match options.runs {
+        Some(runs) => runs,
+        None if plan.runs == 0 => named.runs,
+        None => plan.runs,
+    };
+    // Inputs that are named anew are analyzed, unless something is under way.
+    if !options.inputs.is_empty() && matches!(state.phase, Phase::Menu | Phase::Finished) {
+        state.phase = Phase::Confirm;
+    }
     if state.phase == Phase::Finished {
         // What was never measured is asked about again: there is nothing to compare with.
         let is_begun = session.kind == Kind::Interactive || !state.measurements.is_empty();
@@ -329,9 +374,27 @@ impl Machine<'_> {
         }
     }
 
+    /// Builds the program again if its files were taken back since the last build, or warns that the build does not match them.
+    fn leave_built(&mut self, result: &Result<(), Halt>) {
+        if !self.state.is_stale {
+            return;
+        }
+        let is_left = matches!(result, Ok(()) | Err(Halt::Quit));
+        let failure = match (&self.state.plan.build, is_left) {
+            (Some(_), true) => match self.rebuild() {
+                Ok(()) => return,
+                Err(halt) => format!(": {halt}"),
+            },
+            _ => String::new(),
+        };
+        let text = "files were taken back since the program was built: what is built is not what they say; build it";
+        self.say(Level::Warning, format!("{text}{failure}"));
+    }
+
     /// Ends: reports what was done, and where the session is.
     fn end(&mut self, result: Result<(), Halt>) -> Result<u8, MachineError> {
         let id = self.session.session_id.clone();
+        self.leave_built(&result);
         let (word, code) = match &result {
             Ok(()) => ("finished", 0),
             Err(Halt::Quit) => ("left", 0),

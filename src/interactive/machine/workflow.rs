@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::driver::Machine;
 use super::error::Halt;
-use super::findings::{Item, Recommended, commands};
+use super::findings::{Analyzed, Item, Recommended, commands};
 use super::records::EditStatus;
 use super::state::{Origin, Phase};
 use crate::findings::Priority;
 use crate::interactive::face::Level;
-use crate::interactive::programs::Profiling;
+use crate::interactive::programs::{Application, Profiling};
 
 /// Findings that the menu numbers.
 const MENU_ITEMS: usize = 9;
@@ -158,9 +158,7 @@ impl Machine<'_> {
             self.say(Level::Text, format!("  - {advice}"));
         }
         for command in &item.commands {
-            let words: Vec<String> =
-                command.words.iter().map(|word| crate::analysis::counter_plan::quoted(word)).collect();
-            self.say(Level::Text, format!("  $ {}", words.join(" ")));
+            self.say(Level::Text, format!("  $ {}", command.line()));
         }
         let mut choices = Vec::new();
         if self.has_model() {
@@ -170,8 +168,17 @@ impl Machine<'_> {
             choices.push(("o", "open the editor at the place"));
         }
         choices.push(("f", "apply a patch file"));
-        if item.commands.iter().any(|command| command.words.first().is_some_and(|word| word == "rocprofv3")) {
-            choices.push(("r", "run the first command"));
+        // Commands of other tools are for the user; the answer names the one that it runs.
+        let runnable = self.runnable(&item.commands);
+        let label = runnable.map(|place| match place {
+            0 => "run the first command".to_owned(),
+            place => {
+                let line = item.commands.get(place).map(Recommended::line).unwrap_or_default();
+                format!("run command {}: {line}", place + 1)
+            }
+        });
+        if let Some(label) = &label {
+            choices.push(("r", label.as_str()));
         }
         choices.push(("m", "back to the menu"));
         let default = if self.has_model() { "e" } else { "m" };
@@ -194,31 +201,34 @@ impl Machine<'_> {
             }
             "r" => {
                 self.ask_for_application()?;
-                let Some(command) = self.runnable(&item.commands).filter(|_| !self.application.words.is_empty()) else {
-                    self.say(
-                        Level::Note,
-                        "nothing was run: the program is not known, or rocprofv3 does not take the command",
-                    );
+                let command = runnable.and_then(|place| item.commands.get(place));
+                let Some(command) = command.filter(|_| !self.application.words.is_empty()) else {
+                    self.say(Level::Note, "nothing was run: the program is not known");
                     return Ok(Phase::Menu);
                 };
+                let command = Profiling::of_words(&command.words, &self.application, &self.trace_directory())?;
                 self.measured_by(Some(command))
             }
             _ => Ok(Phase::Menu),
         }
     }
 
-    /// The first command that the profiler takes.
-    pub(crate) fn runnable(&self, commands: &[Recommended]) -> Option<Profiling> {
+    /// The place of the first command that the profiler takes.
+    fn runnable(&self, commands: &[Recommended]) -> Option<usize> {
+        // Any program shows whether it does; which one is profiled may not be known yet.
+        let any = Application::of_words(vec!["./app".to_owned()]);
         let directory = self.trace_directory();
-        commands.iter().find_map(|one| Profiling::of_words(&one.words, &self.application, &directory).ok())
+        commands.iter().position(|one| Profiling::of_words(&one.words, &any, &directory).is_ok())
     }
 
-    /// The most urgent recommended command that collects what no measurement has.
+    /// The most urgent recommended command that collects what no measurement has, then PC samples.
     pub(crate) fn deeper(&self) -> Option<Profiling> {
         let earlier: Vec<Profiling> = self.state.measurements.iter().map(|one| one.command.clone()).collect();
         let directory = self.trace_directory();
+        let sampled = self.analyzed.as_ref().map(Analyzed::sampling).unwrap_or_default();
         commands(&self.items())
             .iter()
+            .chain(&sampled)
             .filter_map(|one| Profiling::of_words(&one.words, &self.application, &directory).ok())
             .find(|command| !command.repeats(&earlier))
     }

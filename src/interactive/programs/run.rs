@@ -37,8 +37,8 @@ pub(crate) enum End {
     Code(i32),
     /// By this signal, which was not ours.
     Signal(i32),
-    /// There is no such program.
-    NotFound,
+    /// There is no such program; it has this name.
+    NotFound(String),
     /// It could not be started, for this reason.
     NotStarted(String),
     /// It ran too long, and was ended.
@@ -180,7 +180,7 @@ fn begin_program(
     environment: &[(String, String)],
     directory: &Path,
 ) -> Result<(Child, Receiver<Vec<u8>>), End> {
-    let Some((program, arguments)) = words.split_first() else { return Err(End::NotFound) };
+    let Some((program, arguments)) = words.split_first() else { return Err(End::NotFound(String::new())) };
     if !directory.is_dir() {
         return Err(End::NotStarted(format!("{} is not a directory", directory.display())));
     }
@@ -199,7 +199,7 @@ fn begin_program(
         io::ErrorKind::NotFound if program.contains('/') && directory.join(program).exists() => {
             End::NotStarted(format!("the interpreter or loader of {program} is missing"))
         }
-        io::ErrorKind::NotFound => End::NotFound,
+        io::ErrorKind::NotFound => End::NotFound(program.clone()),
         io::ErrorKind::PermissionDenied => End::NotStarted(format!("{program} may not be executed: {error}")),
         _ => End::NotStarted(format!("{program}: {error}")),
     })?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::error::SessionError;
 use super::place::make_private;
+use crate::regular;
 
 /// Name of the file in the folder of a session that its process has locked.
 const NAME: &str = ".lock";
@@ -78,7 +79,7 @@ impl SessionLock {
 
     /// Whether another process has the session.
     pub(super) fn is_held(folder: &Path) -> bool {
-        let file = File::open(folder.join(NAME));
+        let file = regular::open(&folder.join(NAME));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }

@@ -1,6 +1,6 @@
 //! Reading a file of a session.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use super::error::SessionError;
 use super::names::is_valid;
 use super::others::adopt;
 use super::session::{FORMAT, Session};
+use crate::regular;
 
 /// The largest file that is read.
 const LIMIT_BYTES: u64 = 64 << 20;
@@ -19,12 +20,11 @@ const LIMIT_BYTES: u64 = 64 << 20;
 pub(super) fn read(path: &Path) -> Result<Session, SessionError> {
     let failed = |error| SessionError::Read { path: path.to_owned(), error };
     let malformed = |reason: String| SessionError::Malformed { path: path.to_owned(), reason };
-    // A pipe would be waited for.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(malformed("not a file".to_owned()));
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    regular::open(path).map_err(failed)?.take(LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > LIMIT_BYTES {
         return Err(malformed(format!("larger than {} MiB", LIMIT_BYTES >> 20)));
     }

@@ -97,11 +97,7 @@ impl Program<'_> {
         let measured = match &ended.end {
             End::Interrupted => Measurement::Interrupted,
             // It is there for no configuration.
-            End::NotFound if self.template.has_fixed_program() => Measurement::Impossible(format!(
-                "`{}`: {}",
-                words.first().map_or("", String::as_str),
-                why(&End::NotFound, None)
-            )),
+            end @ End::NotFound(_) if self.template.has_fixed_program() => Measurement::Impossible(why(end, None)),
             End::Code(0) => Measurement::Outcome(match printed {
                 None => positive(ended.seconds * 1e3),
                 Some((pattern, factor)) => number(found.as_deref(), pattern, factor),
@@ -122,7 +118,7 @@ impl Program<'_> {
         match run_once(application, directory, place, limits, is_interrupted, &mut |_| {}) {
             Ok(times) => (Measurement::Outcome(total(&times, name)), times.seconds),
             Err(MeasureError::Interrupted) => (Measurement::Interrupted, 0.0),
-            Err(MeasureError::Ended { end: End::NotFound, .. }) => {
+            Err(MeasureError::Ended { end: End::NotFound(_), .. }) => {
                 let reason = "rocprofv3 is not on the PATH; install it, or use --measure wall or printed";
                 (Measurement::Impossible(reason.to_owned()), 0.0)
             }
@@ -141,7 +137,11 @@ fn total(times: &RunTimes, name: Option<&Regex>) -> Outcome {
         Some(name) => {
             times.kernels.iter().filter(|kernel| name.is_match(&kernel.name)).map(|kernel| kernel.total_ns).sum()
         }
-        None => times.kernels.iter().find(|kernel| !kernel.is_of_runtime).map_or(0, |kernel| kernel.total_ns),
+        None => {
+            let of_program = || times.kernels.iter().filter(|kernel| !kernel.is_of_runtime);
+            let computing = of_program().find(|kernel| !kernel.is_communication);
+            computing.or_else(|| of_program().next()).map_or(0, |kernel| kernel.total_ns)
+        }
     };
     match name {
         Some(name) if nanoseconds <= 0 => Outcome::Failed(format!("no kernel that ran matches `{name}`")),

@@ -6,6 +6,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::document::{Document, Ranked};
+use crate::export::delimited::Formulas;
 
 /// Characters of a value in a table.
 const CELL: usize = 24;
@@ -16,15 +17,16 @@ const FAILURES: usize = 5;
 ///
 /// # Errors
 /// Where it cannot be written.
-pub(crate) fn write_csv(document: &Document, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_csv(document: &Document, formulas: Formulas, out: &mut dyn Write) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let names = names(document);
     let own = ["runtime_ms", "value", "low", "high", "runs", "behind_pct", "predicted"];
-    writer.write_record(["rank"].into_iter().chain(names.iter().copied()).chain(own))?;
+    let safe = |text: &str| formulas.written(text).into_owned();
+    writer.write_record(["rank"].into_iter().chain(names.iter().copied()).chain(own).map(safe))?;
     for row in &document.top {
         let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
         let mut cells = vec![row.rank.to_string()];
-        cells.extend(row.parameters.values().map(ToString::to_string));
+        cells.extend(row.parameters.values().map(|value| safe(&value.to_string())));
         cells.extend([number(row.runtime_ms), number(Some(row.value))]);
         cells.extend([number(row.interval.map(|[low, _]| low)), number(row.interval.map(|[_, high]| high))]);
         cells.extend([row.runs.to_string(), number(Some(row.behind_pct)), number(row.predicted)]);

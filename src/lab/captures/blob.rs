@@ -8,7 +8,11 @@ use super::hash::Hash;
 pub const CHUNK_BYTES: u64 = 1 << 20;
 /// The pieces that are taken for true.
 const LEAST_CHUNK: u64 = 4096;
-const MOST_CHUNK: u64 = 1 << 30;
+const MOST_CHUNK: u64 = 1 << 26;
+/// Bytes that chunks which are worked on at the same time may take.
+const AT_ONCE: u64 = 1 << 28;
+/// Buffers of a chunk, the packed one of which may be as large as two.
+const BUFFERS: u64 = 4;
 
 /// Whether bytes are compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +39,12 @@ pub struct Blob {
 /// A piece: its bytes in the file (0: all zeros, and nothing has to be read), and the hash of what is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk(pub u64, pub Hash);
+
+/// How many threads can work on chunks of a size: more of them take no more memory.
+pub(super) fn threads_for(chunk_bytes: u64, threads: usize) -> usize {
+    let most = AT_ONCE / chunk_bytes.saturating_mul(BUFFERS).max(1);
+    threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)
+}
 
 impl Blob {
     /// What cannot be true of it for a region of a size.

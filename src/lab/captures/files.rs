@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::CaptureError;
+use crate::regular;
 
 /// The largest JSON that is read: the chunks of 1 TB take 50 MB.
 const MOST_JSON: u64 = 512 << 20;
@@ -18,11 +19,10 @@ pub fn read_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, CaptureError> 
         io::ErrorKind::NotFound => CaptureError::NoFile { path: path.to_owned() },
         _ => CaptureError::Io { path: path.to_owned(), error },
     };
-    // Looked at before it is opened: opening a FIFO waits for a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(CaptureError::Impossible { path: path.to_owned(), reason: "it is not a file".to_owned() });
     }
-    let file = File::open(path).map_err(failed)?;
+    let file = regular::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most_bytes {

@@ -1,16 +1,16 @@
 //! Reading the bytes of regions, in parallel.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::blob::{CHUNK_BYTES, Chunk, Encoding};
+use super::blob::{CHUNK_BYTES, Chunk, Encoding, threads_for};
 use super::error::CaptureError;
 use super::files::inside;
 use super::regions::Region;
+use crate::regular;
 
 /// Whether hashes are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl StoredBlob {
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> Result<(), CaptureError> {
-        let read = File::open(&self.path).and_then(|file| file.read_exact_at(target, offset));
+        let read = regular::open(&self.path).and_then(|file| file.read_exact_at(target, offset));
         read.map_err(|error| CaptureError::Io { path: self.path.clone(), error })
     }
 }
@@ -145,6 +145,7 @@ fn sized(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
 
 /// Reads regions into memory that this process may write to: each blob with as many bytes as it has.
 pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: usize) -> Result<(), CaptureError> {
+    let threads = threads_of(targets.iter().map(|(blob, _)| *blob), threads);
     let pieces = targets.into_iter().flat_map(|(blob, target)| {
         let chunk_bytes = usize::try_from(blob.chunk_bytes).unwrap_or(usize::MAX);
         let offsets = blob.ranges().map(|(offset, _)| offset);
@@ -153,11 +154,17 @@ pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: us
     in_parallel(pieces, threads, |(blob, offset, target), rooms| blob.read_chunk(offset, target, rooms, check))
 }
 
+/// How many threads can read blobs at the same time.
+fn threads_of<'a>(blobs: impl Iterator<Item = &'a StoredBlob>, threads: usize) -> usize {
+    threads_for(blobs.map(|blob| blob.chunk_bytes.min(blob.size)).max().unwrap_or(0), threads)
+}
+
 /// Takes bytes of the blob of a number, from an offset.
 type Take<'a> = dyn Fn(usize, u64, &[u8]) -> Result<(), CaptureError> + Sync + 'a;
 
 /// Reads regions piece by piece, and hands each to a function with the number of its blob and its offset.
 pub fn restore_by(blobs: &[&StoredBlob], check: Check, threads: usize, take: &Take<'_>) -> Result<(), CaptureError> {
+    let threads = threads_of(blobs.iter().copied(), threads);
     let pieces = blobs
         .iter()
         .enumerate()

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::missing::{Missing, Reached};
 use crate::lab::recording::{EVENTS, Event, Indices, Line};
+use crate::regular::{self, LARGE_BYTES};
 use crate::text::hidden::escape_hidden;
 use crate::text::natural_order::natural_key;
 
@@ -64,7 +65,7 @@ pub(crate) struct Report {
 impl Report {
     /// Reads the events of a folder; a last line that was cut off is passed over.
     pub(crate) fn read(output: &Path, wanted: &Indices) -> Self {
-        Self::of_text(&std::fs::read_to_string(output.join(EVENTS)).unwrap_or_default(), wanted)
+        Self::of_text(&regular::read_text(&output.join(EVENTS), LARGE_BYTES).unwrap_or_default(), wanted)
     }
 
     pub(crate) fn of_text(text: &str, wanted: &Indices) -> Self {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
 
+use crate::regular::{self, LARGE_BYTES};
 use crate::source::kernels::{SourceKernel, kernels_with, named};
 
 /// Source files and the kernels in them.
@@ -33,10 +34,9 @@ impl Sources {
     /// When a file cannot be read.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self> {
         let read = |path: &PathBuf| -> Result<String> {
-            // Looked at before it is opened: opening a FIFO waits for a writer, and devices have no end.
             let information = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             ensure!(information.is_file(), "{} is not a regular file; name a source file", path.display());
-            let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = regular::read(path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let texts: Vec<String> = paths.iter().map(read).collect::<Result<_>>()?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 use super::run_once::Collected;
+use crate::analysis::categories::COMMUNICATION;
 use crate::engine::{QueryOptions, Registry, run_query};
 use crate::findings::Rows;
 use crate::trace::Trace;
@@ -26,6 +27,8 @@ pub(crate) struct KernelTimes {
     pub longest_ns: i64,
     /// Whether it belongs to the runtime, which nobody tunes.
     pub is_of_runtime: bool,
+    /// Whether it communicates: its time is mostly that of waiting for other GPUs.
+    pub is_communication: bool,
 }
 
 /// What a run took.
@@ -71,6 +74,7 @@ pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
             total_ns: rows.integer(row, "total_ns")?,
             dispatches: u64::try_from(rows.integer(row, "calls")?).ok()?,
             longest_ns: rows.integer(row, "max_ns")?,
+            is_communication: category == COMMUNICATION,
             is_of_runtime: name.starts_with(RUNTIME_PREFIX) || OF_THE_RUNTIME.contains(&category),
         })
     };

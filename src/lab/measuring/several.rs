@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::certainty::Stability;
 use super::error::MeasureError;
 use super::run_once::run_once;
-use super::run_times::RunTimes;
+use super::run_times::{KernelTimes, RunTimes};
 use crate::interactive::programs::{Application, Limits};
 
 /// What is run, and where.
@@ -66,14 +66,15 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The kernel of the program with most time over all runs; of equals the first by name.
+    /// The kernel of the program with most time over all runs; of equals the first by name. Kernels that communicate count only
+    /// if there are no others.
     pub(crate) fn dominant(&self) -> Option<&str> {
-        dominant(&self.runs, |_| true)
+        dominant_of_program(&self.runs)
     }
 
     /// The same of those with such a name.
     pub(crate) fn dominant_of(&self, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
-        dominant(&self.runs, is_asked)
+        dominant(&self.runs, |kernel| is_asked(&kernel.name))
     }
 
     /// Total times of a kernel, by run, of the runs in which it ran.
@@ -82,11 +83,13 @@ impl Measured {
     }
 }
 
-fn dominant(runs: &[RunTimes], is_asked: impl Fn(&str) -> bool) -> Option<&str> {
+fn dominant_of_program(runs: &[RunTimes]) -> Option<&str> {
+    dominant(runs, |kernel| !kernel.is_communication).or_else(|| dominant(runs, |_| true))
+}
+
+fn dominant(runs: &[RunTimes], is_asked: impl Fn(&KernelTimes) -> bool) -> Option<&str> {
     let mut totals: BTreeMap<&str, i128> = BTreeMap::new();
-    for kernel in
-        runs.iter().flat_map(|run| &run.kernels).filter(|kernel| !kernel.is_of_runtime && is_asked(&kernel.name))
-    {
+    for kernel in runs.iter().flat_map(|run| &run.kernels).filter(|kernel| !kernel.is_of_runtime && is_asked(kernel)) {
         *totals.entry(&kernel.name).or_default() += i128::from(kernel.total_ns);
     }
     let longest = totals.into_iter().max_by(|one, other| one.1.cmp(&other.1).then(other.0.cmp(one.0)));
@@ -130,7 +133,7 @@ fn stopped(runs: &[RunTimes], until: &Until, is_over: bool) -> Option<Stopped> {
         Some(_) => return is_over.then_some(Stopped::Budget),
         None => {}
     }
-    let width = dominant(runs, |_| true).and_then(|name| Stability::of(&totals_ns(runs, name))?.width());
+    let width = dominant_of_program(runs).and_then(|name| Stability::of(&totals_ns(runs, name))?.width());
     if width.is_some_and(|width| width < until.precision) {
         Some(Stopped::Certain)
     } else if runs.len() >= until.most_runs {

@@ -69,7 +69,7 @@ impl Commands<'_> {
         );
         let problem = match &ended.end {
             End::Interrupted => return Err(OptimizeError::Interrupted),
-            End::NotFound => {
+            End::NotFound(_) => {
                 let place = self.place.root.join(&self.place.directory);
                 Some(format!(
                     "was not found in {} or on PATH; check its name, or name the folder of the sources with --source-dir",
@@ -88,7 +88,7 @@ fn problem_of(end: &End, limit_s: Option<u64>) -> Option<String> {
         End::Code(0) => None,
         End::Code(code) => Some(format!("ended with code {code}")),
         End::Signal(signal) => Some(format!("was ended by signal {signal}")),
-        End::NotFound => Some("was not found; check its name and PATH".to_owned()),
+        End::NotFound(_) => Some("was not found; check its name and PATH".to_owned()),
         End::NotStarted(reason) => Some(format!("could not be started: {reason}")),
         End::TimeLimit => Some(format!("did not end within {} s (--time-limit)", limit_s.unwrap_or_default())),
         End::Interrupted => Some("was interrupted".to_owned()),

@@ -1,5 +1,6 @@
 //! Proposes, builds, checks and measures candidates, one after the other.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use super::tree::{Listing, copy};
 use crate::interactive::edits::Edit;
 use crate::interactive::programs::Application;
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
+use crate::regular::{self, LARGE_BYTES};
 
 /// Name of the log.
 const LOG: &str = "attempts.jsonl";
@@ -109,6 +111,11 @@ struct Driver<'a> {
     originals: Listing,
     facts: KernelFacts,
     outcome: Outcome,
+}
+
+/// Whether a folder has attempts, which are kept whatever comes next.
+pub(crate) fn has_attempts(directory: &Path) -> bool {
+    directory.join(LOG).exists()
 }
 
 /// Tries changes until none is left or enough were tried.
@@ -235,6 +242,7 @@ impl<'a> Driver<'a> {
     fn ask_model(&mut self) -> Result<(), OptimizeError> {
         let Some(model) = self.model.take() else { return Ok(()) };
         let (mut problem, mut repair): (Option<String>, u32) = (None, 0);
+        let mut failed: BTreeSet<String> = BTreeSet::new();
         while problem.is_some() || !self.is_enough() {
             self.observer.begins("asking the model");
             let question = Question {
@@ -246,16 +254,17 @@ impl<'a> Driver<'a> {
                 tried: self.tried(),
                 problem: problem.clone(),
             };
-            let failure = match model.ask(&question)? {
+            let (failure, answer) = match model.ask(&question)? {
                 Prompted::Shown(text) => {
                     self.outcome.shown = Some(text);
                     return Ok(());
                 }
                 Prompted::Refused { reason, prompt, reply } => {
-                    self.refuse(reason.clone(), prompt, reply, repair)?;
-                    Some(reason)
+                    self.refuse(reason.clone(), prompt, reply.clone(), repair)?;
+                    (Some(reason), reply)
                 }
                 Prompted::Edit { edit, prompt, reply } => {
+                    let answer = reply.clone();
                     let reason = reply.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
                     let proposal = Proposal {
                         proposer: "model".to_owned(),
@@ -264,9 +273,14 @@ impl<'a> Driver<'a> {
                         prompt: Some(prompt),
                         reply: Some(reply),
                     };
-                    self.try_proposal(proposal, repair)?
+                    (self.try_proposal(proposal, repair)?, answer)
                 }
             };
+            let is_accepted = self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted);
+            if !is_accepted && !failed.insert(answer) {
+                self.observer.note("the model gave an answer again that was not accepted; it is not asked any more");
+                return Ok(());
+            }
             // What can be corrected is asked for again, with what was wrong; everything else is a new attempt.
             (problem, repair) = match failure {
                 Some(failure) if repair < self.options.repairs => (Some(failure), repair + 1),
@@ -333,7 +347,7 @@ impl<'a> Driver<'a> {
         }
         edit.apply(&folder)?;
         let path = folder.join(&self.commands.place.file);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = regular::read_text(&path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
         let target = self.base.target.again(&text);
         let before = Listing::of(&folder, Path::new("-"))?;
         let built = self.commands.run(&options.build, &folder)?;
@@ -441,8 +455,8 @@ impl<'a> Driver<'a> {
 
     /// Writes the patch of the best candidate.
     fn promote(&mut self) -> Result<(), OptimizeError> {
-        let diff = self.edit_between(&self.original, &self.base.text).diff();
-        let path = promote(&diff, &self.commands.place.root, &self.options.directory)?;
+        let edit = self.edit_between(&self.original, &self.base.text);
+        let path = promote(&edit, &self.commands.place.root, &self.options.directory)?;
         self.observer.note(&format!("attempt {} is promoted: {}", self.base.number, path.display()));
         self.outcome.promoted = Some((self.base.number, path));
         Ok(())

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::elements::{Differences, ElementType, Tolerance};
 use super::error::OptimizeError;
+use crate::regular;
 
 /// How `.npy` files begin.
 const NPY: &[u8] = b"\x93NUMPY";
@@ -68,7 +69,7 @@ impl OutputFile {
     /// Its bytes; nothing if the program did not write it.
     pub(super) fn read(&self, directory: &Path) -> Result<Option<Vec<u8>>, OptimizeError> {
         let path = directory.join(&self.path);
-        match fs::read(&path) {
+        match regular::read(&path, u64::MAX) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(anyhow::Error::from(error).context(format!("cannot read {}", path.display())).into()),

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::export::atomic::write_file;
+use crate::interactive::checkpoints::{Git, reason_of};
 use crate::interactive::edits::{Edit, FileEdit};
 
 /// Name of the patch.
@@ -22,24 +23,63 @@ pub(crate) fn diff(path: &Path, before: &str, after: &str) -> String {
     change(path, before, after).diff()
 }
 
-/// Writes the patch, and lets git check that it applies to the sources as they are.
+/// Writes the patch, and lets git check that it applies to the sources as they are: in a folder of its own, so that no setting of their
+/// repository runs anything.
 ///
 /// # Errors
 /// When it cannot be written, or git refuses it.
-pub(super) fn promote(diff: &str, root: &Path, directory: &Path) -> Result<PathBuf> {
+pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<PathBuf> {
     let path = directory.join(NAME);
-    let temporary = directory.join(format!("{NAME}.tmp"));
-    fs::write(&temporary, diff).with_context(|| format!("cannot write {}", temporary.display()))?;
-    fs::rename(&temporary, &path).with_context(|| format!("cannot write {}", path.display()))?;
-    let git = |words: &[&str]| Command::new("git").arg("-C").arg(root).args(words).stdin(Stdio::null()).output().ok();
-    // Without git or a repository, the user's program that applies it decides.
-    if git(&["rev-parse", "--is-inside-work-tree"]).is_some_and(|output| output.status.success()) {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let checked = git(&["-c", "apply.whitespace=nowarn", "apply", "--check", &real.to_string_lossy()]);
-        if let Some(output) = checked.filter(|output| !output.status.success()) {
-            let reported = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            bail!("git does not apply {}: {reported}; did the sources change meanwhile?", path.display());
+    write_file(&path, |out| Ok(out.write_all(edit.diff().as_bytes())?))?;
+    let sources = tempfile::tempdir().context("cannot create a folder for the sources that are changed")?;
+    let place = sources.path().canonicalize().context("cannot find the folder for the sources that are changed")?;
+    for file in &edit.files {
+        let copy = place.join(&file.path);
+        // A file that is gone or cannot be read is not there for git either.
+        if let Some(folder) = copy.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         }
+        let _ = fs::copy(root.join(&file.path), &copy);
+    }
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let check = Git::new(&place, "check the patch").without_repository(&place);
+    let check = check.args(["-c", "apply.whitespace=nowarn", "apply", "--check"]).args([&real]);
+    // Without git, the user's program that applies it decides.
+    if let Some(output) = check.output().ok().filter(|output| !output.status.success()) {
+        let reported = reason_of(&output);
+        bail!("git does not apply {}: {reported}; did the sources change meanwhile?", path.display());
     }
     Ok(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A repository whose settings run a program for every file that git reads.
+    #[test]
+    fn settings_of_a_repository_run_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, out) = (place.path().join("code"), place.path().join("out"));
+        fs::create_dir(&root).unwrap();
+        fs::create_dir(&out).unwrap();
+        let git = |words: &[&str]| Git::new(&root, "test").args(words).output().unwrap();
+        assert!(git(&["init", "-q"]).status.success());
+        let marker = place.path().join("ran");
+        let run = format!("sh -c 'touch {}; cat'", marker.display());
+        for name in ["filter.own.clean", "filter.own.smudge", "core.fsmonitor", "core.sshCommand", "diff.external"] {
+            assert!(git(&["config", name, &run]).status.success());
+        }
+        fs::write(root.join(".gitattributes"), "* filter=own\n").unwrap();
+        fs::write(root.join("k.hip"), "one\ntwo\n").unwrap();
+        let path = Path::new("k.hip");
+        let patch = promote(&change(path, "one\ntwo\n", "one\nthree\n"), &root, &out).unwrap();
+        assert_eq!(fs::read_to_string(patch).unwrap(), diff(path, "one\ntwo\n", "one\nthree\n"));
+        assert!(!marker.exists());
+        // A patch that does not fit is noticed.
+        fs::write(root.join("k.hip"), "other\n").unwrap();
+        let error = promote(&change(path, "one\ntwo\n", "one\nthree\n"), &root, &out).unwrap_err();
+        assert!(error.to_string().contains("did the sources change"), "{error}");
+        assert!(!marker.exists());
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use polars::prelude::{col, lit};
 use serde::Serialize;
 
 use super::request::{CounterPass, Plan, ProfileRequest, plan, thread_trace};
@@ -119,6 +120,7 @@ fn counted(
     listener: &mut Listener<'_>,
 ) -> Result<PassOutcome, MeasureError> {
     let result = told(run(request, &pass.profiling, &pass.directory, title, listener))?;
+    let result = result.and_then(|collected| filled(collected, &has_counters, "values of counters"));
     if let Err(reason) = &result {
         (listener.on_step)(&format!("{title} failed: {reason}"));
     }
@@ -138,7 +140,42 @@ fn traced(
     listener: &mut Listener<'_>,
 ) -> Result<Result<Collected, String>, MeasureError> {
     let (profiling, directory) = thread_trace(request, kernel, dispatch)?;
-    told(run(request, &profiling, &directory, "thread trace", listener))
+    let result = told(run(request, &profiling, &directory, "thread trace", listener))?;
+    let result = result.and_then(|collected| filled(collected, &has_executed, "executed instructions"));
+    if let Err(reason) = &result {
+        (listener.on_step)(&format!("thread trace failed: {reason}"));
+    }
+    Ok(result)
+}
+
+/// The collected traces, if they hold the data they were collected for; otherwise the reason why they are of no use.
+fn filled(
+    collected: Collected,
+    has_any: &dyn Fn(&Trace) -> anyhow::Result<bool>,
+    what: &str,
+) -> Result<Collected, String> {
+    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
+    match Trace::open(inputs).map_err(anyhow::Error::from).and_then(|trace| has_any(&trace)) {
+        Ok(true) => Ok(collected),
+        Ok(false) => Err(format!("`{}` ended well and recorded no {what}", collected.line)),
+        Err(error) => Err(format!("cannot read what `{}` wrote: {error:#}", collected.line)),
+    }
+}
+
+fn has_counters(trace: &Trace) -> anyhow::Result<bool> {
+    let table = crate::schema::table("counters").context("internal: no table of counters")?;
+    for member in trace.members() {
+        if trace.has_rows(member, table)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether any instruction of a thread trace ran: one of a dispatch that never came lists them with zeros.
+fn has_executed(trace: &Trace) -> anyhow::Result<bool> {
+    let instructions = trace.unfiltered("att_instructions", &["hitcount"])?;
+    Ok(instructions.filter(col("hitcount").gt(lit(0))).collect()?.height() > 0)
 }
 
 /// The second dispatch of a kernel, as the first is slowed down by what happens once; the first if a process has only one.

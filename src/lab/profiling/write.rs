@@ -14,6 +14,7 @@ use super::evidence::Evidence;
 use super::page::add_profile;
 use crate::export::atomic::write_file;
 use crate::input::UNFINISHED;
+use crate::regular::{self, LARGE_BYTES};
 use crate::report::html;
 
 /// What a folder of a profile holds.
@@ -60,12 +61,12 @@ pub(crate) fn place(path: &Path) -> Result<Place> {
     if let Some(foreign) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Ok(Place::Foreign(format!("holds other files ({foreign})")));
     }
-    let text = fs::read(path.join(PROFILE)).unwrap_or_default();
+    let text = regular::read(&path.join(PROFILE), LARGE_BYTES).unwrap_or_default();
     let profile: Value = serde_json::from_slice(&text).unwrap_or_default();
     if profile.pointer("/generator/name").and_then(Value::as_str) != Some("wavesieve") {
         return Ok(Place::Foreign(format!("holds no profile of wavesieve ({PROFILE} is missing or changed)")));
     }
-    let known = fs::read_to_string(path.join(TRACES).join(INDEX)).unwrap_or_default();
+    let known = regular::read_text(&path.join(TRACES).join(INDEX), LARGE_BYTES).unwrap_or_default();
     let known: BTreeSet<&str> = known.lines().collect();
     let found = recorded_files(&path.join(TRACES))?;
     Ok(match found.iter().find(|name| !known.contains(name.as_str())) {

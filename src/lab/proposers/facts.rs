@@ -1,10 +1,11 @@
 //! What is known about a kernel when it is changed.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
+
+use crate::regular::{self, LARGE_BYTES};
 
 /// What `lab profile` writes about a kernel.
 const FILE: &str = "analysis.json";
@@ -27,7 +28,7 @@ impl KernelFacts {
     /// When it cannot be read, or is something else.
     pub(crate) fn of_profile(directory: &Path) -> Result<(Self, String)> {
         let path = directory.join(FILE);
-        let text = fs::read_to_string(&path)
+        let text = regular::read_text(&path, LARGE_BYTES)
             .with_context(|| format!("cannot read {}; name a folder that `lab profile -o` wrote", path.display()))?;
         let profile: Profile = serde_json::from_str(&text)
             .with_context(|| format!("{} is no analysis of `lab profile`", path.display()))?;

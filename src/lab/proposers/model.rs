@@ -64,13 +64,19 @@ impl<'a> ModelProposer<'a> {
         source: &Path,
         registry: &Registry,
     ) -> Result<Self, LlmError> {
-        if narrator.options().share < Share::Source {
-            let text = "a model can change source only if it may see it; add --llm-share source".to_owned();
-            return Err(LlmError::Usage(text));
-        }
+        check_share(narrator)?;
         let analyzed = Analyzed::new(traces, &[source.to_owned()], registry);
         let analyzed = analyzed.map_err(|error| LlmError::Usage(format!("cannot analyse the runs: {error:#}")))?;
         Ok(Self { narrator, analyzed })
+    }
+
+    /// Whether a model may see a file, and can.
+    ///
+    /// # Errors
+    /// When it may not, or the file is too large.
+    pub(crate) fn check(narrator: &Narrator, file: &Path, text: &str) -> Result<(), LlmError> {
+        check_share(narrator)?;
+        check_size(file, text)
     }
 
     /// Asks for a change of the kernel.
@@ -78,14 +84,7 @@ impl<'a> ModelProposer<'a> {
     /// # Errors
     /// When there is no answer.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Prompted, LlmError> {
-        if question.text.len() > SOURCE_BYTES {
-            let text = format!(
-                "{} has {} bytes; a model is sent {SOURCE_BYTES} at most: move the kernel into a file of its own",
-                question.file.display(),
-                question.text.len()
-            );
-            return Err(LlmError::Usage(text));
-        }
+        check_size(question.file, question.text)?;
         let findings = self.analyzed.items.iter().take(MOST_FINDINGS).map(|item| {
             context! {
                 title => item.title.clone(), explanation => item.explanation.clone(), advice => item.advice.clone(),
@@ -135,6 +134,22 @@ impl<'a> ModelProposer<'a> {
             Err(error) => refused(error.to_string()),
         })
     }
+}
+
+fn check_share(narrator: &Narrator) -> Result<(), LlmError> {
+    if narrator.options().share >= Share::Source {
+        return Ok(());
+    }
+    Err(LlmError::Usage("a model can change source only if it may see it; add --llm-share source".to_owned()))
+}
+
+fn check_size(file: &Path, text: &str) -> Result<(), LlmError> {
+    let (bytes, file) = (text.len(), file.display());
+    if bytes <= SOURCE_BYTES {
+        return Ok(());
+    }
+    let advice = "move the kernel into a file of its own";
+    Err(LlmError::Usage(format!("{file} has {bytes} bytes; a model is sent {SOURCE_BYTES} at most: {advice}")))
 }
 
 fn shown(facts: &KernelFacts) -> Vec<String> {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::outcome::{Outcome, Status};
 use super::request::Request;
 use crate::interactive::programs::{End, Limits, run};
+use crate::regular::{self, LARGE_BYTES};
 
 /// Output of the process that is handed on.
 const MOST_OUTPUT: u64 = 1 << 20;
@@ -60,7 +61,8 @@ fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut d
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let limits = Limits { seconds: Some(supervision.seconds), output_bytes: MOST_OUTPUT };
     let ended = run(&words, supervision.environment, &here, &limits, supervision.is_interrupted, on_line);
-    let given = std::fs::read(&answer).ok().and_then(|bytes| serde_json::from_slice::<Outcome>(&bytes).ok());
+    let given =
+        regular::read(&answer, LARGE_BYTES).ok().and_then(|bytes| serde_json::from_slice::<Outcome>(&bytes).ok());
     let reason = match ended.end {
         End::Code(0) => "the process that replays ended without an answer".to_owned(),
         End::Code(code) => format!("the process that replays ended with code {code}"),
@@ -71,7 +73,7 @@ fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut d
             format!("the replay did not end within {} s; give more with --time-limit", supervision.seconds)
         }
         End::Interrupted => "interrupted".to_owned(),
-        End::NotFound => format!("cannot start {}", program.display()),
+        End::NotFound(_) => format!("cannot start {}", program.display()),
         End::NotStarted(reason) => reason,
     };
     if let Some(outcome) = given {

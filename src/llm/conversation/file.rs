@@ -14,6 +14,7 @@ use crate::llm::error::LlmError;
 use crate::llm::payload::Share;
 use crate::llm::request::Role;
 use crate::llm::settings::LlmOptions;
+use crate::regular;
 
 /// What the file says it is.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
@@ -103,7 +104,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(cannot)?;
+    regular::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(cannot)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(format!("it has more than {} MiB, as no conversation has", MOST_BYTES >> 20));
     }

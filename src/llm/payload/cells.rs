@@ -112,10 +112,12 @@ pub(crate) fn number(value: f64) -> Value {
 
 /// A text of the level of figures: itself where it is the same for everyone, otherwise a token. A kernel always gets one.
 pub(crate) fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
-    if text.is_empty() || kind != "KERNEL" && Vocabulary::builtin().has_text(text) || is_number(text) {
-        return text.to_owned();
-    }
-    names.name(kind, text)
+    if is_public(text, kind) { text.to_owned() } else { names.name(kind, text) }
+}
+
+/// Whether a text of a kind is the same for everyone. A kernel never is.
+pub(super) fn is_public(text: &str, kind: &str) -> bool {
+    text.is_empty() || kind != "KERNEL" && Vocabulary::builtin().has_text(text) || is_number(text)
 }
 
 fn is_number(text: &str) -> bool {

@@ -64,6 +64,10 @@ pub(crate) fn known_names(analysis: &Analysis, share: Share, variables: &Variabl
     }
     let program = analysis.collected.program.join(" ");
     let commands = analysis.collected.commands.iter().chain([&program]);
+    let paths = analysis.document.provenance.inputs.iter().map(|input| &input.path);
+    for name in paths.chain(commands.clone()).flat_map(|text| rules.people_in(text)) {
+        names.person(&name);
+    }
     for command in commands.clone().filter(|command| command.chars().count() >= SHORTEST_COMMAND && !is_plain(command))
     {
         let token = names.name("COMMAND", command);

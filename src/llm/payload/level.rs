@@ -1,7 +1,9 @@
 //! How much is sent.
 
+use serde::{Deserialize, Serialize};
+
 /// How much is sent. Each level has all of those before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Share {
     /// Numbers and the words of this program: no names, paths, machines or people.
     #[default]

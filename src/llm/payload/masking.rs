@@ -26,6 +26,10 @@ pub(crate) struct Masking<'a> {
     pub redactor: &'a mut Redactor,
     /// Words that the model wrote itself, such as names of columns.
     pub written: &'a BTreeSet<String>,
+    /// Whether sentences repeat such words, as errors do. In other sentences a word that comes back would confirm a guess.
+    pub repeats: bool,
+    /// Whether texts have no other names than those that the model wrote: a name among them that became its token would confirm a guess.
+    pub is_echo: bool,
     /// Whether this program alone chose what stands in the columns, as it does not in results of SQL.
     pub is_own: bool,
 }
@@ -33,17 +37,17 @@ pub(crate) struct Masking<'a> {
 impl Masking<'_> {
     /// A sentence: at the level of figures, every word that is no word of the language, the program or the model is a token.
     pub(crate) fn sentence(&mut self, text: &str) -> String {
-        self.masked_words(text, &|word| Vocabulary::builtin().has_word(word))
+        let (written, repeats) = (self.written, self.repeats);
+        self.masked_words(text, &|word| Vocabulary::builtin().has_word(word) || repeats && written.contains(word))
     }
 
     fn masked_words(&mut self, text: &str, is_public: &dyn Fn(&str) -> bool) -> String {
-        let text = self.redactor.text(&text.replace("\\/", "/"));
+        let text = if self.is_echo { text.to_owned() } else { self.redactor.text(&text.replace("\\/", "/")) };
         let (Share::Figures, Some(word)) = (self.share, WORD.as_ref()) else { return text };
-        let written = self.written;
         let names = self.redactor.map_mut();
         let replaced = word.replace_all(&text, |found: &Captures<'_>| {
             let word = found.get(0).map_or("", |part| part.as_str());
-            let is_plain = word.starts_with('[') || is_public(word) || written.contains(word);
+            let is_plain = word.starts_with('[') || is_public(word);
             // Only here: a word of a sentence may stand for something else elsewhere.
             if is_plain { word.to_owned() } else { names.token("TEXT", word, true) }
         });
@@ -88,9 +92,12 @@ impl Masking<'_> {
         let name = column.as_object_mut().and_then(|fields| fields.remove("name"));
         self.result(column);
         if let (Some(Value::String(name)), Some(fields)) = (name, column.as_object_mut()) {
-            let vocabulary = Vocabulary::builtin();
-            let is_public =
-                |word: &str| vocabulary.has_word(word) || word.split('_').all(|part| vocabulary.has_word(part));
+            let (vocabulary, written) = (Vocabulary::builtin(), self.written);
+            let is_public = |word: &str| {
+                vocabulary.has_word(word)
+                    || word.split('_').all(|part| vocabulary.has_word(part))
+                    || written.contains(word)
+            };
             fields.insert("name".to_owned(), Value::String(self.masked_words(&name, &is_public)));
         }
     }
@@ -159,7 +166,7 @@ mod tests {
     }
 
     fn masking<'a>(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Masking<'a> {
-        Masking { share, redactor, written, is_own: true }
+        Masking { share, redactor, written, repeats: true, is_echo: false, is_own: true }
     }
 
     /// A command line leaves at no level: neither in a suggested command nor in a cell.
@@ -202,7 +209,15 @@ mod tests {
             json!({"columns": [{"name": "detail", "unit": "text"}], "rows": [["the wait of atlas for memory"]]});
         let shown = |is_own: bool| {
             let (mut value, mut redactor, written) = (result.clone(), redactor(), BTreeSet::new());
-            Masking { share: Share::Figures, redactor: &mut redactor, written: &written, is_own }.result(&mut value);
+            Masking {
+                share: Share::Figures,
+                redactor: &mut redactor,
+                written: &written,
+                repeats: true,
+                is_echo: false,
+                is_own,
+            }
+            .result(&mut value);
             value["rows"][0][0].as_str().unwrap().to_owned()
         };
         assert_eq!((shown(true).as_str(), shown(false).as_str()), ("the wait of [TEXT_1] for memory", "[TEXT_1]"));
@@ -227,7 +242,14 @@ mod tests {
     fn only_known_words_leave() {
         let written = BTreeSet::from(["total_zebra".to_owned()]);
         let mut redactor = redactor();
-        let mut masking = Masking { share: Share::Figures, redactor: &mut redactor, written: &written, is_own: true };
+        let mut masking = Masking {
+            share: Share::Figures,
+            redactor: &mut redactor,
+            written: &written,
+            repeats: true,
+            is_echo: false,
+            is_own: true,
+        };
         let text = "Why is void zebra::gemm<float>(int) slower on atlas17 than /home/me/x in rank 3, by 12.5%?";
         let expected = "Why is [KERNEL_1] slower on [HOST_1] than [PATH_1] in rank 3, by 12.5%?";
         assert_eq!(masking.sentence(text), expected);

@@ -10,6 +10,7 @@ mod masking;
 mod program_texts;
 mod scan;
 mod source;
+mod table_mask;
 mod vocabulary;
 
 pub(crate) use budget::within;
@@ -17,4 +18,5 @@ pub(crate) use document::payload;
 pub(crate) use known::known_names;
 pub(crate) use level::Share;
 pub(crate) use masking::Masking;
+pub(crate) use table_mask::{MaskOptions, TableMask, strange_part};
 pub(crate) use vocabulary::Vocabulary;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::regular::{self, SMALL_BYTES};
 use crate::source::scan::{DetectedKernel, SourceScan};
 
 /// Kernels whose code is sent.
@@ -28,7 +29,7 @@ pub(crate) fn source(scan: &SourceScan) -> Value {
 
 /// The lines from the definition on.
 fn code(directory: &Path, kernel: &DetectedKernel) -> Option<String> {
-    let bytes = std::fs::read(directory.join(&kernel.file)).ok()?;
+    let bytes = regular::read(&directory.join(&kernel.file), SMALL_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let first = usize::try_from(kernel.line).ok()?.saturating_sub(2);
     let lines = text.lines().skip(first).take(MOST_LINES);

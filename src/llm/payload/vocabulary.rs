@@ -129,7 +129,11 @@ fn literals(text: &str, quote: char) -> impl Iterator<Item = &str> {
 
 /// A counter without its instance, device, and how its instances are taken together.
 fn bare(name: &str) -> &str {
-    let name = name.split(['[', ':']).next().unwrap_or(name);
+    let end = name.find(['[', ':']).unwrap_or(name.len());
+    let (start, rest) = name.split_at_checked(end).unwrap_or((name, ""));
+    // Anything else behind it is a name of somebody, as in `file:///home/me`.
+    let is_place = rest.replace("device=", "").chars().all(|letter| letter.is_ascii_digit() || "[]:,".contains(letter));
+    let name = if is_place { start } else { name };
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
@@ -176,6 +180,12 @@ mod tests {
         assert!(vocabulary.has_text("Idle time by cause"));
         for text in ["no_record", "host_bound", "not_comparable", "too few calls", "SQ_WAVES", "gfx90a", "hipMemcpy"] {
             assert!(vocabulary.has_text(text), "{text}");
+        }
+        for text in ["SQ_WAVES[3]", "TCC_HIT[1]:device=2", "SQ_WAVES_sum"] {
+            assert!(vocabulary.has_text(text), "{text}");
+        }
+        for text in ["file:///home/falcon", "SQ_WAVES:falcon", "kernel[falcon]"] {
+            assert!(!vocabulary.has_text(text), "{text}");
         }
         for text in ["falcon", "jsmith", "zebra", "atlas17", "node3", "hunter2", "gpu05"] {
             assert!(!vocabulary.has_text(text) && !vocabulary.has_word(text), "{text}");

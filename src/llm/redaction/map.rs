@@ -30,16 +30,19 @@ pub(crate) struct KnownName {
 }
 
 /// A text that is replaced wherever it stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Name {
     pub text: String,
     pub token: String,
     /// In small letters, if it is found in any case and within longer words too.
     pub anywhere: Option<String>,
+    /// Whether it is looked for in what the rules leave, so that they find whole paths.
+    #[serde(default)]
+    pub is_late: bool,
 }
 
 /// Tokens by what they stand for, and back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TokenMap {
     tokens: BTreeMap<String, String>,
     originals: BTreeMap<String, String>,
@@ -81,7 +84,7 @@ impl TokenMap {
         }
         let length = name.len();
         let place = self.names.partition_point(|known| known.text.len() >= length);
-        let name = Name { text: name.to_owned(), token: token.to_owned(), anywhere: None };
+        let name = Name { text: name.to_owned(), token: token.to_owned(), anywhere: None, is_late: false };
         self.names.insert(place, name);
     }
 
@@ -95,6 +98,19 @@ impl TokenMap {
         }
         if let Some(known) = self.names.iter_mut().find(|known| known.text == name) {
             known.anywhere = Some(name.to_ascii_lowercase());
+        }
+    }
+
+    /// Somebody who is known only from a path. A word of the language is no name there: folders are called by words too.
+    pub(crate) fn person(&mut self, name: &str) {
+        let is_known = self.names.iter().any(|known| known.text == name);
+        if is_known || name.chars().count() < SHORTEST_NAME || Vocabulary::builtin().has_word(name) {
+            return;
+        }
+        let token = self.token("USER", name, true);
+        self.alias_anywhere(name, &token);
+        if let Some(known) = self.names.iter_mut().find(|known| known.text == name) {
+            known.is_late = true;
         }
     }
 
@@ -120,12 +136,36 @@ impl TokenMap {
 
     /// The text with what its tokens stand for. Tokens that nothing is known of stay.
     pub(crate) fn restored(&self, text: &str) -> String {
-        self.restored_as(text, &|_, original| original.to_owned())
+        self.replaced(text, |_, _, original| original.to_owned())
     }
 
-    /// The same in another form: `form` gets what stands before a token, and what it stands for.
-    pub(crate) fn restored_as(&self, text: &str, form: &dyn Fn(&str, &str) -> String) -> String {
-        self.replaced(text, |before, _, original| form(before, original))
+    /// The text with what tokens in their brackets stand for, and nothing else changed: data may have words like tokens.
+    pub(crate) fn restored_in_brackets(&self, text: &str) -> String {
+        let mut restored = String::new();
+        let mut end = 0;
+        for place in self.places(text) {
+            let token = text.get(place.clone()).unwrap_or_default();
+            restored.push_str(text.get(end..place.start).unwrap_or_default());
+            restored.push_str(self.originals.get(token).map_or(token, String::as_str));
+            end = place.end;
+        }
+        restored.push_str(text.get(end..).unwrap_or_default());
+        restored
+    }
+
+    /// The token that a text has already.
+    pub(crate) fn token_of(&self, original: &str) -> Option<&str> {
+        self.tokens.get(original).map(String::as_str)
+    }
+
+    /// The text that a token stands for, also if it is never put back.
+    pub(crate) fn original_of(&self, token: &str) -> Option<&str> {
+        self.tokens.iter().find(|(_, known)| *known == token).map(|(original, _)| original.as_str())
+    }
+
+    /// All that tokens stand for, in the order of their texts.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.tokens.keys().map(String::as_str)
     }
 
     /// The text with brackets around all tokens that are known.
@@ -135,7 +175,7 @@ impl TokenMap {
 
     /// The text with its known tokens replaced, by what `by` makes of what stands before them, of them, and of what they
     /// stand for.
-    fn replaced(&self, text: &str, by: impl Fn(&str, &str, &str) -> String) -> String {
+    pub(super) fn replaced(&self, text: &str, by: impl Fn(&str, &str, &str) -> String) -> String {
         let Some(pattern) = TOKEN.as_ref() else { return text.to_owned() };
         let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or("", |part| part.as_str());

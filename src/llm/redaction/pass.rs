@@ -1,5 +1,6 @@
 //! The pass over the final bytes of a request.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -19,6 +20,8 @@ const MOST_PASSES: usize = 16;
 pub(crate) struct Redactor {
     rules: Rules,
     map: TokenMap,
+    /// Texts that the model wrote, or that repeat nothing else, as they stand in requests.
+    returned: BTreeSet<String>,
 }
 
 /// A text that is kept on this machine, with the names in it.
@@ -37,12 +40,23 @@ enum Piece {
 impl Redactor {
     /// A redactor with known names.
     pub(crate) fn new(rules: Rules, map: TokenMap) -> Self {
-        Self { rules, map }
+        Self { rules, map, returned: BTreeSet::new() }
     }
 
     /// Which token stands for what.
     pub(crate) fn map(&self) -> &TokenMap {
         &self.map
+    }
+
+    /// Lets a text go back as it came: a guess of the model that came back as a token would be confirmed. Only a whole text of a body is
+    /// meant, of which JSON has each text in it too.
+    pub(crate) fn returns(&mut self, text: &str) {
+        if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(text) {
+            self.returned.extend(texts(&value));
+            // As protocols write it again.
+            self.returned.insert(value.to_string());
+        }
+        self.returned.insert(text.to_owned());
     }
 
     /// Knows names of an earlier request again.
@@ -71,6 +85,10 @@ impl Redactor {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
+                // A path in one text may name somebody who stands in one before it.
+                for text in texts(&value) {
+                    self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
+                }
                 self.value(&mut value);
                 value.to_string().into_bytes()
             }
@@ -96,13 +114,26 @@ impl Redactor {
             names.find(|name| find_name(text, name).is_some()).map(|name| name.token.clone())
         };
         match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => texts(&value).iter().find_map(|text| left(text)),
+            Ok(mut value) => {
+                self.leave_out_returned(&mut value);
+                texts(&value).iter().find_map(|text| left(text))
+            }
             Err(_) => left(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn leave_out_returned(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if self.returned.contains(text) => text.clear(),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.leave_out_returned(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.leave_out_returned(value)),
+            _ => {}
         }
     }
 
     fn value(&mut self, value: &mut Value) {
         match value {
+            Value::String(text) if self.returned.contains(text) => {}
             Value::String(text) => *text = nested::redacted(self, text).unwrap_or_else(|| self.text(text)),
             Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
             Value::Object(fields) => {
@@ -120,7 +151,8 @@ impl Redactor {
     /// A text without what must not leave.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
-        // What is left on both sides of a token may be something again.
+        self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
+        // The rest on both sides of a token may be something again.
         for _ in 0..MOST_PASSES {
             let passed = self.pass(&text);
             if passed == text {
@@ -139,10 +171,11 @@ impl Redactor {
             None => text.contains(&name.text),
         };
         let names: Vec<Name> = self.map.names().iter().filter(stands).cloned().collect();
-        for name in names {
+        let (late, early): (Vec<Name>, Vec<Name>) = names.into_iter().partition(|name| name.is_late);
+        for name in early {
             pieces = each(pieces, |text| split_name(&text, &name));
         }
-        let Self { rules, map } = self;
+        let Self { rules, map, .. } = self;
         for rule in &rules.rules {
             pieces = each(pieces, |text| {
                 let tokens = map.places(&text);
@@ -167,6 +200,9 @@ impl Redactor {
                 parts
             });
         }
+        for name in late {
+            pieces = each(pieces, |text| split_name(&text, &name));
+        }
         let texts = pieces.into_iter().map(|piece| match piece {
             Piece::Text(text) | Piece::Token(text) => text,
         });
@@ -187,7 +223,7 @@ fn each(pieces: Vec<Piece>, mut divide: impl FnMut(String) -> Vec<Piece>) -> Vec
     divided
 }
 
-/// What of a place is not taken by tokens.
+/// The parts of a place that no token takes.
 fn between(place: Range<usize>, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut left = Vec::new();
     let mut start = place.start;
@@ -221,7 +257,7 @@ fn is_of_token(before: &str, after: &str) -> bool {
     before.trim_end_matches(is_of_token).ends_with('[') && after.trim_start_matches(is_of_token).starts_with(']')
 }
 
-/// What is before and behind a name that is not a part of a longer word, unless it is looked for there too.
+/// The texts before and behind a name. A name within a longer word counts only where it is looked for anywhere.
 fn find_name<'a>(text: &'a str, name: &Name) -> Option<(&'a str, &'a str)> {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     if let Some(anywhere) = &name.anywhere {
@@ -240,240 +276,4 @@ fn find_name<'a>(text: &'a str, name: &Name) -> Option<(&'a str, &'a str)> {
         let is_joined_after = is_of_word(last) && after.chars().next().is_some_and(is_of_word);
         (!is_joined_before && !is_joined_after).then_some((before, after))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-    use crate::llm::payload::Share;
-
-    fn redactor() -> Redactor {
-        let mut map = TokenMap::default();
-        map.name("KERNEL", "conv2d_forward_kernel");
-        map.name("HOST", "tower");
-        map.name("PATH", "/scratch/my data/run 1.db");
-        Redactor::new(Rules::new(Share::Figures, None).unwrap(), map)
-    }
-
-    /// Facts 33: paths and kernels; and what the path list of others misses.
-    #[test]
-    fn what_is_taken_out() {
-        for (text, expected) in [
-            ("see /home/user/my_app.cpp please", "see [PATH_2] please"),
-            ("conv2d_forward_kernel, conv2d_forward_kernel2", "[KERNEL_1], conv2d_forward_kernel2"),
-            ("open '/scratch/my data/run 1.db' on tower", "open '[PATH_1]' on [HOST_1]"),
-            ("-I/lustre/orion/inc -L/opt/rocm", "-I[PATH_2] -L[PATH_3]"),
-            ("~/x ../../y ./run.sh", "[PATH_2] [PATH_3] [PATH_4]"),
-            (r"C:\Users\me\a.txt and \\server\share\b", "[PATH_2] and [PATH_3]"),
-            ("src/gemm.hip:12 and kernel.cpp", "[FILE_1]:12 and [FILE_2]"),
-            ("mail me@example.org or git@host:repo", "mail [EMAIL_1] or [EMAIL_2]:repo"),
-            ("https://git.example.com/a?b=c", "[URL_1]"),
-            ("node nid001234 at 10.1.2.3:8080", "node [HOST_2] at [ADDRESS_1]"),
-            ("login01.cluster.example.edu", "[HOST_2]"),
-            ("API_KEY=abc123def and Bearer abcdefgh", "API_KEY=[SECRET_1] and Bearer [SECRET_2]"),
-            ("sk-ant-api03-abcdefghijk", "[SECRET_1]"),
-            ("password: hunter2", "password: [SECRET_1]"),
-        ] {
-            assert_eq!(redactor().text(text), expected, "{text}");
-        }
-    }
-
-    /// Secrets, each within a sentence; nothing of them is left.
-    #[test]
-    fn secrets_of_all_kinds_are_taken_out() {
-        for (text, secret) in [
-            ("the password hunter2 works", "hunter2"),
-            ("Passwort: x9", "x9"),
-            ("my password for the database is hunter2.", "hunter2"),
-            ("./a.out --password hunter2 --steps 3", "hunter2"),
-            ("tool --api-key=hunter2", "hunter2"),
-            ("mysql -u bob -p hunter2 db", "hunter2"),
-            ("mysql -u bob -phunter2 db", "bob"),
-            ("npm_abcdefghij0123456789", "abcdefghij"),
-            ("key gsk_abcdefghij0123456789, nvapi-abcdefghij0123456789", "abcdefghij"),
-            ("r8_abcdefghij0123456789 pypi-abcdefghij0123456789", "abcdefghij"),
-            ("hf_abcdefghij0123456789 ghp_abcdefghij0123456789", "abcdefghij"),
-            ("github_pat_abcdefghij0123456789 glpat-abcdefghij0123456789", "abcdefghij"),
-            ("xoxb-1234567890-abcdef AKIAABCDEFGHIJKLMNOP", "ABCDEFGHIJ"),
-            ("AIzaSyabcdefghij0123456789abcdefghij012", "abcdefghij"),
-            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghij", "abcdefghij"),
-            ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----", "MIIabc"),
-            ("https://me:hunter2@host.example/x", "hunter2"),
-            ("me:hunter2@nid0001", "hunter2"),
-            ("https://hooks.slack.com/services/T0/B0/hunter2", "hunter2"),
-            ("hooks.slack.com/services/T0/B0/hunter2", "hunter2"),
-            ("cc -I/zfs9/inc -L/zfs9/lib --out=/zfs9/o", "zfs9"),
-            ("in $HOME/falcon and ${SCRATCH}/falcon or ~/falcon", "falcon"),
-            ("open \"/zfs9/my falcon/x\" and '~/my falcon/y'", "falcon"),
-            ("cd /zfs9/Größe/falcon and /daten/größe", "größe"),
-            ("/home/me/my\\ falcon/x", "falcon"),
-            ("on //server/falcon/x and \\\\server\\falcon", "falcon"),
-            ("C:/Users/falcon %APPDATA%\\falcon", "falcon"),
-            ("mac 00:1a:2B:3c:4d:5e", "1a:2B"),
-            ("at ::1 or fe80::1ff:fe23%eth0 or 2001:db8::8a2e", "::"),
-            ("10.20.30.40:8080 and [::1]:80", "10.20"),
-            ("jane.doe+x@mail.falcon.org", "falcon"),
-            ("node17.cluster.falcon and nid[0001-0004,0007]", "nid["),
-            ("srun --nodelist=falcon --account falcon", "falcon"),
-            ("hostname: falcon, username=falcon", "falcon"),
-        ] {
-            let passed = redactor().text(text);
-            assert!(!passed.contains(secret), "{text}: {passed}");
-        }
-    }
-
-    /// Rules of a user take nothing out of tokens.
-    #[test]
-    fn tokens_are_whole() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("own.toml");
-        let own = "[[rule]]\ntoken = \"OWN\"\npattern = '(?i)kernel'\n[[rule]]\ntoken = \"ALL\"\npattern = '[0-9]+|falcon.*end'\n";
-        std::fs::write(&path, own).unwrap();
-        let mut map = TokenMap::default();
-        map.name("KERNEL", "conv2d_forward_kernel");
-        let mut redactor = Redactor::new(Rules::new(Share::Figures, Some(&path)).unwrap(), map);
-        let passed = redactor.text("a kernel 7: conv2d_forward_kernel; falcon conv2d_forward_kernel end");
-        assert_eq!(passed, "a [OWN_1] [ALL_1]: [KERNEL_1]; [ALL_2][KERNEL_1][ALL_3]");
-        assert_eq!(redactor.map().restored("[KERNEL_1]"), "conv2d_forward_kernel");
-    }
-
-    /// In a text within a text, line breaks would be letters in front of what is looked for.
-    #[test]
-    fn data_is_looked_through_before_it_becomes_text() {
-        let code = "tower\n/gpfs01/me/x\n\tsk-ant-api03-abcdefghijk\n\t10.1.2.3";
-        let mut data = json!({ "role": "on tower", "code": code, "range": r"step \/lustre\/a" });
-        redactor().data(&mut data);
-        let text = json!({ "content": data.to_string() }).to_string();
-        for secret in ["tower", "gpfs01", "abcdefghijk", "10.1.2.3", "lustre"] {
-            assert!(!text.contains(secret), "{secret}: {text}");
-        }
-    }
-
-    #[test]
-    fn words_of_the_field_stay() {
-        for text in [
-            "GPU busy 81.2% (12.3 ms), H2D at 24.5 GB/s, 1/4 of it; kernel and/or copy; e.g. rocprofv3 --kernel-trace -- APP",
-            "at 12:30:45 on 2024-05-01, 3:1 in favor, ROCm 7.0.1, a::b::c<3>::d, std::abs, ::abs, x ? y : z",
-            "per-token latency, 4096 tokens per second, TCC_HIT[0-15], grid[256,256,1], kernel[0], --max-tokens 5",
-            "Run rocprofv3 --pmc SQ_WAVES -d out -- APP; use 50% of $5 and 3/8, I/O, TCP/IP",
-        ] {
-            assert_eq!(redactor().text(text), text);
-        }
-    }
-
-    #[test]
-    fn json_is_looked_through_whatever_its_escapes() {
-        let body = br#"{"model":"/models/llama","messages":[{"role":"user","content":"a \u002fhome\u002fme\u002fx\nb tower"}]}"#;
-        let mut redactor = redactor();
-        let sent = redactor.bytes(body);
-        let value: Value = serde_json::from_slice(&sent).unwrap();
-        let expected =
-            json!({"model": "/models/llama", "messages": [{"role": "user", "content": "a [PATH_2]\nb [HOST_1]"}]});
-        assert_eq!(value, expected);
-        assert_eq!(redactor.leak(&sent), None);
-        assert_eq!(redactor.leak(body).as_deref(), Some("[HOST_1]"));
-        assert_eq!(redactor.map().restored("look at [PATH_2]"), "look at /home/me/x");
-    }
-
-    /// Arguments of a call are JSON in a text of JSON.
-    #[test]
-    fn arguments_stay_json() {
-        let query = "COPY (SELECT 1) TO \"/tmp/x/evil.csv\"";
-        for arguments in [
-            json!({ "query": query }),
-            json!({ "query": "SELECT '/zfs9/a b\\' || \"x\non tower\"", "tower": ["~/x\"y", { "a": "me@example.org" }] }),
-            json!([json!({ "query": query }).to_string()]),
-            json!({ "password": "hunter2", "source": "/zfs9/my falcon/x", "note": "on tower", "n": 1.5 }),
-            json!({ "query": "SELECT 1" }),
-        ] {
-            let body = json!({ "messages": [{ "function": { "arguments": arguments.to_string() } }] });
-            let mut redactor = redactor();
-            let sent = redactor.bytes(body.to_string().as_bytes());
-            assert_eq!(redactor.leak(&sent), None);
-            let sent: Value = serde_json::from_slice(&sent).unwrap();
-            let text = sent["messages"][0]["function"]["arguments"].as_str().unwrap();
-            let back: Value = serde_json::from_str(text).unwrap();
-            for secret in ["/tmp", "evil", "tower", "zfs9", "falcon", "hunter2", "example.org"] {
-                assert!(!text.contains(secret), "{secret}: {text}");
-            }
-            if arguments.get("query").and_then(Value::as_str) == Some(query) {
-                assert_eq!(back, json!({ "query": "COPY (SELECT 1) TO \"[PATH_2]\"" }));
-            }
-            let again = redactor.bytes(sent.to_string().as_bytes());
-            assert_eq!(serde_json::from_slice::<Value>(&again).unwrap(), sent);
-        }
-        assert_eq!(
-            redactor().leak(json!({"a": json!({"b": "x\ntower"}).to_string()}).to_string().as_bytes()).as_deref(),
-            Some("[HOST_1]")
-        );
-    }
-
-    /// What statements make of names of machines, people, paths and commands.
-    #[test]
-    fn names_are_found_in_any_case_and_within_words() {
-        let mut map = TokenMap::default();
-        for (kind, name) in
-            [("HOST", "tw015"), ("USER", "jsmith"), ("COMMAND", "python3 train.py --ranks 4"), ("HOST", "node")]
-        {
-            let token = map.name(kind, name);
-            map.alias_anywhere(name, &token);
-        }
-        for share in [Share::Figures, Share::Names, Share::Source] {
-            let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), map.clone());
-            for (text, expected) in [
-                ("qtw015 TW015x", "q[HOST_1] [HOST_1]x"),
-                ("XJSMITH_1", "X[USER_1]_1"),
-                ("x=PYTHON3 train.py --ranks 4;", "x=[COMMAND_1];"),
-                ("two nodes, Node", "two nodes, Node"),
-            ] {
-                assert_eq!(redactor.text(text), expected, "{text}");
-                let body = json!({ "content": text }).to_string();
-                assert_eq!(redactor.leak(body.as_bytes()).is_some(), text != expected, "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn machines_with_a_number_and_people_are_recognized() {
-        for (text, secret) in [
-            ("slow on node3", "node3"),
-            ("gpu05 waits", "gpu05"),
-            ("is tw015 late", "tw015"),
-            ("ctr07, ctr7", "ctr"),
-            ("at gpu-node-3", "gpu-node-3"),
-            ("mi300x-01 is slow", "mi300x-01"),
-            ("x1000c0s0b0n0 and x3005c0s1b1", "x3"),
-            ("why is it slower on falcon12?", "falcon12"),
-            ("host tw115 waits", "tw115"),
-            ("user=jsmith", "jsmith"),
-            ("uid=bob", "bob"),
-            ("in ~bob.", "bob"),
-            ("login bjones", "bjones"),
-        ] {
-            for share in [Share::Figures, Share::Names, Share::Source] {
-                let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
-                let passed = redactor.text(text);
-                assert!(!passed.contains(secret), "{text}: {passed}");
-            }
-        }
-        for text in [
-            "gfx942 gfx90a gfx1100 mi300x MI250X fp16 bf16 fp8 int8 uint32 sha256 conv2d layer0 rank3 rank 03 gpu0 stream1 step_0001",
-            "slower on gfx942 than on mi300x, on rank3, on gpu0 and on layer12; host 3, node 2; kernel01 epoch001",
-            "the login node, at login time, ~5 ms, ns::~Tensor(), v01, rocprofv3, python3, H2D, L2, llama3",
-        ] {
-            assert_eq!(redactor().text(text), text);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_pass_ends_where_it_began(text in "[ -~\u{e4}\n]{0,80}") {
-            let mut redactor = redactor();
-            let once = redactor.text(&text);
-            prop_assert_eq!(redactor.text(&once), once);
-        }
-    }
 }

@@ -16,6 +16,9 @@ const RULES: &str = include_str!("../../../share/llm/redaction.toml");
 struct Form {
     #[serde(default)]
     public: Vec<String>,
+    /// Paths that name somebody: the groups of each pattern.
+    #[serde(default)]
+    people: Vec<String>,
     #[serde(default)]
     rule: Vec<FormRule>,
 }
@@ -55,9 +58,20 @@ pub(crate) struct Rules {
     pub rules: Vec<Rule>,
     /// Names of accounts that are no secret.
     pub public: Vec<String>,
+    /// Paths that name somebody.
+    people: Vec<Regex>,
 }
 
 impl Rules {
+    /// Those whom paths in a text name.
+    pub(crate) fn people_in(&self, text: &str) -> Vec<String> {
+        let named = |pattern: &Regex| {
+            let found = pattern.captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
+            found.filter(|name| !self.public.contains(name)).collect::<Vec<_>>()
+        };
+        if text.contains(['/', '\\', '~']) { self.people.iter().flat_map(named).collect() } else { Vec::new() }
+    }
+
     /// Those of the user, then those that are built in.
     ///
     /// # Errors
@@ -80,6 +94,7 @@ impl Rules {
         let builtin = builtin.map_err(|reason| LlmError::Internal(format!("share/llm/redaction.toml: {reason}")))?;
         found.rules.extend(builtin.rules.iter().cloned());
         found.public.extend(builtin.public.iter().cloned());
+        found.people.extend(builtin.people.iter().cloned());
         found.rules.retain(|rule| rule.levels.is_empty() || rule.levels.iter().any(|level| level == share.word()));
         Ok(found)
     }
@@ -104,6 +119,7 @@ impl Rules {
             let except = rule.except.as_deref().map(built).transpose()?;
             rules.push(Rule { token: rule.token, pattern, except, is_restored: rule.restored, levels });
         }
-        Ok(Self { rules, public: form.public })
+        let people = form.people.iter().map(|pattern| Regex::new(pattern).map_err(|error| format!("people: {error}")));
+        Ok(Self { rules, public: form.public, people: people.collect::<Result<_, _>>()? })
     }
 }

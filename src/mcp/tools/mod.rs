@@ -24,15 +24,20 @@ use super::arguments::{FilterArguments, Texts};
 use super::failure::ToolFailure;
 use super::paths::Roots;
 use super::traces::Traces;
+use super::worker::Behind;
 use crate::analysis::counter_plan::quoted;
+use crate::llm::TableMask;
 use crate::schema::Table;
 use crate::trace::Trace;
+use crate::trace::selection::SharedMask;
 
 pub(super) use declarations::{INSTRUCTIONS, input_schema};
 pub(crate) use declarations::{declared, tool_docs};
 
 /// Rows of a table if a call does not ask for more or fewer.
 const USUAL_ROWS: usize = 50;
+/// Field of a result for what tokens of a mask stand for.
+pub(super) const ORIGINALS: &str = "originals";
 
 /// What tools work with.
 pub(super) struct Toolbox<'a> {
@@ -43,6 +48,26 @@ pub(super) struct Toolbox<'a> {
     analyzed: Option<analyze::Analyzed>,
     /// Notes of the present call about its inputs.
     notes: Vec<String>,
+    /// The mask over texts that the present call must not see.
+    behind: Option<BehindMask>,
+}
+
+/// A mask that is made, and the filters that see names.
+pub(super) struct BehindMask {
+    pub(super) mask: Arc<TableMask>,
+    pub(super) own_filters: BTreeSet<String>,
+}
+
+impl BehindMask {
+    fn new(behind: Behind) -> Result<Self, ToolFailure> {
+        let mask = TableMask::new(behind.mask).map_err(|error| ToolFailure::usage(error.to_string()))?;
+        Ok(Self { mask: Arc::new(mask), own_filters: behind.own_filters })
+    }
+
+    /// The mask, as it is put before tables.
+    pub(super) fn shared(&self) -> SharedMask {
+        Arc::<TableMask>::clone(&self.mask)
+    }
 }
 
 impl<'a> Toolbox<'a> {
@@ -50,7 +75,7 @@ impl<'a> Toolbox<'a> {
     /// If a directory of the server cannot be used.
     pub(super) fn new(options: &'a McpOptions) -> Result<Self, ToolFailure> {
         let roots = Roots::new(&options.directories)?;
-        Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new() })
+        Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new(), behind: None })
     }
 
     /// Forgets what calls have left, after one that broke off.
@@ -63,7 +88,24 @@ impl<'a> Toolbox<'a> {
     ///
     /// # Errors
     /// When there is no such tool, an argument is wrong, or the work fails.
-    pub(super) fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
+    pub(super) fn call(
+        &mut self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        behind: Option<Behind>,
+    ) -> Result<Value, ToolFailure> {
+        self.behind = behind.map(BehindMask::new).transpose()?;
+        let mut result = self.answered(tool, arguments)?;
+        if let Some(behind) = &self.behind {
+            let originals = behind.mask.originals_in(&result.to_string());
+            if let Some(fields) = result.as_object_mut() {
+                fields.insert(ORIGINALS.to_owned(), serde_json::to_value(originals).map_err(anyhow::Error::from)?);
+            }
+        }
+        Ok(result)
+    }
+
+    fn answered(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
         let unknown = || ToolFailure::usage(format!("unknown tool {tool}; tools/list lists them"));
         let arguments = checked(tool, input_schema(tool).ok_or_else(unknown)?, arguments)?;
         self.notes.clear();
@@ -94,17 +136,23 @@ impl<'a> Toolbox<'a> {
         filters: &FilterArguments,
         subject: Option<&'static Table>,
     ) -> Result<(Arc<Trace>, Vec<String>), ToolFailure> {
-        let filters = filters.filters(subject)?;
+        let filters = filters.filters(subject, self.behind.as_ref())?;
         let inputs = self.inputs(inputs)?;
         let subject = subject.filter(|_| filters.condition.is_some()).map(|table| table.name);
-        let trace = self.traces.open(&inputs, filters, subject, &self.roots, self.options)?;
+        let mask = self.behind.as_ref().filter(|_| filters.is_masked()).map(|behind| behind.mask.fingerprint());
+        let trace = self.traces.open(&inputs, (filters, mask), subject, &self.roots, self.options)?;
         Ok((trace, inputs))
     }
 
     /// The inputs without links, each once.
     fn inputs(&mut self, named: &Texts) -> Result<Vec<String>, ToolFailure> {
         let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
-        for input in self.roots.inputs(named.list())? {
+        let (all, left_out) = self.roots.inputs(named.list())?;
+        for link in left_out {
+            let reason = "leads out of the directories of this server, and is left out";
+            self.notes.push(format!("note: {} {reason}", link.display()));
+        }
+        for input in all {
             if seen.insert(input.clone()) {
                 inputs.push(input);
             } else {

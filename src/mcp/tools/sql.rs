@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Toolbox, begin, command_line};
-use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql, with_rocpd_names};
+use super::{BehindMask, Toolbox, begin, command_line};
+use crate::engine::{Dialect, catalog, is_query, referenced_columns, run_sql, run_sql_behind, with_rocpd_names};
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{FilterArguments, Texts, parsed};
 use crate::mcp::conclusion::{conclude, conclude_tables};
@@ -43,8 +43,13 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     };
     let query = with_rocpd_names(&arguments.query, dialect);
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, None)?;
-    let result = run_sql(&trace, &query)?;
-    let mut answer = begin(command_line(&["sql", &arguments.query], &inputs, &words, Some(&trace)));
+    let mask = tools.behind.as_ref().map(BehindMask::shared);
+    let result = match &mask {
+        Some(mask) => run_sql_behind(&trace, &query, mask)?,
+        None => run_sql(&trace, &query)?,
+    };
+    let shown = mask.map_or_else(|| arguments.query.clone(), |mask| mask.with_names(&arguments.query));
+    let mut answer = begin(command_line(&["sql", &shown], &inputs, &words, Some(&trace)));
     answer.set_table(&result, rows);
     let request = referenced_columns(&query.as_str().into());
     let height = result.frame.height();

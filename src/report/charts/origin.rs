@@ -1,8 +1,9 @@
 //! Marks charts of this program, so that their files can be distinguished from others.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+use crate::regular;
 
 /// Mark of an SVG file, after its first element.
 pub(crate) const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
@@ -20,7 +21,7 @@ pub(crate) fn is_chart(path: &Path) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let read = regular::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     let has = |mark: &[u8]| head.windows(mark.len()).any(|bytes| bytes == mark);
     read.is_ok() && (has(SVG_MARK.as_bytes()) || has(PNG_MARK) || has(JPEG_MARK))
 }

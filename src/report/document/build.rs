@@ -9,8 +9,8 @@ use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout, numbered};
 use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
-use crate::engine::{ColumnUnit, OutputColumn, Registry};
-use crate::findings::{Answers, Finding, Priority, RunViews, Spans, Unanswered, time_question};
+use crate::engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry};
+use crate::findings::{Answers, Finding, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
 use crate::schema::facts::Role;
 use crate::trace::selection::effective;
@@ -196,26 +196,44 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     if !layout.requires_any.is_empty() && !layout.requires_any.iter().any(is_known) {
         return Ok(None);
     }
-    let names: Vec<String> = names.iter().filter(|name| is_known(name)).cloned().collect();
-    let frame = frame.select(names.iter().map(String::as_str)).context("internal: a column vanished")?;
+    let mut table = answer_table(question, declaration, answer, &names, shown)?;
+    table.id = Ids::next(&mut ids.tables, &layout.query);
+    if let Some(title) = &layout.title {
+        table.title.clone_from(title);
+    }
+    Ok(Some(table))
+}
+
+/// The table of an answer with those of the named columns that have values, and the first rows, 0 for all.
+///
+/// # Errors
+/// When the answer lacks a column.
+pub(crate) fn answer_table(
+    question: QueryRequest,
+    declaration: &QueryDeclaration,
+    answer: &Answer,
+    names: &[String],
+    rows: usize,
+) -> Result<Table> {
+    let is_known = |name: &&String| answer.frame.column(name).is_ok_and(|column| column.null_count() < column.len());
+    let names: Vec<String> = names.iter().filter(is_known).cloned().collect();
+    let frame = answer.frame.select(names.iter().map(String::as_str)).context("internal: a column vanished")?;
     let total_rows = frame.height();
-    let frame = if shown > 0 { frame.head(Some(shown)) } else { frame };
+    let frame = if rows > 0 { frame.head(Some(rows)) } else { frame };
     let columns: Vec<_> =
         names.iter().filter_map(|name| answer.columns.iter().find(|column| column.name == *name).cloned()).collect();
     let by = question.by.as_ref().unwrap_or(&declaration.by);
     let key = key(&columns, by);
-    let id = Ids::next(&mut ids.tables, &layout.query);
-    let title = layout.title.clone().unwrap_or_else(|| declaration.title.clone());
-    Ok(Some(Table {
-        id,
-        title,
+    Ok(Table {
+        id: question.query.clone(),
+        title: declaration.title.clone(),
         about: declaration.about.clone(),
         question: Some(question),
         columns,
         frame,
         total_rows,
         key,
-    }))
+    })
 }
 
 /// The columns that identify rows: grouping columns, ids and names; texts only if there is nothing else.
@@ -239,7 +257,8 @@ pub(crate) fn ranks(trace: &Trace) -> BTreeSet<i64> {
     }
 }
 
-fn provenance(trace: &Trace) -> Provenance {
+/// Where a document about a trace comes from.
+pub(crate) fn provenance(trace: &Trace) -> Provenance {
     let input = |member: &TraceProcess| {
         let (process, facts) = (&member.process, &member.process.facts);
         let gpus: BTreeSet<&String> =

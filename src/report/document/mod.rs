@@ -7,10 +7,11 @@ mod layout;
 mod model;
 mod notes;
 
-pub(crate) use build::{Sources, document, ranks, summary};
+pub(crate) use build::{Sources, answer_table, document, provenance, ranks, summary};
 pub(crate) use figures::finding_counts;
 pub(crate) use layout::{Layout, chart_name};
 pub(crate) use model::{
-    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, QUERIES_SECTION, SECTIONS_IN_WORDS,
-    STEPS_SECTION, Section, Status, Table,
+    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, QUERIES_SECTION, ROWS_SECTION,
+    SECTIONS_IN_WORDS, STEPS_SECTION, Section, Status, Table,
 };
+pub(crate) use notes::head_notes;

@@ -12,8 +12,10 @@ use crate::report::charts::Chart;
 /// Id of the section that a language model wrote.
 pub(crate) const MODEL_SECTION: &str = "model_answer";
 
-/// Ids of sections that are texts for people: what a model wrote, what that rests on, and queries that may answer instead.
-pub(crate) const SECTIONS_IN_WORDS: [&str; 3] = [MODEL_SECTION, STEPS_SECTION, QUERIES_SECTION];
+/// Ids of sections that are texts for people: a model's answer, the rows without a model, the steps, and queries that may answer instead.
+pub(crate) const SECTIONS_IN_WORDS: [&str; 4] = [MODEL_SECTION, ROWS_SECTION, STEPS_SECTION, QUERIES_SECTION];
+/// Id of the section with the rows of the query that fits a question best.
+pub(crate) const ROWS_SECTION: &str = "rows";
 /// Id of the section with the calls of a model.
 pub(crate) const STEPS_SECTION: &str = "steps";
 /// Id of the section with queries that fit a question.
@@ -63,6 +65,12 @@ impl Document {
             Some((only, _)) => (*only).to_owned(),
             None => String::new(),
         }
+    }
+
+    /// The sections before the findings, and those after them: an answer to what was asked comes first.
+    pub(crate) fn around_findings(&self) -> (&[Section], &[Section]) {
+        let is_first = self.sections.first().is_some_and(|section| section.id == MODEL_SECTION);
+        self.sections.split_at(usize::from(is_first))
     }
 
     /// The names of the files that its charts are written to, without extensions.

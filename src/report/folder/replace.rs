@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::index::{DOCUMENT, INDEX, SCHEMA};
 use crate::input::is_unfinished;
+use crate::regular::{self, LARGE_BYTES};
 
 /// What is where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
 
 /// The files that the index of a folder names, itself included; none where there is no index.
 fn known_files(folder: &Path) -> BTreeSet<String> {
-    let index: Option<Value> = fs::read(folder.join(INDEX)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let index: Option<Value> =
+        regular::read(&folder.join(INDEX), LARGE_BYTES).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let Some(index) = index.filter(|index| index.get("schema").and_then(Value::as_str) == Some(SCHEMA)) else {
         return BTreeSet::new();
     };

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use super::index::{DOCUMENT, INDEX, file_of, index};
 use super::replace::{Place, place};
 use crate::export::atomic::{replace_directory, write_directory};
-use crate::export::delimited;
+use crate::export::delimited::{self, Formulas};
 use crate::export::parquet::file as parquet_file;
 use crate::export::unit::{TimeUnit, convert_times};
 use crate::report::analysis::Analysis;
@@ -37,6 +37,8 @@ pub(crate) struct FolderOptions {
     pub rows: usize,
     /// The tables of TraceLens; if these have its numbers, the folder holds nothing else.
     pub tracelens: TraceLensOptions,
+    /// Whether formulas in CSV are kept or defused.
+    pub formulas: Formulas,
 }
 
 impl FolderFormat {
@@ -70,7 +72,7 @@ pub(crate) fn write(analysis: &Analysis, options: &FolderOptions, path: &Path) -
     let fill = |folder: &Path| {
         for table in &tables {
             let file = file_of(table, options.format.extension());
-            write_table(table, options.format, &folder.join(&file)).with_context(|| format!("cannot write {file}"))?;
+            write_table(table, options, &folder.join(&file)).with_context(|| format!("cannot write {file}"))?;
         }
         if !is_original {
             write_whole(&folder.join(DOCUMENT), |out| json::write(&analysis.document, out))?;
@@ -94,12 +96,12 @@ fn write_whole(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<(
     Ok(out.flush()?)
 }
 
-fn write_table(table: &FullTable, format: FolderFormat, path: &Path) -> Result<()> {
+fn write_table(table: &FullTable, options: &FolderOptions, path: &Path) -> Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    write_whole(path, |out| match format {
-        FolderFormat::Csv => delimited::write(&table.frame, b',', out),
+    write_whole(path, |out| match options.format {
+        FolderFormat::Csv => delimited::write(&table.frame, b',', options.formulas, out),
         FolderFormat::Parquet => {
             // The writer of Parquet hides why its last bytes cannot be written.
             let mut bytes = Vec::new();

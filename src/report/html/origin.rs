@@ -1,8 +1,9 @@
 //! Whether a page is from here.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+
+use crate::regular;
 
 /// Mark of every page of this program.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
@@ -16,6 +17,6 @@ pub(crate) fn is_page(path: &Path) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let read = regular::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)
 }

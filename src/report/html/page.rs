@@ -36,6 +36,8 @@ struct Page {
     parts: Vec<PartView>,
     gpus: String,
     findings: Vec<FindingView>,
+    /// Sections before the findings.
+    answers: Vec<SectionView>,
     sections: Vec<SectionView>,
     appendix: AppendixView,
     shell: Shell,
@@ -80,7 +82,7 @@ pub(crate) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
 }
 
 fn page(document: &Document) -> Result<Page> {
-    let sections = document.sections.iter().map(SectionView::new).collect::<Result<Vec<SectionView>>>()?;
+    let mut answers = document.sections.iter().map(SectionView::new).collect::<Result<Vec<SectionView>>>()?;
     let findings = document.findings.iter().enumerate();
     let findings: Vec<FindingView> = findings.map(|(place, finding)| FindingView::new(place + 1, finding)).collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
@@ -104,9 +106,10 @@ fn page(document: &Document) -> Result<Page> {
         cards: cards.into_iter().map(figure).collect(),
         parts: parts(document),
         gpus: gpus.into_iter().collect::<Vec<&str>>().join(", "),
-        appendix: AppendixView::new(document, &sections, &findings),
+        appendix: AppendixView::new(document, &answers, &findings),
         findings,
-        sections,
+        sections: answers.split_off(document.around_findings().0.len()),
+        answers,
         shell: Shell::new("Filter all tables and findings"),
         json: embedded(document)?,
     })

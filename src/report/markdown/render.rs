@@ -36,13 +36,17 @@ pub(crate) fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) ->
         };
         writeln!(out, "| {} | {} | {status} |", escaped(&figure.label), escaped(&figure.shown()))?;
     }
+    let (before, after) = document.around_findings();
+    for section in before {
+        write_section(section, unit, out)?;
+    }
     if !document.findings.is_empty() {
         writeln!(out, "\n## Findings")?;
         for (number, finding) in document.findings.iter().enumerate() {
             write_finding(number + 1, finding, unit, out)?;
         }
     }
-    for section in &document.sections {
+    for section in after {
         write_section(section, unit, out)?;
     }
     write_provenance(document, out)

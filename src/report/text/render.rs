@@ -45,6 +45,11 @@ pub(crate) fn write(document: &Document, style: TextStyle, out: &mut dyn Write) 
     for figure in &document.figures {
         write_figure(figure, label, style, out)?;
     }
+    let (before, after) = document.around_findings();
+    for section in before {
+        writeln!(out)?;
+        write_section(section, style, out)?;
+    }
     if !document.findings.is_empty() {
         writeln!(out)?;
         heading("Findings", '-', style, out)?;
@@ -55,7 +60,7 @@ pub(crate) fn write(document: &Document, style: TextStyle, out: &mut dyn Write) 
             write_finding(number + 1, finding, style, out)?;
         }
     }
-    for section in &document.sections {
+    for section in after {
         writeln!(out)?;
         write_section(section, style, out)?;
     }

@@ -1,6 +1,5 @@
 //! From bytes to code objects.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use super::error::ObjectError;
 use super::metadata::code_object;
 use super::model::CodeObject;
 use crate::mapped_file::MappedFile;
+use crate::regular;
 
 /// Bytes that are read of files without a length.
 const MOST_UNMAPPED: u64 = 64 << 20;
@@ -58,7 +58,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
     if !facts.is_file() {
         return Err(ObjectError::NotAFile);
     }
-    let file = File::open(path)?;
+    let file = regular::open(path)?;
     if facts.len() == 0 {
         // Nothing can be mapped of it; files of the system state no length.
         let mut bytes = Vec::new();

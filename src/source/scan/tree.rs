@@ -1,6 +1,5 @@
 //! A scan of a directory, from files to conclusions.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use super::files::{Language, Limits, SourceFile, list, shown};
 use super::patterns::Patterns;
 use super::python_scan;
 use super::summary::{FileFound, SourceScan, summarize};
+use crate::regular;
 
 /// Who wants to know how far a scan is.
 pub(crate) trait Observer: Sync {
@@ -86,7 +86,7 @@ pub(crate) fn scan(directory: &Path, limits: Limits, target: &Target, observer: 
 /// Reads no more of a file than is allowed, also where it has grown.
 fn read(file: &SourceFile, limits: Limits) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.bytes).unwrap_or(0).min(1 << 24));
-    File::open(&file.path)?.take(limits.file_bytes).read_to_end(&mut bytes)?;
+    regular::open(&file.path)?.take(limits.file_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, IntoLazy, StringFunction, col};
 use polars::sql::sql_expr;
 
+use super::text_mask::{SharedMask, masked};
 use crate::columns::frames::empty_frame;
 use crate::engine::bound_condition;
 use crate::engine::{DEEPEST, is_too_deep, reason_of};
@@ -20,6 +21,8 @@ pub struct Condition {
     subject: Option<&'static str>,
     /// Tables whose columns of these names have other types.
     mistyped: BTreeSet<&'static str>,
+    /// Replaces texts that the condition must not see.
+    mask: Option<SharedMask>,
 }
 
 impl Condition {
@@ -49,8 +52,14 @@ impl Condition {
         if columns.is_empty() {
             return Err(format!("{written} has no column; write a condition such as \"duration_ns > 1000\""));
         }
-        let condition =
-            Self { written: written.to_owned(), expression, columns, subject: None, mistyped: BTreeSet::new() };
+        let condition = Self {
+            written: written.to_owned(),
+            expression,
+            columns,
+            subject: None,
+            mistyped: BTreeSet::new(),
+            mask: None,
+        };
         for column in &condition.columns {
             if !tables().iter().any(|table| table.column(column).is_some()) {
                 let known = tables().iter().flat_map(|table| table.column_names());
@@ -108,6 +117,20 @@ impl Condition {
         Ok(self)
     }
 
+    /// The same condition, put to what stands for texts.
+    pub(crate) fn behind(self, mask: SharedMask) -> Self {
+        Self { mask: Some(mask), ..self }
+    }
+
+    pub(crate) fn is_masked(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    /// As it is written, with names for tokens.
+    pub(crate) fn with_names(&self) -> String {
+        self.mask.as_ref().map_or_else(|| self.written.clone(), |mask| mask.with_names(&self.written))
+    }
+
     /// Whether it chooses rows of a table.
     pub fn fits(&self, table: &Table) -> bool {
         self.subject.is_none_or(|subject| subject == table.name)
@@ -122,9 +145,10 @@ impl Condition {
 
     /// The condition for the engine. Dictionaries are compared as the texts they stand for.
     pub fn expression(&self) -> Expr {
-        self.expression.clone().map_expr(|node| match node {
-            Expr::Column(name) if is_dictionary(&name) => col(name).cast(DataType::String),
-            other => other,
+        self.expression.clone().map_expr(|node| match (node, &self.mask) {
+            (Expr::Column(name), Some(mask)) if is_text(&name) => masked(&name, mask),
+            (Expr::Column(name), _) if is_dictionary(&name) => col(name).cast(DataType::String),
+            (other, _) => other,
         })
     }
 
@@ -136,6 +160,12 @@ impl Condition {
 /// Whether a column is a dictionary in the tables that have it; columns of one name do not differ in that they are text.
 fn is_dictionary(name: &str) -> bool {
     tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
+}
+
+/// Whether a column has texts in the tables that have it.
+fn is_text(name: &str) -> bool {
+    let is_text = |column_type: ColumnType| matches!(column_type, ColumnType::Cat | ColumnType::Str);
+    tables().iter().filter_map(|table| table.column(name)).any(|column| is_text(column.column_type))
 }
 
 /// The message for a text that is no condition, with the readable first line of the reason.

@@ -5,6 +5,7 @@ use regex::Regex;
 use super::condition::Condition;
 use super::iteration_set::IterationSet;
 use super::number_set::NumberSet;
+use super::text_mask::SharedMask;
 use super::window::Window;
 use super::window_mode::WindowMode;
 
@@ -22,6 +23,8 @@ pub struct Filters {
     pub gpus: Option<NumberSet>,
     /// Pattern on the full and the short names of kernels.
     pub kernel: Option<Regex>,
+    /// Replaces names that the pattern must not see.
+    pub(crate) kernel_mask: Option<SharedMask>,
     /// Kernel categories.
     pub categories: Vec<String>,
     pub streams: Option<NumberSet>,
@@ -113,6 +116,21 @@ impl Filters {
         }
     }
 
+    /// The value chosen for a filter, with names in place of tokens if the filter was applied to tokens.
+    fn with_names(&self, filter: Filter) -> Option<String> {
+        let written = self.written(filter)?;
+        Some(match (filter, &self.kernel_mask, &self.condition) {
+            (Filter::Kernel, Some(mask), _) => mask.pattern_with_names(&written),
+            (Filter::Where, _, Some(condition)) => condition.with_names(),
+            _ => written,
+        })
+    }
+
+    /// Whether a filter is put to tokens, which may stand for something else later.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.kernel_mask.is_some() || self.condition.as_ref().is_some_and(Condition::is_masked)
+    }
+
     /// Whether a filter is set.
     pub fn has(&self, filter: Filter) -> bool {
         match filter {
@@ -130,10 +148,10 @@ impl Filters {
         }
     }
 
-    /// The filters that are set, as words of the command line.
+    /// The filters that are set, as words of the command line, with the names that tokens stand for.
     pub(crate) fn command_line(&self) -> Vec<String> {
         let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
-        let set = all.filter_map(|filter| Some([filter.flag().to_owned(), self.written(filter)?]));
+        let set = all.filter_map(|filter| Some([filter.flag().to_owned(), self.with_names(filter)?]));
         let mut words: Vec<String> = set.flatten().collect();
         if self.is_windowed() && self.window_mode != WindowMode::default() {
             words.extend(["--window-mode".to_owned(), self.window_mode.word().to_owned()]);

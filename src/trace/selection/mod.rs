@@ -22,6 +22,7 @@ cfg_if::cfg_if! {
         mod number_condition;
         mod partly;
         mod resolve;
+        mod text_mask;
         mod unmatched;
         mod window_mode;
 
@@ -31,6 +32,7 @@ cfg_if::cfg_if! {
         pub(crate) use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
         pub(crate) use partly::partly_unmatched;
         pub(crate) use resolve::{PARTS, Resolved, resolve, steady_part_of};
+        pub(crate) use text_mask::{SharedMask, TextMask, masked_table};
         pub(crate) use unmatched::unmatched_in_share;
         pub use window_mode::WindowMode;
     }

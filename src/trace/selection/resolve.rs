@@ -223,7 +223,14 @@ fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
 
 /// Whether the name of a kernel, in full or short, is requested.
 pub(crate) fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
-    choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
+    let Some(pattern) = &choice.kernel else { return true };
+    match &choice.kernel_mask {
+        Some(mask) => {
+            let is_match = |column: &str, name: &str| pattern.is_match(&mask.masked(column, name));
+            is_match("kernel_name", &kernel.name) || is_match("short_name", &kernel.short_name)
+        }
+        None => pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name),
+    }
 }
 
 /// Whether the category of a kernel is requested.

@@ -156,9 +156,14 @@ fn kernel(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     if kernels.is_empty() || kernels.iter().any(|kernel| matches_name(choice, kernel)) {
         return Ok(None);
     }
+    if choice.kernel_mask.is_some() {
+        // The closest name would show how close it is, and the pattern, with a name in it replaced, that it names one.
+        return Ok(Some("no dispatched kernel matches the pattern".to_owned()));
+    }
+    let sentence = format!("no dispatched kernel matches --kernel {pattern}");
     let words: String = pattern.as_str().chars().filter(|letter| letter.is_alphanumeric() || *letter == '_').collect();
     let closest = closest_by_word(&words, kernels.iter().map(|kernel| kernel.short_name.as_str()));
-    Ok(Some(or_closest(format!("no dispatched kernel matches --kernel {pattern}"), closest)))
+    Ok(Some(or_closest(sentence, closest)))
 }
 
 fn category(trace: &Trace, choice: &Filters) -> Result<Option<String>> {

@@ -172,3 +172,35 @@ fn an_interruption_ends_it() {
     assert!(soon(|| !is_alive(&pid())), "the program still runs");
     assert!(!output.exists() && lab.left().is_empty(), "{:?}", lab.left());
 }
+
+/// Counters and thread traces that end well and have nothing are as those that fail: exit code 5, and absent with the reason.
+#[test]
+fn what_collected_nothing_is_absent_and_partial() {
+    for (option, document, absent, word) in [
+        ("--counters", "profile", "roofline", "recorded no values of counters"),
+        ("--att", "analysis", "att", "recorded no executed instructions"),
+    ] {
+        let lab = Lab::new("kernel gemm 10 100000\n");
+        lab.profiler("FAKE_ROCPROFV3=nothing-deeper");
+        let found = lab.documents_with(&[option, "--runs", "1"], 5);
+        let reason = text(&found, &format!("/{document}/absent/{absent}"));
+        assert!(reason.contains(word), "{option}: {reason}");
+        let run = lab.run(&[option, "--runs", "1"]);
+        assert!(run.code == 5 && run.stderr.contains(word), "{option}: {}", run.stderr);
+        lab.profiler("");
+        assert_eq!(lab.run(&[option, "--runs", "1"]).code, 0, "{option}");
+    }
+}
+
+/// Kernels that communicate wait for other GPUs; they are dominant only if they are asked for, or alone.
+#[test]
+fn kernels_that_communicate_are_not_dominant() {
+    let name = "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)";
+    let lab = Lab::new(&format!("kernel \"{name}\" 10 900000\nkernel gemm 10 100000\n"));
+    for (options, expected) in [(&[][..], "gemm"), (&["--kernel", "nccl"], name), (&["--kernel", "gemm"], "gemm")] {
+        let found = lab.documents(&[&["--runs", "1"], options].concat());
+        assert_eq!(text(&found, "/profile/kernel/name"), expected, "{options:?}");
+    }
+    let lab = Lab::new(&format!("kernel \"{name}\" 10 900000\n"));
+    assert_eq!(text(&lab.documents(&["--runs", "1"]), "/profile/kernel/name"), name);
+}

@@ -88,7 +88,7 @@ fn what_does_not_exist_is_named() {
     command.env("PATH", "/usr/bin:/bin");
     let run = crate::common::finish(command);
     assert_eq!(run.code, 1, "{}", run.stdout);
-    assert!(run.stderr.contains("does not exist"), "{}", run.stderr);
+    assert!(run.stderr.contains("rocprofv3 not found in PATH; install ROCm"), "{}", run.stderr);
 }
 
 #[test]

@@ -49,16 +49,59 @@ fn a_session_is_offered_again_with_its_findings() {
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     assert_eq!(place.session_id(), id);
     assert_eq!(place.session()["persistent_menu_items"], items);
-    // Another number, or n, begins a new one.
-    let run = interactive(&place, "resume: 99\nmenu: q\n", &["--source-dir", &code]);
+    // The program asks again after an answer that it did not offer; only n begins a new session.
+    for (answers, sessions) in
+        [("resume: 99\nresume: 0\nresume: x\nresume: 1\nmenu: q\n", 1), ("resume: 2\nresume: n\nmenu: q\n", 2)]
+    {
+        let run = interactive(&place, answers, &["--source-dir", &code]);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("is none of the answers; type 1, n"), "{}", run.stdout);
+        assert_eq!(session_files(&place), sessions, "{answers}");
+    }
+}
+
+fn session_files(place: &Place) -> usize {
+    let files = std::fs::read_dir(place.path("sessions")).unwrap();
+    files.filter(|one| one.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "json")).count()
+}
+
+/// Every kind of option that is named when a session is resumed counts.
+#[test]
+fn what_is_named_with_a_resumed_session_counts() {
+    let place = Place::new();
+    let run = interactive(&place, "menu: q\n", &[&trace()]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
-    assert_eq!(
-        std::fs::read_dir(place.path("sessions"))
-            .unwrap()
-            .filter(|one| one.as_ref().unwrap().path().extension().is_some())
-            .count(),
-        2
-    );
+    let id = place.session_id();
+    let titles = |place: &Place| -> Vec<String> {
+        let items = place.session()["persistent_menu_items"].clone();
+        items.as_array().unwrap().iter().map(|item| item["title"].to_string()).collect()
+    };
+    let first = titles(&place);
+    let planted = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/planted");
+    for other in [planted.display().to_string(), format!("{}/*", planted.display())] {
+        let run = interactive(&place, "menu: q\n", &["--resume-session", &id, &trace()]);
+        assert_eq!((run.code, titles(&place)), (0, first.clone()), "{}", run.stderr);
+        let options = [other.as_str(), "--resume-session", &id, "--runs", "7"];
+        let run = interactive(&place, "menu: q\n", &options);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert_ne!(titles(&place), first, "{other}: {}", run.stdout);
+        assert_eq!(place.session()["state"]["plan"]["runs"], 7, "{other}");
+        assert_eq!(session_files(&place), 1);
+        // Without any it goes on with the last.
+        let run = interactive(&place, "menu: q\n", &["--resume-session", &id]);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert_ne!(titles(&place), first, "{other}");
+    }
+    let run = interactive(&place, "menu: q\n", &["no/such/trace", "--resume-session", &id]);
+    assert!(run.code == 2 && run.stderr.contains("no/such/trace does not exist"), "{}", run.stderr);
+    let run = place.run(&["analyze", "--interactive", &trace(), "--resume-session", &id, "--yes"]);
+    assert_eq!((run.code, titles(&place)), (0, first), "{}{}", run.stdout, run.stderr);
+    // A workflow measures a program, and takes no trace.
+    let place = Place::new();
+    let (run, _) = place.workflow(&["--yes", "--runs", "1"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let run = interactive(&place, "menu: q\n", &[&trace(), "--resume-session", &place.session_id()]);
+    assert!(run.code == 2 && run.stderr.contains("takes no INPUT"), "{}", run.stderr);
 }
 
 #[test]
@@ -117,6 +160,19 @@ fn analyze_interactive_is_the_same() {
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("Menu"), "{}", run.stdout);
     assert_eq!(place.session()["type"], "interactive");
+    // A program is taken with `=` and without it, as users of rocpd write it.
+    for words in [
+        &["--interactive=./app --size 4"][..],
+        &["--interactive", "./app --size 4"],
+        &["./app --size 4", "--interactive"],
+    ] {
+        let place = Place::new();
+        let run = place.run(&[&["analyze"], words, &["--yes"]].concat());
+        assert_eq!(run.code, 0, "{words:?}: {}{}", run.stdout, run.stderr);
+        let session = place.session();
+        assert_eq!(session["type"], "workflow", "{words:?}");
+        assert_eq!(session["application"], serde_json::json!(["./app", "--size", "4"]), "{words:?}");
+    }
 }
 
 /// Commands of a model that rocprofv3 takes are offered and run for the program; others are not.

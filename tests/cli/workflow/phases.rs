@@ -232,3 +232,101 @@ fn the_program_is_built_again_after_an_edit_was_taken_back() {
     assert!(!run.stdout.contains("of the time saved)"), "{}", run.stdout);
     assert_eq!(named(&events, "summary")[0]["edits_kept"], 0);
 }
+
+/// Without a person only what is surely faster stays: what is the same is taken back, and may be suggested again.
+#[test]
+fn what_is_not_surely_faster_is_taken_back() {
+    for (to, runs, verdict, blacklisted) in [
+        ("100000 ", "3", "same", 0),
+        ("130000", "3", "slower", 1),
+        ("99000", "1", "unclear", 0),
+        ("50000", "3", "faster", 0),
+    ] {
+        let place = Place::new();
+        let patch = place.patch("p.patch", "100000", to);
+        let options = ["--yes", "--runs", runs, "--build", "./build.sh", "--patch", patch.to_str().unwrap()];
+        let (run, events) = place.workflow(&options);
+        assert_eq!(run.code, 0, "{to}: {}{}", run.stdout, run.stderr);
+        let judged = named(&events, "edit_judged");
+        let state = place.session()["state"].clone();
+        let is_kept = verdict == "faster";
+        assert_eq!(judged[0]["verdict"], verdict, "{to}: {}", run.stdout);
+        assert_eq!(state["edits"][0]["status"], if is_kept { "kept" } else { "reverted" }, "{to}");
+        assert_eq!(place.read("code/kernel.hip") == KERNEL, !is_kept, "{to}");
+        assert_eq!(state["blacklist"].as_array().unwrap().len(), blacklisted, "{to}");
+    }
+}
+
+/// A file that somebody changes while the program is measured is not overwritten, and the session goes on: the edit stays with
+/// that change, with a note, and is remembered once.
+#[test]
+fn files_that_change_during_a_measurement_stop_nothing() {
+    let place = Place::new();
+    place.write(
+        "code/app",
+        "#!/bin/sh\nif grep -q 'time: 130000' kernel.hip && ! grep -q mine kernel.hip; then echo '// mine' >> kernel.hip; fi\n",
+    );
+    let patch = place.patch("p.patch", "100000", "130000");
+    let options = ["--yes", "--build", "./build.sh", "--test", "./test.sh", "--patch", patch.to_str().unwrap()];
+    let (run, events) = place.workflow(&options);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(named(&events, "edit_left").len(), 1, "{}", run.stdout);
+    let text = place.read("code/kernel.hip");
+    assert!(text.starts_with("// time: 130000\n") && text.ends_with("// mine\n"), "{text}");
+    for _ in 0..2 {
+        let state = place.session()["state"].clone();
+        assert_eq!((&state["phase"], &state["edits"][0]["status"]), (&"finished".into(), &"kept".into()));
+        assert_eq!(state["blacklist"].as_array().unwrap().len(), 1, "{state:#}");
+        assert!(state["edits"][0]["problem"].as_str().unwrap().contains("kernel.hip changed"), "{state:#}");
+        let run = place.run(&["sessions", "resume", &place.session_id(), "--yes"]);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    }
+    // A person may undo the change and have the edit taken back.
+    let place = Place::new();
+    place.write("code/app", "#!/bin/sh\ngrep -q 'time: 130000' kernel.hip && echo '// mine' >> kernel.hip\nexit 0\n");
+    let patch = place.patch("p.patch", "100000", "130000");
+    let answers = "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: b\nedit.changed: q\n";
+    let (run, _) = place.answered(answers, &["--runs", "1", "--patch", patch.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    let mended: String = place.read("code/kernel.hip").replace("// mine\n", "");
+    place.write("code/kernel.hip", &mended);
+    let answers = place.write("answers.txt", "edit.judge: b\nmenu: q\n");
+    let run = place.run(&["sessions", "resume", &place.session_id(), "--answers", answers.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(place.read("code/kernel.hip"), KERNEL);
+    assert_eq!(place.session()["state"]["blacklist"].as_array().unwrap().len(), 1);
+}
+
+/// Wherever a session is left, what is built is what the files say.
+#[test]
+fn the_program_is_built_again_before_a_session_is_left() {
+    for answers in [
+        "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: k\nmenu: b\nrollback.target: base\nmenu: q\n",
+        "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: v\nmenu: q\n",
+        "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: v\n",
+        "confirm: y\nmenu: p\nedit.apply: y\nnext: 1\nedit.judge: v\nmenu: n\nnext: n\n",
+    ] {
+        let place = Place::new();
+        let patch = place.patch("p.patch", "100000", "50000");
+        let (run, _) = place.answered(answers, &["--runs", "1", "--patch", patch.to_str().unwrap()]);
+        assert_eq!(run.code, 0, "{answers}: {}{}", run.stdout, run.stderr);
+        assert_eq!(place.read("code/kernel.hip"), KERNEL, "{answers}");
+        assert!(place.read("code/build/kernels.txt").contains(" 100000 "), "{answers}: {}", run.stdout);
+        assert_eq!(place.session()["state"]["is_stale"], false, "{answers}");
+    }
+    // Without a build command, or if it fails, the state is named.
+    for build in [None, Some("false")] {
+        let place = Place::new();
+        let patch = place.patch("p.patch", "100000", "50000");
+        let answers = "confirm: y\nmenu: p\nedit.apply: y\nedit.built: y\nnext: 1\nedit.judge: v\nmenu: q\n";
+        let answers =
+            if build.is_some() { answers.replace("edit.built: y\n", "edit.failed: v\n") } else { answers.to_owned() };
+        let answers = if build.is_some() { answers.replace("next: 1\nedit.judge: v\n", "") } else { answers };
+        let file = place.write("answers.txt", &answers);
+        let mut options = vec!["--runs", "1", "--patch", patch.to_str().unwrap(), "--answers", file.to_str().unwrap()];
+        options.extend(build.iter().flat_map(|build| ["--build", build]));
+        let (run, _) = place.workflow(&options);
+        assert_eq!(run.code, 0, "{build:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("what is built is not what they say"), "{build:?}: {}", run.stdout);
+    }
+}

@@ -11,6 +11,7 @@ use regex::Regex;
 use super::runs::{NamedRun, RunReader};
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
+use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::document_arguments::write_charts;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments};
@@ -25,6 +26,7 @@ use crate::compare::{
 };
 use crate::export::atomic::{write_directory, write_file};
 use crate::export::delimited;
+use crate::export::delimited::Formulas;
 use crate::export::parquet::file as parquet_file;
 use crate::invocation;
 use crate::report::document::Document;
@@ -96,6 +98,8 @@ pub(crate) struct CompareArguments {
     /// Output format
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<CompareFormat>,
+    #[command(flatten)]
+    csv: CsvArguments,
     /// Output file, - for standard output; of csv and parquet a directory. Without -f its extension selects the format
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -418,7 +422,7 @@ impl CompareArguments {
                 let Some(path) = self.output_path() else { return Ok(()) };
                 let frames = frames(comparison)?;
                 write_directory(path, |directory| {
-                    frames.iter().try_for_each(|table| write_table(table, directory, format))
+                    frames.iter().try_for_each(|table| write_table(table, directory, format, self.csv.formulas()))
                 })?;
                 print_written(path, global);
                 Ok(())
@@ -482,11 +486,13 @@ fn is_same_place(one: &Path, other: &Path) -> bool {
     one == other || place(one).is_some_and(|one| place(other) == Some(one))
 }
 
-fn write_table(table: &Frame, directory: &Path, format: CompareFormat) -> anyhow::Result<()> {
+fn write_table(table: &Frame, directory: &Path, format: CompareFormat, formulas: Formulas) -> anyhow::Result<()> {
     if format == CompareFormat::Parquet {
         let path = directory.join(format!("{}.parquet", table.name));
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         return parquet_file::write_frame(&table.frame, &mut BufWriter::new(file));
     }
-    write_file(&directory.join(format!("{}.csv", table.name)), |out| delimited::write(&table.frame, b',', out))
+    write_file(&directory.join(format!("{}.csv", table.name)), |out| {
+        delimited::write(&table.frame, b',', formulas, out)
+    })
 }

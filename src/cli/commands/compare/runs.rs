@@ -111,7 +111,7 @@ impl RunReader<'_> {
         let of_run = |error: anyhow::Error| Failure::Other(error.context(format!("{} side", run.side)));
         match &run.source {
             RunSource::Digest(path) => {
-                let digest = read_digest(path).map_err(of_run)?;
+                let digest = read_digest(path).map_err(|error| of_side(&run.side, error.into()))?;
                 self.check_saved(path, &digest)?;
                 Ok(ReadRun { digest, damaged: None })
             }
@@ -178,6 +178,11 @@ fn of_side(name: &str, failure: Failure) -> Failure {
             let named = reasons.into_iter().map(|(path, reason)| (format!("{name} side: {path}"), reason));
             Failure::Input(InputError::NoTrace { reasons: named.collect() })
         }
+        Failure::Input(InputError::Damaged { reasons }) => {
+            let named = reasons.into_iter().map(|(path, reason)| (format!("{name} side: {path}"), reason));
+            Failure::Input(InputError::Damaged { reasons: named.collect() })
+        }
+        Failure::Input(InputError::Other(error)) => Failure::Other(error.context(format!("{name} side"))),
         other => other,
     }
 }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
@@ -23,6 +24,7 @@ use crate::export::conversion::{
 };
 use crate::export::convert::TableFormat;
 use crate::export::dataset::PACK_BYTES;
+use crate::export::delimited::Formulas;
 use crate::export::rocprofv3::{self, Flavor};
 use crate::input::stores::Address;
 use crate::input::{AtInterruption, Candidate, TemporaryFolder};
@@ -60,6 +62,8 @@ pub(crate) struct ConvertArguments {
     /// Whose files rocprofv3-csv writes
     #[arg(long, value_enum, default_value_t, value_name = "PROGRAM")]
     csv_flavor: Flavor,
+    #[command(flatten)]
+    csv: CsvArguments,
     /// Also write these derived tables, which queries otherwise compute when needed; `analysis` for those that make joins unnecessary, `all` for all
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand_name)]
     with: Vec<String>,
@@ -190,7 +194,10 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     }
     let format = match arguments.to {
         ConvertFormat::Parquet => TableFormat::Parquet,
-        ConvertFormat::Csv => TableFormat::Csv,
+        ConvertFormat::Csv => match arguments.csv.formulas() {
+            Formulas::Kept => TableFormat::Csv,
+            Formulas::Defused => TableFormat::SafeCsv,
+        },
         ConvertFormat::Json => TableFormat::Json,
         ConvertFormat::Arrow => TableFormat::Arrow,
         ConvertFormat::Pftrace => return arguments.write_timeline(ViewerFormat::Pftrace, registry, global),

@@ -11,6 +11,7 @@ use super::files::{Named, check_apart};
 use super::minutes::minutes;
 use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::messages::{detail, print, print_note};
@@ -138,6 +139,8 @@ pub(super) struct AutotuneArguments {
     /// Output format [default: by the extension of -o, or text]
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<ResultFormat>,
+    #[command(flatten)]
+    csv: CsvArguments,
     /// The same as -f json
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
@@ -224,7 +227,7 @@ pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Re
             serde_json::to_writer_pretty(&mut *out, &document)?;
             Ok(out.write_all(b"\n")?)
         }
-        ResultFormat::Csv => write_csv(&document, out),
+        ResultFormat::Csv => write_csv(&document, arguments.csv.formulas(), out),
     })?;
     if document.warning.is_some() && document.best_config.is_some() && !global.quiet {
         print_note(

@@ -193,7 +193,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
         print_note(failure);
     }
     Ok(match (report.captures.is_empty(), &failure) {
-        (true, Some(_)) if matches!(ended.end, End::NotFound | End::NotStarted(_)) => USAGE,
+        (true, Some(_)) if matches!(ended.end, End::NotFound(_) | End::NotStarted(_)) => USAGE,
         (true, Some(_)) => UNEXPECTED,
         (true, None) => {
             print_note(report.why_nothing(&arguments.kernel, &library));
@@ -253,7 +253,7 @@ fn described(end: &End, words: &[String], limit: Option<u64>) -> (String, Option
         End::Code(0) => return ("exit 0".to_owned(), None),
         End::Code(code) => (format!("exit {code}"), format!("the program ended with code {code}")),
         End::Signal(signal) => (format!("signal {signal}"), format!("the program was ended by signal {signal}")),
-        End::NotFound => ("not found".to_owned(), format!("no program `{name}`; name one after --")),
+        End::NotFound(_) => ("not found".to_owned(), format!("no program `{name}`; name one after --")),
         End::NotStarted(reason) => ("not started".to_owned(), format!("the program cannot be started: {reason}")),
         End::TimeLimit => {
             let seconds = limit.unwrap_or(0);

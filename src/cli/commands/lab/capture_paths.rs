@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cli::exit::Failure;
 use crate::lab::captures::DISPATCH;
+use crate::regular;
 use crate::text::natural_order::natural_key;
 
 /// Captures of a directory that a message names.
@@ -56,7 +57,7 @@ pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(
 pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
-        Ok(information) if information.is_file() => match fs::File::open(path) {
+        Ok(information) if information.is_file() => match regular::open(path) {
             Ok(_) => return Ok(()),
             Err(error) => error.to_string(),
         },

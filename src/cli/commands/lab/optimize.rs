@@ -12,11 +12,12 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
 use crate::cli::output::messages;
 use crate::engine::Registry;
+use crate::export::atomic::make_directory;
 use crate::interactive::face::Interruptions;
 use crate::interactive::programs::Application;
 use crate::lab::optimize::{
     Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Replays, Target, Tolerance, Verdict, optimize, read_source,
+    Replays, Target, Tolerance, Verdict, has_attempts, optimize, read_source,
 };
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 
@@ -190,20 +191,30 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
         let text = format!("{} exists; remove it, or name another with --output", arguments.output.display());
         return Err(Failure::Usage(text));
     }
-    let context = || format!("cannot make {}; name another place with --output", arguments.output.display());
-    std::fs::create_dir_all(&arguments.output).with_context(context)?;
-    options.directory = arguments.output.canonicalize().with_context(context)?;
     options.object = arguments.gates.object.as_deref().map(|path| place.below(path)).transpose()?;
     if options.transforms.is_empty() && narrator.is_none() {
         let text = "--transform none needs a model, or nothing is tried; name one with --llm";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if let Some(narrator) = &narrator {
+        ModelProposer::check(narrator, &place.file, &read_source(&place.root.join(&place.file))?)
+            .map_err(OptimizeError::from)?;
+    }
+    let context = || format!("cannot make {}; name another place with --output", arguments.output.display());
+    // Folders that stay empty go away again.
+    let _made = make_directory(&arguments.output)?;
+    options.directory = arguments.output.canonicalize().with_context(context)?;
     let interruptions = Interruptions::of_program();
     let is_interrupted = interruptions.check();
     let commands =
         Commands { place: place.clone(), time_limit_s: arguments.gates.time_limit, is_interrupted: &is_interrupted };
     let reporter = Reporter { is_quiet: global.quiet };
-    let outcome = optimize(&options, &commands, &model, &reporter)?;
+    let outcome = optimize(&options, &commands, &model, &reporter).inspect_err(|error| {
+        // Nothing was tried yet: what is wrong with the options does not block the next run.
+        if error.is_usage() && !has_attempts(&options.directory) {
+            drop(std::fs::remove_dir_all(&options.directory));
+        }
+    })?;
     print(&outcome, &place, arguments.format)?;
     Ok(if outcome.promoted.is_some() || outcome.shown.is_some() { DONE } else { EXCEEDED })
 }

@@ -39,7 +39,7 @@ enum Format {
 
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Runs the program under rocprofv3: once for its timeline, then until the 95% confidence interval of the median time of its dominant kernel is narrower than --precision (6 runs at least), then once for each counter pass (--counters), and once for a thread trace (--att). The dominant kernel is that with most time over all runs, without kernels of the runtime. What was not collected is absent from the results, with the reason.
+    after_help = "Runs the program under rocprofv3: once for its timeline, then until the 95% confidence interval of the median time of its dominant kernel is narrower than --precision (6 runs at least), then once for each counter pass (--counters), and once for a thread trace (--att). The dominant kernel is that with most time over all runs, without kernels of the runtime and of communication (--kernel chooses among all). What was not collected is absent from the results, with the reason.
 
 With -o, the folder gets profile.json, roofline.json, dag.json and analysis.json (`wavesieve schema lab-profile`), report.html and the traces. An earlier profile there is replaced, other files never.
 

@@ -9,6 +9,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::document_output::DocumentFormat;
 use crate::cli::output::messages;
+use crate::regular::{self, LARGE_BYTES};
 use crate::report::batch::{Run, file_stems, listed_files};
 use crate::report::folder;
 use crate::report::html::is_page;
@@ -57,7 +58,7 @@ impl Outputs {
         let candidates = runs.iter().flat_map(|run| &run.candidates);
         let inputs: BTreeSet<PathBuf> = candidates.filter_map(|candidate| candidate.path.canonicalize().ok()).collect();
         let index_json = directory.join("index.json");
-        let earlier = fs::read_to_string(&index_json).ok();
+        let earlier = regular::read_text(&index_json, LARGE_BYTES).ok();
         let files = listed_files(earlier.as_deref().unwrap_or_default()).into_iter();
         let listed = files.filter(|file| is_name(file)).map(|file| directory.join(file));
         let documents: Vec<PathBuf> = stems.iter().map(name).collect();
@@ -78,7 +79,7 @@ impl Outputs {
             index_json,
         };
         outputs.listed = listed.filter(|path| !outputs.is_input(path)).collect();
-        let has_index = earlier.is_none_or(|text| crate::report::batch::is_index(&text));
+        let has_index = earlier.is_some_and(|text| crate::report::batch::is_index(&text));
         for path in outputs.all() {
             if outputs.is_input(path) {
                 return refuse(path, "is an input, which is never written; name another directory with -d");

@@ -13,6 +13,7 @@ use crate::columns::frames::categorical;
 use crate::columns::requests::all_columns;
 use crate::derive;
 use crate::export::convert_process::write_table;
+use crate::regular::{self, LARGE_BYTES};
 use crate::schema::Table;
 use crate::schema::process::Process;
 use crate::trace::{Trace, TraceProcess};
@@ -65,7 +66,7 @@ pub(crate) fn pack(
         let mut start = 0;
         for process in processes.clone() {
             let part = directory.join(path_of_process(table, process));
-            let mut part = File::open(&part).with_context(|| format!("cannot open {}", part.display()))?;
+            let mut part = regular::open(&part).with_context(|| format!("cannot open {}", part.display()))?;
             let bytes = io::copy(&mut part, &mut out).with_context(|| format!("cannot write {}", path.display()))?;
             index.insert(process, (start, bytes));
             start += bytes;
@@ -101,9 +102,10 @@ pub(super) fn write_rows(
     for (shard, processes) in shards {
         let path = path_of_index(shard, table);
         let damaged = || format!("{} is damaged; convert its shard again", path.display());
-        let index: Index = serde_json::from_slice(&fs::read(&path).with_context(damaged)?).with_context(damaged)?;
+        let index: Index =
+            serde_json::from_slice(&regular::read(&path, LARGE_BYTES).with_context(damaged)?).with_context(damaged)?;
         let path = path_of_shard(shard, table);
-        let mut file = File::open(&path).with_context(damaged)?;
+        let mut file = regular::open(&path).with_context(damaged)?;
         for process in processes {
             let (start, bytes) = index.get(&process.process).copied().with_context(damaged)?;
             file.seek(SeekFrom::Start(start))?;

@@ -1,6 +1,5 @@
 //! What a shard was made of, kept in it.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -10,6 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::share::Share;
 use crate::export::conversion::record::{Described, Key, identity};
 use crate::input::{FileIdentity, Stamp, StoredProcess};
+use crate::regular::{self, LARGE_BYTES};
 use crate::schema::process::{Clock, Gpu, Process};
 use crate::trace::{Trace, TraceProcess};
 
@@ -114,7 +114,7 @@ impl ShardRecord {
 
     /// That of the shard in a directory; `None` if none is there.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
-        serde_json::from_str(&fs::read_to_string(directory.join(SHARD)).ok()?).ok()
+        serde_json::from_str(&regular::read_text(&directory.join(SHARD), LARGE_BYTES).ok()?).ok()
     }
 
     /// The text of the file.

@@ -1,6 +1,5 @@
 //! Opens a file for reading from its start, decompressed where it has to be.
 
-use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::super::gzip::GzipText;
 use super::torn::LastLine;
 use crate::input::json::GZIP_MAGIC;
+use crate::regular;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
@@ -43,7 +43,7 @@ fn open(path: &Path) -> Result<Records> {
 
 /// The bytes of a file, decompressed.
 fn content(path: &Path) -> Result<Box<dyn Read>> {
-    let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut head = Vec::new();
     file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
     let is_compressed = head == GZIP_MAGIC;

@@ -8,6 +8,8 @@ use super::file::Records;
 
 /// Longest last line that is kept.
 const LONGEST_LINE: usize = 1 << 20;
+/// Longest line of a table: more is a file of zeros, or none of text.
+const MAX_LINE: u64 = 1 << 26;
 
 /// Text that remembers its last line if no line end follows it.
 pub(crate) struct LastLine {
@@ -15,11 +17,15 @@ pub(crate) struct LastLine {
     line: Vec<u8>,
     /// Whether all of it was read: a row that a line end closes is there before.
     is_at_end: bool,
+    /// Whether the quotes so far are an odd number.
+    is_in_quotes: bool,
+    /// Bytes since the last line end.
+    length: u64,
 }
 
 impl LastLine {
     pub(crate) fn new(inner: Box<dyn Read>) -> Self {
-        Self { inner, line: Vec::new(), is_at_end: false }
+        Self { inner, line: Vec::new(), is_at_end: false, is_in_quotes: false, length: 0 }
     }
 }
 
@@ -28,12 +34,19 @@ impl Read for LastLine {
         let count = self.inner.read(buffer)?;
         self.is_at_end |= count == 0 && !buffer.is_empty();
         let mut read = buffer.get(..count).unwrap_or_default();
+        self.is_in_quotes ^= memchr::memchr_iter(b'"', read).count() % 2 == 1;
         if let Some(end) = memchr::memrchr(b'\n', read) {
             self.line.clear();
+            self.length = 0;
             read = read.get(end + 1..).unwrap_or_default();
         }
         if self.line.len() < LONGEST_LINE {
             self.line.extend_from_slice(read);
+        }
+        self.length = self.length.saturating_add(read.len() as u64);
+        if self.length > MAX_LINE {
+            let reason = format!("a line has more than {} MiB, as none of a table has", MAX_LINE >> 20);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         Ok(count)
     }
@@ -71,7 +84,9 @@ impl TornRows {
             return None;
         }
         let line = &records.get_ref().line;
-        if ends_in_quotes(line) {
+        // A quote that is opened in the last field takes all rows behind it for its text.
+        let is_swallowed = records.get_ref().is_in_quotes && last.contains(&b'\n');
+        if is_swallowed || ends_in_quotes(line) {
             return Some(UNCLOSED);
         }
         let is_number = !last.is_empty() && last.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::json_text::text_of_blob;
-use super::pages::Stored;
+use super::pages::{FieldRule, Layout, Stored};
 use super::uri::read_only_uri;
 use crate::text::bytes::text_of_bytes;
 
@@ -34,12 +34,20 @@ pub(crate) struct TableShape {
     pub columns: Arc<BTreeMap<String, String>>,
     /// Where columns are stored, if the table is one whose pages can be read without SQLite.
     pub stored: Option<Arc<BTreeMap<String, Stored>>>,
+    /// The layout of records in such a table.
+    pub layout: Option<Arc<Layout>>,
 }
 
 impl TableShape {
     /// Whether the table has that column.
     pub(crate) fn has(&self, column: &str) -> bool {
         self.columns.contains_key(column)
+    }
+
+    /// The same columns in a table of another name.
+    pub(crate) fn named(&self, name: &str) -> Self {
+        let layout = self.layout.as_ref().map(|layout| Arc::new(layout.of(name)));
+        Self { name: name.to_owned(), layout, ..self.clone() }
     }
 }
 
@@ -65,6 +73,7 @@ pub(crate) fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
             has_default: row.get(3)?,
             in_key: row.get::<_, i64>(4)? > 0,
             hidden: row.get(5)?,
+            is_required: row.get(6)?,
         })
     })?;
     let declared: Vec<Declared> =
@@ -75,13 +84,17 @@ pub(crate) fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
         Some((Some(false), key_indexes)) => stored(&declared, key_indexes > 0),
         _ => None,
     };
+    let layout = stored.as_ref().map(|stored| Arc::new(Layout::new(rules(&declared, stored), name)));
     let visible = declared.into_iter().filter(|column| column.hidden != HIDDEN);
     let columns = Arc::new(visible.map(|column| (column.name, column.declared_type)).collect());
-    Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new) })
+    Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new), layout })
 }
 
 /// Marks of columns that cannot be requested, and of those that are computed from others.
 const HIDDEN: i64 = 1;
+
+/// The column that has the guid of the capture in every row.
+const GUID: &str = "guid";
 
 /// A column as declared.
 struct Declared {
@@ -91,6 +104,7 @@ struct Declared {
     has_default: bool,
     in_key: bool,
     hidden: i64,
+    is_required: bool,
 }
 
 /// Where the columns of a table with row ids are stored, unless some are computed. A single integer key is the row id
@@ -109,6 +123,24 @@ fn stored(declared: &[Declared], has_key_index: bool) -> Option<BTreeMap<String,
         (column.name.clone(), if is_row_id(column) { Stored::RowId } else { field })
     });
     Some(stored.collect())
+}
+
+/// Rules for the fields of records, one for each column of a table.
+fn rules(declared: &[Declared], stored: &BTreeMap<String, Stored>) -> Vec<FieldRule> {
+    let rule = |column: &Declared| FieldRule {
+        is_row_id: stored.get(&column.name) == Some(&Stored::RowId),
+        is_required: column.is_required,
+        is_text: is_text(&column.declared_type),
+        has_default: column.has_default,
+        is_guid: column.name == GUID,
+    };
+    declared.iter().map(rule).collect()
+}
+
+/// Whether SQLite keeps numbers of a column of this type as texts, by its rules in their order.
+fn is_text(declared_type: &str) -> bool {
+    let has = |word: &&str| declared_type.contains(*word);
+    !has(&"INT") && ["CHAR", "CLOB", "TEXT"].iter().any(has)
 }
 
 /// Whether SQLite keeps numbers of a column of this type as reals, by its rules in their order.

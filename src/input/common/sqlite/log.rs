@@ -9,9 +9,13 @@ use anyhow::{Context, Result, bail};
 use rusqlite::Connection;
 
 use crate::input::common::temporary::TemporaryFolder;
+use crate::regular;
 
 /// Endings of the write-ahead log and of the rollback journal.
 const LOGS: &[&str] = &["-wal", "-journal"];
+/// A log is larger than so many times its database and so many bytes only if it is something else: it would be copied first.
+const LOG_SHARE: u64 = 64;
+const LOG_BYTES: u64 = 1 << 32;
 /// How often a database that is being written is copied before it is given up.
 const ATTEMPTS: usize = 3;
 
@@ -29,7 +33,7 @@ pub(crate) struct Log {
 pub(crate) fn pending_log(path: &Path) -> Option<&'static str> {
     let path = target(path);
     LOGS.iter().copied().find(|ending| {
-        let Ok(mut log) = File::open(sibling(&path, ending)) else { return false };
+        let Ok(mut log) = regular::open(&sibling(&path, ending)) else { return false };
         let mut first = [0_u8];
         let filled = io::Read::read(&mut log, &mut first).is_ok_and(|read| read == 1);
         filled && (*ending == "-wal" || first != [0])
@@ -53,6 +57,11 @@ fn sibling(path: &Path, ending: &str) -> PathBuf {
 /// When it cannot be written, or the database is being written.
 pub(crate) fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
     let source = target(path);
+    let bytes = |ending: &str| fs::metadata(sibling(&source, ending)).map_or(0, |metadata| metadata.len());
+    let most = bytes("").saturating_mul(LOG_SHARE).saturating_add(LOG_BYTES);
+    if let Some(ending) = LOGS.iter().find(|ending| bytes(ending) > most) {
+        bail!("the {ending} file next to {} is larger than any of such a database; move it away", path.display());
+    }
     for _ in 0..ATTEMPTS {
         let before = stamps(&source);
         let directory = TemporaryFolder::new()?;
@@ -87,7 +96,7 @@ fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
 
 /// Copies content alone: the copy must be writable even where the input is not. A missing file has no copy.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    let mut source = match File::open(from) {
+    let mut source = match regular::open(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };

@@ -34,6 +34,6 @@ cfg_if::cfg_if! {
         pub(crate) use store::Store;
 pub use store::Reader;
         pub(crate) use uri::read_only_uri;
-        pub(crate) use table::{Selection, count, has_any, read, row_ranges, verify};
+        pub(crate) use table::{Selection, count, damage_of_root, has_any, read, row_ranges, verify};
     }
 }

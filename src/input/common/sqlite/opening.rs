@@ -106,7 +106,7 @@ impl OpeningDatabase {
     /// name and declaration of the table without the guid of the capture.
     pub(crate) fn shape(&self, name: &str, key: &str) -> Result<TableShape> {
         if let Some(known) = self.known.as_ref().and_then(|known| known.get(key)) {
-            return Ok(TableShape { name: name.to_owned(), ..known.clone() });
+            return Ok(known.named(name));
         }
         let shape = shape(self.connection()?, name)?;
         self.learned.borrow_mut().insert(key.to_owned(), shape.clone());

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use parking_lot::Mutex;
 use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
+use thiserror::Error;
 
 use super::column::{Columns, Kind, Values, Wanted};
 use super::condition::Condition;
@@ -16,8 +17,8 @@ use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, Tree, TypeMismatches,
-    UnreadablePage, declared_entries, measure, named_entries, walk,
+    Cells, Chunk, Decoder, Fault, Layout, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, Tree,
+    TypeMismatches, UnreadablePage, declared_entries, is_of_table, measure, misplaced, named_entries, overrun, walk,
 };
 use super::table::Selection;
 use crate::columns::reading::RowRange;
@@ -35,6 +36,11 @@ const ROW_ID: &str = "rowid";
 
 /// The damage of a file of which nothing else is known.
 const CUT: &str = "the file was cut while it was read; rows of the pages before that are read";
+
+/// The list of tables cannot be read.
+#[derive(Debug, Error)]
+#[error("the list of its tables is damaged")]
+pub(crate) struct DamagedList;
 
 /// A database file in memory.
 #[derive(Debug)]
@@ -68,7 +74,7 @@ impl PageFile {
     pub(crate) fn map(file: &File) -> Result<Self> {
         let map = MappedFile::new(file).context("cannot map it")?;
         let pages = Pages::new(&map)?;
-        let Some(entries) = named_entries(pages) else { bail!("the list of its tables is damaged") };
+        let Some(entries) = named_entries(pages) else { bail!(DamagedList) };
         // Of entries with the same name SQLite takes the first.
         let roots = entries.into_iter().rev().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
@@ -256,8 +262,11 @@ impl PageFile {
         let plan = plan(selection, stored, &[], false)?;
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
+            let strange = self.strange(pages, &scan, selection.table, threads);
             self.advise_dont_need();
-            return Ok((scan.rows() as u64, self.damage(None)));
+            if strange.is_empty() {
+                return Ok((scan.rows() as u64, self.damage(None)));
+            }
         }
         let (rows, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
@@ -276,16 +285,51 @@ impl PageFile {
         let plan = if closely { plan.with_whole_records() } else { plan };
         let scan = self.scan(pages, selection, threads)?;
         if scan.lost.is_empty() && !closely {
-            return Ok(self.damage(None));
+            let strange = self.strange(pages, &scan, table, threads);
+            return Ok(self.damage(damage(&strange)));
         }
         let (_, lost) = self.decoded(pages, &plan, &scan)?;
         self.advise_dont_need();
         Ok(self.damage(damage(&lost)))
     }
 
-    /// The damage that was found, or that the file was cut meanwhile, which is the reason of all else.
+    /// The damage to report: the cut if the file was cut meanwhile, which explains all else, otherwise the damage that was found.
     fn damage(&self, found: Option<String>) -> Option<String> {
         if self.map.was_cut() { Some(CUT.to_owned()) } else { found }
+    }
+
+    /// Leaves with rows of another table.
+    fn strange(&self, pages: Pages<'_>, scan: &Scan, table: &TableShape, threads: usize) -> Vec<UnreadablePage> {
+        let Some(layout) = table.layout.as_deref() else { return Vec::new() };
+        let look = |leaves: &[Leaf]| -> Vec<UnreadablePage> {
+            let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
+            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
+        };
+        let chunks = scan.leaves.chunks(LEAVES_PER_CHUNK).collect();
+        self.each_chunk(chunks, threads, look).into_iter().flatten().collect()
+    }
+
+    /// Damage to the first page of a table that has no other pages. A page of another table in its place makes either of the
+    /// two look empty.
+    pub(crate) fn damage_of_root(&self, name: &str, layout: &Layout) -> Option<String> {
+        let root = *self.roots.get(name)?;
+        let pages = Pages::new(&self.map).ok()?;
+        let mut only = [Leaf { page: root, rows: 0, above: None, up_to: None }];
+        let is_leaf = measure(pages, &mut only).is_empty();
+        let strange = only.iter().filter(|leaf| is_leaf && !is_of_table(pages, leaf, layout));
+        let strange: Vec<UnreadablePage> =
+            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect();
+        damage(&strange)
+    }
+
+    /// Damage to the file as a whole: a damaged list of tables, and pages with two owners or none.
+    pub(crate) fn damage_of_structure(&self) -> Option<String> {
+        let pages = Pages::new(&self.map).ok()?;
+        let Some(entries) = declared_entries(pages) else { return Some(DamagedList.to_string()) };
+        if let Some(strange) = entries.iter().find(|entry| !entry.is_known()) {
+            return Some(format!("the list of its tables has an entry of the unknown kind `{}`", strange.kind));
+        }
+        damage(&misplaced(pages, &entries)).or_else(|| damage(&overrun(pages, &entries)))
     }
 
     /// Number of rows on some leaves, and what cannot be read.
@@ -403,7 +447,7 @@ fn plan(
     let is_bound =
         |test: &RowTest<Stored>| matches!(test, RowTest::AtLeast(Stored::RowId, _) | RowTest::AtMost(Stored::RowId, _));
     let tests: Vec<_> = tests.filter(|test| !leaves_decide || !is_bound(test)).collect();
-    Ok(Plan::new(columns, &tests, text_of_blob))
+    Ok(Plan::new(columns, &tests, text_of_blob).with_layout(selection.table.layout.clone()))
 }
 
 /// The row ids that rows must have to be chosen.

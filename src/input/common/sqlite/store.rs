@@ -1,12 +1,12 @@
 //! A database file and how it is read.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
 use super::page_file::PageFile;
+use crate::regular;
 
 /// Who reads rows of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,11 @@ impl Store {
     }
 }
 
-fn map(path: &Path) -> Result<PageFile> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+/// Maps the pages of a file.
+///
+/// # Errors
+/// When it cannot be opened, or its pages cannot be read without SQLite.
+pub(crate) fn map(path: &Path) -> Result<PageFile> {
+    let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     PageFile::map(&file)
 }

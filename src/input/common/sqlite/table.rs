@@ -91,6 +91,11 @@ pub(crate) fn verify(store: &Store, table: &TableShape, closely: bool, threads: 
     }
 }
 
+/// Damage to the first page of a table, the only page of a small one.
+pub(crate) fn damage_of_root(store: &Store, table: &TableShape) -> Option<String> {
+    store.pages()?.damage_of_root(&table.name, table.layout.as_deref()?)
+}
+
 /// Whether the pages prove that a table has no rows.
 fn is_empty(store: &Store, selection: Selection<'_>) -> bool {
     store.pages().is_some_and(|pages| pages.has_rows(selection) == Some(false))

@@ -55,8 +55,8 @@ fn agents(rows: &Gathered, devices: &BTreeMap<i64, i64>) -> Int64Chunked {
     places.map(|(of_type, id)| devices.get(&id.filter(|_| of_type != Some(HOST))?).copied()).collect_ca("".into())
 }
 
-/// The bytes that each event leaves allocated on its device. Versions before 2022 state neither that nor addresses, so that sizes are added up from
-/// a start at which nothing was below zero later.
+/// Bytes that each event leaves allocated on its device. Versions before 2022 state neither these nor addresses, so that sizes are added
+/// up from a start at which nothing was below zero later.
 fn live_bytes(rows: &Gathered) -> Int64Chunked {
     let stated = rows.get(Field::Allocated);
     if stated.null_count() < rows.height || rows.get(Field::Address).null_count() < rows.height {

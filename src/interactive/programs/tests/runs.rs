@@ -83,9 +83,9 @@ fn how_programs_end() {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         run(&words, &[], Path::new(directory), &LIMITS, &|| false, &mut |_| {}).end
     };
-    assert_eq!(end(&["no_such_program_at_all"], "."), End::NotFound);
-    assert_eq!(end(&["./no/such"], "."), End::NotFound);
-    assert_eq!(end(&[], "."), End::NotFound);
+    assert_eq!(end(&["no_such_program_at_all"], "."), End::NotFound("no_such_program_at_all".to_owned()));
+    assert_eq!(end(&["./no/such"], "."), End::NotFound("./no/such".to_owned()));
+    assert_eq!(end(&[], "."), End::NotFound(String::new()));
     assert!(matches!(end(&["./Cargo.toml"], "."), End::NotStarted(reason) if reason.contains("may not be executed")));
     assert!(matches!(end(&["true"], "/no/such"), End::NotStarted(reason) if reason.contains("not a directory")));
     // Words are words: no shell sees them.

@@ -3,6 +3,7 @@
 use super::bytes::{u16_at, u32_at, varint};
 use super::fault::Fault;
 use super::format::Pages;
+use super::layout::Layout;
 use super::tree::{Leaf, header_at};
 
 /// Zeros that a record may end in on a page of its own: those of a number. More are those of a page that was never written.
@@ -43,6 +44,18 @@ pub(crate) fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), 
     Ok(Cell { id: id as i64, total, start, local, end: start + local })
 }
 
+/// Whether the rows of a leaf can be those of a table, by the first of them or, should that one be damaged, by the last.
+pub(crate) fn is_of_table(pages: Pages<'_>, leaf: &Leaf, layout: &Layout) -> bool {
+    let Some(range) = pages.range(leaf.page) else { return true };
+    let fits = |index: usize| {
+        let cell = cell(pages, leaf, range, index).ok();
+        // Cells that cannot be read are found one by one.
+        let record = cell.and_then(|cell| pages.file.get(cell.start..cell.end));
+        record.is_none_or(|record| layout.fits(record))
+    };
+    leaf.rows == 0 || fits(0) || leaf.rows > 1 && fits(usize::from(leaf.rows) - 1)
+}
+
 /// The first `wanted` bytes of a record at least, as far as it has them, into `record`.
 ///
 /// # Errors
@@ -62,6 +75,10 @@ pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mu
         }
         record.extend_from_slice(content.get(..missing.min(content.len())).unwrap_or_default());
         next = u32_at(page, 0).ok_or(Fault::BrokenOverflow)?;
+    }
+    // The last page leads to no other, and the one before it is no last one.
+    if record.len() == cell.total && next != 0 {
+        return Err(Fault::BrokenOverflow);
     }
     Ok(())
 }

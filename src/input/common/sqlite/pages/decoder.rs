@@ -1,12 +1,14 @@
 //! From leaf pages to columns.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::cell::{assemble, cell};
+use super::cell::{assemble, cell, is_of_table};
 use super::cells::Cells;
 use super::fault::{Fault, Stop, UnreadablePage};
 use super::format::Pages;
-use super::record::{ABSENT, Slots, integer, value};
+use super::layout::Layout;
+use super::record::{ABSENT, Slots, integer, text_ends_in_zeros, value};
 use super::row_test::RowTest;
 use super::tree::Leaf;
 use super::value::Value;
@@ -50,6 +52,8 @@ pub(crate) struct Plan {
     text_of_blob: fn(&[u8]) -> Option<String>,
     /// Whether records are followed to their ends, whatever is taken of them.
     whole_records: bool,
+    /// The layout of the table's records, if it is known.
+    layout: Option<Arc<Layout>>,
     /// Bytes of overflow pages that have been read so far.
     assembled: AtomicUsize,
 }
@@ -81,8 +85,15 @@ impl Plan {
             fields: fields.into_iter().map(|(_, field)| field).collect(),
             text_of_blob,
             whole_records: false,
+            layout: None,
             assembled: AtomicUsize::new(0),
         }
+    }
+
+    /// The same, which leaves out pages whose rows cannot be those of a table with this layout.
+    #[must_use]
+    pub(crate) fn with_layout(self, layout: Option<Arc<Layout>>) -> Self {
+        Self { layout, ..self }
     }
 
     /// The same, which finds what is missing of any record.
@@ -138,6 +149,9 @@ impl<'a> Decoder<'a> {
     fn leaf(&mut self, leaf: &Leaf, chunk: &mut Chunk<'_>) -> Result<(), Stop> {
         let range = self.pages.range(leaf.page).ok_or(Fault::BehindEnd)?;
         fetch(self.pages.file.get(range.0..range.1).unwrap_or_default());
+        if self.plan.layout.as_ref().is_some_and(|layout| !is_of_table(self.pages, leaf, layout)) {
+            return Err(Fault::OtherTable.into());
+        }
         let mut last = leaf.above;
         let mut first_fault = Ok(());
         for index in 0..usize::from(leaf.rows) {
@@ -180,6 +194,9 @@ impl<'a> Decoder<'a> {
         let local = bytes.get(start..start + held).ok_or(Fault::CellOutside)?;
         if self.plan.whole_records && held < cell.total {
             self.assemble(cell, cell.total, record)?;
+            if text_ends_in_zeros(record) {
+                return Err(Fault::BrokenOverflow.into());
+            }
         }
         if held < cell.total && Slots::header_bytes(local).is_none_or(|header| header > held) {
             self.assemble(cell, cell.total, record)?;
@@ -194,6 +211,9 @@ impl<'a> Decoder<'a> {
             }
             self.assemble(cell, self.slots.end, record)?;
             (bytes, start) = (record.as_slice(), 0);
+            if record.len() == cell.total && text_ends_in_zeros(record) {
+                return Err(Fault::BrokenOverflow.into());
+            }
         }
         if !self.plan.tests.is_empty() && !self.passes(bytes, start, cell.id)? {
             return Ok(());

@@ -29,6 +29,15 @@ pub(crate) enum Fault {
     /// The pages that a long record continues on are not there.
     #[error("has a record that continues on pages of other records")]
     BrokenOverflow,
+    /// Rows that cannot be of this table.
+    #[error("has rows of another table")]
+    OtherTable,
+    /// A leaf without rows next to others, which SQLite removes.
+    #[error("has no rows though others are next to it")]
+    NoRows,
+    /// A page of a table or an index that nothing leads to.
+    #[error("belongs to no table")]
+    Unowned,
 }
 
 /// A page that cannot be read, or only up to a cell.

@@ -26,6 +26,15 @@ pub(crate) enum Unsupported {
     Newer,
 }
 
+/// Bytes of the database by the header of its file, where SQLite goes by that: the count of pages is not zero, and was written with
+/// the last change.
+pub(crate) fn stated_bytes(header: &[u8]) -> Option<u64> {
+    let format = Format::parse(header).ok()?;
+    let is_current = u32_at(header, 24) == u32_at(header, 92);
+    let pages = u32_at(header, 28).filter(|pages| *pages > 0 && is_current)?;
+    Some(u64::from(pages) * format.page_bytes as u64)
+}
+
 /// Sizes from the header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {

@@ -7,6 +7,9 @@ use super::value::Value;
 /// Stands for a field behind the last of a record: the column was added to the table later.
 pub(crate) const ABSENT: u64 = u64::MAX;
 
+/// Type of a text of 256 bytes. Shorter ones may end in zeros that their writer has counted with them.
+const LONG_TEXT: u64 = 13 + 2 * 256;
+
 /// Bytes that a field takes, by a type of one byte.
 const BYTES: [u8; 256] = bytes_by_type();
 /// How far eight bytes are shifted to leave the integer they start with, by the type of the field.
@@ -109,7 +112,8 @@ impl Slots {
     }
 }
 
-fn field_bytes(serial: u64) -> Option<usize> {
+/// Bytes that a field of a type takes.
+pub(crate) fn field_bytes(serial: u64) -> Option<usize> {
     match serial {
         0..=127 => BYTES.get(serial as usize).map(|bytes| usize::from(*bytes)),
         _ => usize::try_from((serial - 12) / 2).ok(),
@@ -148,6 +152,22 @@ pub(crate) fn value(bytes: &[u8], start: usize, slot: Slot) -> Value<'_> {
             if serial % 2 == 1 { Value::Text(bytes) } else { Value::Blob(bytes) }
         }
     }
+}
+
+/// Whether the last field of a record is a long text that ends in zeros: the end of a shorter one is in the place of its own.
+pub(crate) fn text_ends_in_zeros(record: &[u8]) -> bool {
+    const ZEROS: &[u8] = &[0; 2];
+    let last = || {
+        let (header_bytes, mut at) = varint(record, 0)?;
+        let header = record.get(..usize::try_from(header_bytes).ok()?)?;
+        let mut last = 0;
+        while at < header.len() {
+            let (serial, bytes) = varint(header, at)?;
+            (last, at) = (serial, at + bytes);
+        }
+        Some(last)
+    };
+    record.ends_with(ZEROS) && last().is_some_and(|serial| serial % 2 == 1 && serial > LONG_TEXT)
 }
 
 #[cfg(test)]

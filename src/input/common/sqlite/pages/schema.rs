@@ -1,8 +1,11 @@
 //! The list of tables of a file, and where these begin.
 
+use std::sync::Arc;
+
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
 use super::format::Pages;
+use super::layout::{FieldRule, Layout};
 use super::tree::{measure, walk};
 
 /// What an entry of the list is if it is a table.
@@ -27,6 +30,11 @@ pub(crate) struct SchemaEntry {
 }
 
 impl SchemaEntry {
+    /// Whether it is of a kind that there is.
+    pub(crate) fn is_known(&self) -> bool {
+        [TABLE, "index", "view", "trigger"].contains(&self.kind.as_str())
+    }
+
     /// Whether it is a table.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == TABLE
@@ -54,6 +62,12 @@ pub(crate) fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
     entries(pages, 5).filter(|(_, is_plain)| *is_plain).map(|(entries, _)| entries)
 }
 
+/// The layout of entries in the list.
+fn layout() -> Layout {
+    let text = FieldRule { is_text: true, ..FieldRule::default() };
+    Layout::new(vec![text, text, text, FieldRule::default(), text], "")
+}
+
 /// The first columns of the list, and whether all their values are of the types they should have.
 fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)> {
     let mut tree = walk(pages, 1);
@@ -61,7 +75,7 @@ fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)>
     let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
     let fields: Vec<Stored> =
         (0..columns).map(|position| Stored::Field { position, is_real: false, has_default: false }).collect();
-    let plan = Plan::new(&fields, &[], |_| None);
+    let plan = Plan::new(&fields, &[], |_| None).with_layout(Some(Arc::new(layout())));
     let (mut ids, mut roots) = (vec![0; rows], vec![0; rows]);
     let text = || Cells::Text(Texts::default());
     let mut cells = vec![text(), text(), text(), Cells::Integer(Numbers::new(&mut roots)), text()];

@@ -1,6 +1,7 @@
 //! From the root of a table to the list of its leaves, in the order of the row ids.
 
 use super::bytes::{u16_at, u32_at, varint};
+use super::cell::cell;
 use super::fault::{Fault, UnreadablePage};
 use super::format::{FILE_HEADER_BYTES, Pages};
 
@@ -141,6 +142,23 @@ fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>)
     Some(children)
 }
 
+/// The last row id of a table: that of the last cell of its last leaf; `None` if there is none or it cannot be read.
+pub(crate) fn last_row_id(pages: Pages<'_>, root: u32) -> Option<i64> {
+    let mut page = root;
+    for _ in 0..=DEEPEST {
+        match level(pages, page).ok()? {
+            Level::Interior => page = u32_at(pages.page(page)?, header_at(page) + 8)?,
+            Level::Leaf => {
+                let rows = rows(pages, page)?;
+                let leaf = Leaf { page, rows, above: None, up_to: None };
+                let last = usize::from(rows.checked_sub(1)?);
+                return cell(pages, &leaf, pages.range(page)?, last).ok().map(|cell| cell.id);
+            }
+        }
+    }
+    None
+}
+
 /// Where the header of a page starts.
 pub(crate) fn header_at(page: u32) -> usize {
     if page == 1 { FILE_HEADER_BYTES } else { 0 }
@@ -164,6 +182,9 @@ pub(crate) fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePa
             Level::Interior => Err(Fault::NotOfTable),
         });
         match found {
+            Ok(0) if leaf.above.is_some() || leaf.up_to.is_some() => {
+                lost.push(UnreadablePage { page: leaf.page, fault: Fault::NoRows });
+            }
             Ok(rows) => leaf.rows = rows,
             Err(fault) => lost.push(UnreadablePage { page: leaf.page, fault }),
         }

@@ -1,1 +1,1 @@
-SELECT cid, name, upper(type), coalesce(dflt_value, 'NULL') <> 'NULL', pk, hidden FROM pragma_table_xinfo(?1)
+SELECT cid, name, upper(type), coalesce(dflt_value, 'NULL') <> 'NULL', pk, hidden, "notnull" FROM pragma_table_xinfo(?1)

@@ -1,0 +1,55 @@
+//! The last row ids that SQLite keeps of tables whose ids never come again: no row of such a table has a greater one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cells::{Cells, Numbers, Texts};
+use super::decoder::{Chunk, Decoder, Plan, Stored};
+use super::fault::{Fault, UnreadablePage};
+use super::format::Pages;
+use super::layout::{FieldRule, Layout};
+use super::schema::SchemaEntry;
+use super::tree::{last_row_id, measure, walk};
+
+/// The table that has them, and its columns: the name of a table and its last row id.
+const NAME: &str = "sqlite_sequence";
+const COLUMNS: usize = 2;
+
+/// Tables with rows behind their last row id, so that another table lies in their place. Each is given by its root.
+pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<UnreadablePage> {
+    let Some(root) = entries.iter().find(|entry| entry.name == NAME).and_then(SchemaEntry::table_root) else {
+        return Vec::new();
+    };
+    let Some(last_ids) = last_ids(pages, root) else {
+        return vec![UnreadablePage { page: root, fault: Fault::OtherTable }];
+    };
+    let has_sequence =
+        |entry: &&SchemaEntry| entry.sql.as_ref().is_some_and(|sql| sql.to_ascii_uppercase().contains("AUTOINCREMENT"));
+    let is_overrun = |entry: &SchemaEntry| {
+        let root = entry.table_root()?;
+        let last = last_row_id(pages, root)?;
+        (last > last_ids.get(&entry.name).copied().unwrap_or(0).max(0)).then_some(root)
+    };
+    let overrun = entries.iter().filter(has_sequence).filter_map(is_overrun);
+    overrun.map(|page| UnreadablePage { page, fault: Fault::OtherTable }).collect()
+}
+
+/// The last row ids by table; `None` if they cannot be read.
+fn last_ids(pages: Pages<'_>, root: u32) -> Option<BTreeMap<String, i64>> {
+    let mut tree = walk(pages, root);
+    let lost = measure(pages, &mut tree.leaves);
+    let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
+    let field = |position| Stored::Field { position, is_real: false, has_default: false };
+    let layout = Layout::new(vec![FieldRule::default(); COLUMNS], NAME);
+    let plan = Plan::new(&[field(0), field(1)], &[], |_| None).with_layout(Some(Arc::new(layout)));
+    let mut numbers = vec![0; rows];
+    let cells = vec![Cells::Text(Texts::default()), Cells::Integer(Numbers::new(&mut numbers))];
+    let mut chunk = Chunk { rows: 0, ids: &mut [], columns: cells, lost: Vec::new() };
+    Decoder::new(pages, &plan).decode(&tree.leaves, &mut chunk).ok()?;
+    if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
+        return None;
+    }
+    let (rows, [Cells::Text(names), _]) = (chunk.rows, chunk.columns.as_slice()) else { return None };
+    let names: Vec<String> = names.texts().take(rows).map(str::to_owned).collect();
+    Some(names.into_iter().zip(numbers).collect())
+}
