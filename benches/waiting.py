@@ -30,7 +30,7 @@ SHAPED = [
     "dispatch_id", "kernel_name", "category", "gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns",
     "duration_ns", "grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z", "valid",
 ]
-# What each question reads of the source tables.
+# Source tables and columns that each question reads.
 READ = {
     "launch_summary": {"kernels": QUEUED, "memory_copies": COPIES, "regions": CALLS, "marks": MARKS},
     "idle_by_cause": {

@@ -64,7 +64,7 @@ def chapters():
     ]
     placed = {page for _, pages in parts for first, below in pages for page in (first, *below)}
     rest = sorted(page for page in DOCS.rglob("*.md") if page not in placed and page != SUMMARY)
-    # What no rule above places is still in the site.
+    # Pages that no rule above places are still in the site.
     parts[-1][1][1:1] = [(page, []) for page in rest]
     return parts
 

@@ -29,7 +29,7 @@ pub(crate) enum Optimization {
     Evict,
     /// The steady part of small processes is computed only if some process has one.
     Deferred,
-    /// Of many small processes each is worked on by one thread.
+    /// A single thread works on each process if there are many small ones.
     Alone,
     /// Lists of tables that SQLite accepted once are read from pages.
     Pages,

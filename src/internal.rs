@@ -1,4 +1,4 @@
-//! What the trace generator and the tests of this repository use. It changes without notice.
+//! Internals that the trace generator and the tests of this repository use. They change without notice.
 
 pub mod columns {
     //! Canonical columns as polars series.

@@ -1,4 +1,4 @@
-//! What the capture library, and the runtime that tests put in place of ROCm's, share with the program. It changes without
+//! Internals that the capture library, and the runtime that tests put in place of ROCm's, share with the program. They change without
 //! notice.
 
 pub use crate::lab::{captures, hsa, recording};

@@ -22,9 +22,9 @@
 //!
 //! A program that uses the library does without the last two: `default-features = false, features = ["core"]`.
 
-// What is `pub` is part of the library, and documented; less of it can be reached without all features.
+// Items that are `pub` are part of the library, and documented; fewer of them can be reached without all features.
 #![cfg_attr(feature = "cli", deny(unreachable_pub))]
-// What only the gated modules use looks dead without them.
+// Items that only the gated modules use look dead without them.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod ablation;

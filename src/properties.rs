@@ -1,4 +1,4 @@
-//! What the parsers promise of any bytes: a function for each, which panics where a promise is broken. The fuzzer in
+//! Properties that the parsers guarantee for any bytes: a function for each, which panics if it is violated. The fuzzer in
 //! `tests/fuzz` calls them with bytes of its own, the tests of this crate with the seeds that are kept there.
 
 pub use crate::cli::settings::properties::settings;

@@ -79,7 +79,7 @@ fn symbol_number<T: Default>(originals: &Originals, symbol: ExecutableSymbol, at
     (status == SUCCESS).then_some(value)
 }
 
-/// What a symbol of an executable is.
+/// A symbol of an executable: a kernel or a variable.
 pub(crate) enum Symbol {
     Kernel { object: u64, name: String, kernarg_size: u32, group_size: u32, private_size: u32 },
     Variable { name: String, address: u64, size: u64 },

@@ -26,10 +26,10 @@ use std::ffi::c_char;
 
 use wavesieve::lab_internal::hsa::HsaApiTable;
 
-/// What the runtime calls with its tables when the program starts to use it. Gives whether the library stays.
+/// Takes the runtime's tables when the program starts to use it. Returns whether the library stays.
 ///
 /// # Safety
-/// The table is that of the runtime, and lives as long as it.
+/// The table belongs to the runtime, and lives as long as it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn OnLoad(
     table: *mut HsaApiTable,
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn OnLoad(
     guard::caught(false, || unsafe { recorder::begin(table) })
 }
 
-/// What the runtime calls before it ends.
+/// Ends the recording; the runtime calls this before it ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
     guard::caught((), recorder::end);

@@ -33,7 +33,7 @@ pub(crate) fn is_capturing() -> bool {
 #[derive(Clone, Copy)]
 pub(crate) struct Packet([u8; 64]);
 
-/// What the runtime calls with packets.
+/// Handles packets that the runtime hands over, and writes them on.
 pub(crate) unsafe extern "C" fn handle(
     packets: *const c_void,
     count: u64,

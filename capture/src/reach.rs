@@ -17,7 +17,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Of ranges in the order of addresses.
+    /// Takes ranges in the order of addresses.
     pub(crate) fn new(ranges: &[Tracked]) -> Self {
         let ranges: Vec<_> =
             ranges.iter().map(|range| (range.base, range.base.saturating_add(range.size - 1))).collect();

@@ -1,4 +1,4 @@
-//! What the library knows of the program.
+//! The library's knowledge of the program: memory, code objects, kernels and queues.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! What the environment asks for. `wavesieve lab capture` sets these variables.
+//! Settings from the environment. `wavesieve lab capture` sets these variables.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use regex::Regex;
 use wavesieve::lab_internal::captures::{BlobOptions, Encoding};
 use wavesieve::lab_internal::recording::{Indices, VARIABLE_PREFIX};
 
-/// What is captured, and how.
+/// The dispatches to capture, and how.
 pub(crate) struct Settings {
     /// Searched in the demangled name and in the symbol.
     pub kernel: Regex,

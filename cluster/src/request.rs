@@ -1,4 +1,4 @@
-//! What the program is asked.
+//! The request to this program.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
-        // What wraps an error often repeats it.
+        // A wrapping error often repeats its cause.
         if !causes.iter().any(|known| known.contains(&cause)) {
             causes.push(cause);
         }

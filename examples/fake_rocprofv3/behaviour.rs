@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 const PREFIX: &str = "FAKE_ROCPROFV3";
 const FILE: &str = "fake_rocprofv3.env";
 
-/// What goes wrong.
+/// The fault to simulate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misbehaviour {
     /// Nothing.

@@ -23,7 +23,7 @@ const TRACES: [(&str, &[Records]); 12] = [
     ("--advanced-thread-trace", &[Records::Instructions]),
 ];
 
-/// What is recorded.
+/// Kinds of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Records {
     Calls,
@@ -47,7 +47,7 @@ pub struct Command {
     pub application: Vec<String>,
 }
 
-/// What a command line comes to.
+/// The outcome of parsing a command line.
 pub enum Parsed {
     Run(Command),
     Shown(String),

@@ -29,7 +29,7 @@ pub struct Process {
     pub rank: u64,
     pub ranks: u64,
     pub seed: u64,
-    /// What the seed is mixed with for what differs by run.
+    /// Mixed into the seed for values that differ by run.
     pub mixed: u64,
     /// Which run it is, from 0.
     pub run: u64,

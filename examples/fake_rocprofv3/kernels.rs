@@ -1,4 +1,4 @@
-//! What runs on the GPU: the lines of a file that the application, or what built it, wrote.
+//! Kernels that run on the GPU: the lines of a file that the application, or the program that built it, wrote.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Kernel {
     pub resources: Resources,
 }
 
-/// What a kernel takes.
+/// Resources of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Resources {
     pub vgpr: u32,

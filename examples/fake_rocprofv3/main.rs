@@ -52,9 +52,9 @@ use crate::behaviour::{Behaviour, Misbehaviour};
 use crate::command::{Command, Parsed};
 use crate::output::Run;
 
-/// What the real one ends with where counters do not fit into a pass.
+/// The exit code of rocprofv3 if counters do not fit into a pass.
 const BLOCK_LIMIT: u8 = 38;
-/// What a parser of arguments ends with.
+/// The exit code of an argument parser for wrong arguments.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {

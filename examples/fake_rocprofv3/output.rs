@@ -1,4 +1,4 @@
-//! What a run leaves in the output directory.
+//! Writes the output directory of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const USUAL_NAME: &str = "%hostname%/%pid%";
 pub struct Run {
     /// How many came before it.
     pub number: u64,
-    /// What its seed is mixed with.
+    /// Mixed into its seed.
     mixed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a process did: calls, kernels one after the other, a copy before them.
+//! The timeline of a process: calls, kernels one after the other, a copy before them.
 
 use anyhow::{Context, Result};
 

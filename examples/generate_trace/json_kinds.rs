@@ -66,12 +66,12 @@ impl Kinds {
         found.with_context(|| format!("kinds.txt lacks {operation} of {kind}"))
     }
 
-    /// What `strings.buffer_records` holds.
+    /// The content of `strings.buffer_records`.
     pub fn buffer_json(&self) -> Value {
         self.listed.iter().map(|(name, operations)| json!({"kind": name, "operations": operations})).collect()
     }
 
-    /// What `strings.callback_records` holds.
+    /// The content of `strings.callback_records`.
     pub fn callback_json(&self) -> Value {
         let operations = |name: &str| match self.listed.iter().find(|(listed, _)| *listed == name) {
             Some((_, operations)) => operations.clone(),

@@ -1,4 +1,4 @@
-//! What rocprofv3 JSON lists before the records: counters, code objects and kernel symbols.
+//! Lists that rocprofv3 JSON has before the records: counters, code objects and kernel symbols.
 
 use serde::Serialize;
 
@@ -172,7 +172,7 @@ impl KernelSymbolRow {
 impl From<&KernelSymbol> for KernelSymbolRow {
     fn from(symbol: &KernelSymbol) -> Self {
         let template = symbol.template;
-        // What a demangler makes of the suffix, which is no part of the name.
+        // A demangler shows the suffix like this, though it does not belong to the name.
         let demangled = match template.mangled_name.starts_with("_Z") {
             true => format!("{} [clone .kd]", template.display_name),
             false => format!("{}.kd", template.mangled_name),

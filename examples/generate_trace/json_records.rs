@@ -76,7 +76,7 @@ pub struct ApiCall<'a> {
     pub hip: Option<HipPart<'a>>,
 }
 
-/// What only HIP calls have.
+/// Fields that only HIP calls have.
 #[derive(Debug, Serialize)]
 pub struct HipPart<'a> {
     args: Vec<CallArgument<'a>>,
@@ -112,7 +112,7 @@ impl<'a> From<&'a Argument> for CallArgument<'a> {
     }
 }
 
-/// What a HIP call returned.
+/// The return value of a HIP call.
 #[derive(Debug, Serialize)]
 struct HipResult {
     #[serde(rename = "hipError_t_retval")]

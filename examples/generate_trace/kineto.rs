@@ -14,7 +14,7 @@ use crate::arguments::JsonLayout;
 use crate::json_output::JsonOutput;
 use crate::model::{Activity, Copy, Dispatch, Mark, Region, Role, Setup, Sink, domain};
 
-/// What times count from.
+/// The base time: times in the file count from here.
 const BASE_NS: u64 = 1_000_000_000;
 /// Elements that a collective takes.
 const COLLECTIVE_ELEMENTS: u64 = 1 << 20;
@@ -254,7 +254,7 @@ fn add(object: &mut Value, more: Value) {
     }
 }
 
-/// What an event is and when.
+/// An event with its time.
 struct Span<'a> {
     category: &'a str,
     name: &'a str,

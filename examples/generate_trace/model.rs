@@ -1,4 +1,4 @@
-//! What a trace is made of, independent of the format it is written in.
+//! The model of a trace, independent of the format it is written in.
 
 /// The API domains, named as rocprofv3 names them.
 pub mod domain {
@@ -80,7 +80,7 @@ pub struct KernelSymbol {
     pub kernel_object: i64,
 }
 
-/// What is constant about a kernel, wherever it is loaded.
+/// Properties of a kernel that are constant, wherever it is loaded.
 #[derive(Debug)]
 pub struct KernelTemplate {
     /// Mangled, without `.kd`.
@@ -142,7 +142,7 @@ pub struct Counter {
     pub template: &'static CounterTemplate,
 }
 
-/// What is constant about a counter.
+/// Constant properties of a counter.
 #[derive(Debug)]
 pub struct CounterTemplate {
     pub name: &'static str,

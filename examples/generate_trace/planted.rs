@@ -76,15 +76,15 @@ const BETWEEN_LAUNCHES_NS: u64 = 2_000;
 /// From the end of the call to the start on an idle GPU, and from one kernel to the next.
 const LAUNCH_DELAY_NS: u64 = 2_000;
 const BETWEEN_KERNELS_NS: u64 = 1_000;
-/// What the host does before each launch of the steps in which it is slow.
+/// Host work before each launch of the steps in which the host is slow.
 const HOST_WORK_NS: u64 = 400_000;
-/// What the rank that is late comes after the others.
+/// Delay of the late rank after the others.
 const LATE_NS: u64 = 60_000;
 const MIB: i64 = 1 << 20;
-/// What a process keeps for all of its life.
+/// Memory that a process keeps for its whole lifetime.
 const WEIGHTS_BYTES: i64 = 512 * MIB;
 
-/// What one process did, and what its plant cost.
+/// The activities of one process, and the cost of its plant.
 #[derive(Debug, Default)]
 pub struct Planted {
     regions: Vec<Region>,
@@ -337,7 +337,7 @@ impl<'a> Rank<'a> {
         self.launch(kernel.position, duration_ns, ready_ns)
     }
 
-    /// What comes up to the start of the collective.
+    /// The part of a step up to the start of the collective.
     fn before_collective(&mut self, run: &Run) -> Result<()> {
         self.begin_ns = self.host_ns;
         // The host is two steps ahead at most.
@@ -385,7 +385,7 @@ impl<'a> Rank<'a> {
         }
     }
 
-    /// What runs beside the collective, and the end of the step.
+    /// The kernels next to the collective, and the end of the step.
     fn after_collective(&mut self, run: &Run, end_ns: u64) -> Result<()> {
         let begin_ns = self.collective_start_ns();
         let mut hidden_ns = 0;
@@ -434,7 +434,7 @@ impl Planted {
         Ok(self.end_ns)
     }
 
-    /// What the run knows of itself.
+    /// The sums that the run knows of itself.
     pub fn truth(&self) -> Value {
         let truth = &self.truth;
         json!({

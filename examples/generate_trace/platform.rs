@@ -7,7 +7,7 @@ use crate::catalogue::{COPY_NAMES, COUNTERS, KERNELS, LIGHT_CALLS, NESTED_CALLS,
 use crate::model::{Agent, CodeObject, Counter, KernelSymbol, Lane, Module, Node, Process, Role, Setup, domain};
 use crate::random::{Random, splitmix64};
 
-/// What a process of a rank records.
+/// The records of a process of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
     /// Everything (with counters, if asked for without a pass of their own).

@@ -22,7 +22,7 @@ const PROPERTIES: [(&str, &str); 5] = [
     ("vgpr", "Arch_VGPR"),
     ("accum_vgpr", "Accum_VGPR"),
 ];
-/// What the hardware adds up of a level, which is the name of the level and this.
+/// Suffix of counters that accumulate a level: the counter is named after the level, with this suffix.
 const ACCUMULATED: &str = "_ACCUM";
 const START_NS: u64 = 1_000_000_000;
 /// From one dispatch to the next.

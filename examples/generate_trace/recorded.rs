@@ -28,7 +28,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What happened to a process, and the source of everything else.
+    /// Takes the activities of a process, and the source of everything else.
     pub fn new(described: Arc<dyn ProcessReader>, setup: &Setup, activities: Recorder) -> Self {
         let templates = setup.symbols.iter().map(|symbol| (symbol.id, symbol.template)).collect();
         Self { described, templates, activities }

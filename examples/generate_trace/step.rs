@@ -392,7 +392,7 @@ impl Step<'_> {
     }
 }
 
-/// What `hipMalloc` or `hipFree` is asked to do.
+/// A request to `hipMalloc` or `hipFree`.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     pub operation: &'static str,

@@ -82,7 +82,7 @@ def test_all_libraries_decode_the_same() -> None:
 
 def test_pandas_keeps_whole_numbers_whole() -> None:
     trace = wavesieve.open("fixtures/two_nodes")
-    # Of floats, these times would keep the first sixteen digits.
+    # As floats, these times would keep only their first sixteen digits.
     answer = trace.sql(
         "SELECT dispatch_id, CASE WHEN gpu > 0 THEN 1767189312001200077 + dispatch_id END AS time, gpu > 1 AS far,"
         " CASE WHEN gpu > 0 THEN gpu > 1 END AS known, CASE WHEN gpu > 0 THEN 0.5 END AS half FROM kernels"

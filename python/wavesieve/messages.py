@@ -18,7 +18,7 @@ from .errors import (
 )
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-# What a line of the program begins with, for people who read a terminal.
+# Prefixes of the program's lines, for people who read a terminal.
 _NOTES = ("note: ", "warning: ")
 _DAMAGE = ("damaged: ",)
 _NO_ROWS = ("no rows: ", "no match: ")

@@ -148,7 +148,7 @@ unions AS (
     SELECT {{ lane }}, compute_ns, comm_ns, copy_ns, busy_ns, covered_ns
     FROM unions_of_crowded
 ),
--- Of devices with one process nothing is shared.
+-- Devices with one process share nothing.
 edges AS (
     SELECT s.device, s.start_ns AS time_ns, 1 AS change
     FROM segments AS s

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What an operation does.
+/// Effect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Takes memory at an address.
@@ -67,7 +67,7 @@ pub(crate) struct Level {
 /// Fates of the operations in their order, and the levels in the order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
-    /// What became of each operation's memory.
+    /// Fate of each operation's memory.
     pub ends: Vec<AllocationEnd>,
     /// Levels of live memory.
     pub levels: Vec<Level>,

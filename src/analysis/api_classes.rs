@@ -1,4 +1,4 @@
-//! What API calls are for: launching, waiting, copying and so on, by rules over their names; which calls stop and start
+//! Purposes of API calls: launching, waiting, copying and so on, by rules over their names; which calls stop and start
 //! the recording, and which domains hold no calls.
 
 use std::collections::BTreeMap;

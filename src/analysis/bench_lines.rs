@@ -118,7 +118,7 @@ impl<'a> Options<'a> {
     }
 
     fn text(&self, names: &[&str]) -> Option<&'a str> {
-        // Of several names the first that has a value.
+        // The first of several names that has a value counts.
         names.iter().find_map(|name| self.0.get(*name)?.first().copied())
     }
 

@@ -1,4 +1,4 @@
-//! What kind of work a kernel does, inferred from its name by ordered rules.
+//! Kinds of work that kernels do, inferred from their names by ordered rules.
 //!
 //! The rules are data (`share/kernel_categories.toml`, which documents their form); users may add their own. The
 //! category [`COMMUNICATION`] is reserved: time accounting separates it from compute.

@@ -171,7 +171,7 @@ fn join(kept: &[Piece<'_>], with_templates: bool) -> String {
             Piece::Template | Piece::Parameters | Piece::Attribute | Piece::Comma => {}
         }
     }
-    // What is left of a pointer or reference that is returned: `float *kernel(int)`.
+    // Rest of a returned pointer or reference: `float *kernel(int)`.
     name.trim().trim_start_matches(['*', '&']).to_owned()
 }
 

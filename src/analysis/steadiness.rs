@@ -28,14 +28,14 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of durations in any order, which are put into another one; `None` of none.
+    /// Computes it from durations in any order, which are reordered; `None` without durations.
     pub(crate) fn compute(durations: &mut [i64]) -> Option<Self> {
         let median_ns = median(durations)?;
         let mut deviations: Vec<f64> = durations.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
         Some(Self { median_ns, mad_ns: median_of_floats(&mut deviations)? })
     }
 
-    /// What counts as one standard deviation: 1.4826 times the median absolute deviation, but at least 1 % of the median
+    /// One standard deviation by convention: 1.4826 times the median absolute deviation, but at least 1 % of the median
     /// and 20 ns. More than half of the calls may take the same time, so that the deviation alone can be 0.
     pub(crate) fn noise_ns(self) -> f64 {
         (NORMAL_SCALE * self.mad_ns).max(MIN_NOISE_SHARE * self.median_ns).max(MIN_NOISE_NS)
@@ -68,7 +68,7 @@ pub(crate) struct Modes {
     pub gap: f64,
 }
 
-/// What is known from durations of the same work, in the order of the starts.
+/// Facts about durations of the same work, in the order of the starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steadiness {
     /// Sum.
@@ -99,7 +99,7 @@ pub(crate) struct Drift {
 }
 
 impl Steadiness {
-    /// Of durations in the order of the starts; `None` of none.
+    /// Computes it from durations in the order of the starts; `None` without durations.
     pub(crate) fn compute(durations: &[i64]) -> Option<Self> {
         let (&first_ns, rest) = durations.split_first()?;
         let mut rest_sorted = rest.to_vec();

@@ -25,13 +25,13 @@ const MOST_ROWS: usize = 200;
 /// Bytes of a result that a model is shown.
 const MOST_BYTES: usize = 16 << 10;
 
-/// Who gets notice of steps as they are done.
+/// Gets notice of steps as they are done.
 pub(crate) trait StepListener: Listener {
     /// A step of so many is done.
     fn step(&self, step: &Step, of: usize);
 }
 
-/// What is needed to ask: the way out, the tools, and the instructions.
+/// Everything that a question needs: the way out, the tools, and the instructions.
 pub(crate) struct Dialogue<'a> {
     narrator: &'a Narrator,
     gate: Gate,
@@ -44,14 +44,14 @@ pub(crate) struct Dialogue<'a> {
     steps: usize,
 }
 
-/// What came of a question.
+/// The outcome of a question.
 pub(crate) struct Answered {
     /// The answer, or why there is none.
     pub reply: Result<Reply, LlmError>,
     pub steps: Vec<Step>,
     /// Tokens of all requests.
     pub usage: Usage,
-    /// What became of the conversation.
+    /// The outcome of keeping the conversation.
     pub kept: Kept,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Dialogue<'a> {
                 fields.insert("repeated".to_owned(), Value::from(note));
             }
         }
-        // What is left out need not be prepared; and tokens may be longer than names.
+        // Omitted rows need not be prepared; tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
         let is_own = self.is_own(call);
         // It ran over tokens, so that what is wrong with it has no text of the trace, but words that the model wrote.
@@ -247,7 +247,7 @@ impl<'a> Dialogue<'a> {
         });
     }
 
-    /// What a dry run would have sent.
+    /// The requests that a dry run would have sent.
     pub(crate) fn shown(&self) -> String {
         self.gate.shown()
     }

@@ -78,7 +78,7 @@ fn become_answer(document: &mut Document, question: &str, steps: usize) {
     (document.provenance.left_out, document.provenance.failures) = (Vec::new(), Vec::new());
 }
 
-/// What to know about an answer that rests on nothing.
+/// Warnings about an answer, such as that no result supports it.
 fn warnings(reply: &Reply, steps: &[Step]) -> Vec<String> {
     let mut warnings = reply.warnings.clone();
     if steps.iter().all(|step| step.is_error) {

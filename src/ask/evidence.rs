@@ -1,4 +1,4 @@
-//! What the results of tools have: tables, numbers and texts, by which answers are checked.
+//! Evidence from the results of tools: tables, numbers and texts, by which answers are checked.
 
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, Series};
@@ -10,7 +10,7 @@ use crate::export::cell::Cell;
 use crate::llm::RESULTS_SECTION;
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
-/// What results have.
+/// Tables, numbers and texts of results.
 #[derive(Default)]
 struct Evidence {
     tables: Vec<Table>,
@@ -88,7 +88,7 @@ impl Evidence {
                 if let (Some(id), Some(unit), Some(cell)) = (text("id"), unit, own) {
                     self.figures.push(figure(id, cell, unit));
                 }
-                // What limits left out says nothing about the trace.
+                // Omissions by limits say nothing about the trace.
                 let is_other =
                     |name: &&String| !(is_table && *name == "rows" || matches!(name.as_str(), "cut" | "exit"));
                 for (name, value) in fields.iter().filter(|(name, _)| is_other(name)) {
@@ -173,7 +173,7 @@ mod tests {
     use crate::engine::Registry;
     use crate::llm::Grounding;
 
-    /// What is marked of an answer that rests on the result of a statement with one count.
+    /// Marked parts of an answer that rests on the result of a statement with one count.
     fn missing(column: &str, count: i64, answer: &str) -> Vec<String> {
         let columns = json!([{"name": "kernel_name", "unit": "name"}, {"name": column, "unit": "text"}]);
         let result = json!({"columns": columns, "rows": [["fill_optimizer", count]], "total_rows": 1});

@@ -16,7 +16,7 @@ impl Inputs {
         Self { named: named.to_vec(), paths: named.iter().flat_map(|name| resolved(name)).collect() }
     }
 
-    /// What the tools get.
+    /// The paths for the tools.
     pub(crate) fn paths(&self) -> &[String] {
         &self.paths
     }

@@ -44,7 +44,7 @@ struct OptionHint {
     option: String,
 }
 
-/// What a query is asked for.
+/// A query with the questions that it answers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {

@@ -12,7 +12,7 @@ pub(crate) struct Step {
     pub tool: String,
     /// The arguments with names for tokens, without what is the same for every call.
     pub arguments: String,
-    /// What the tool gave, all of it; for an error an object with `error`.
+    /// The whole result of the tool; for an error an object with `error`.
     pub result: Value,
     pub is_error: bool,
     /// The step with the same call, whose result this is.
@@ -30,7 +30,7 @@ impl Step {
         format!("step {number}/{of}: {tool} {arguments}: {}, {time:.2} s", self.outcome())
     }
 
-    /// What came of it, in a few words.
+    /// Its outcome, in a few words.
     pub(crate) fn outcome(&self) -> String {
         let text = |name: &str| self.result.get(name).and_then(Value::as_str);
         if let Some(earlier) = self.earlier {

@@ -22,11 +22,11 @@ const MOST_ROWS: usize = 1000;
 /// Text of a result.
 const MOST_BYTES: &str = "8M";
 
-/// What the tools are made with.
+/// Options of the tools.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolkitOptions {
     pub inputs: Inputs,
-    /// What `compare` takes for the runs before a change.
+    /// The runs before a change, for `compare`.
     pub baseline: Option<Inputs>,
     /// Filters that hold for every call, by their names as arguments.
     pub filters: Map<String, Value>,
@@ -229,7 +229,7 @@ fn spec(tool: &Value) -> Option<ToolSpec> {
         required.retain(|name| !name.as_str().is_some_and(|name| DECIDED.contains(&name)));
     }
     let description = text("description")?;
-    // What is said about inputs is of no use here.
+    // The sentences about inputs are of no use here.
     let description = description.split(" Without inputs").next().unwrap_or_default().to_owned();
     Some(ToolSpec { name: text("name")?, description, schema })
 }

@@ -1,4 +1,4 @@
-//! What a user may have meant: commands and queries on the command line, tables and columns in a statement.
+//! Suggestions of what a user may have meant: commands and queries on the command line, tables and columns in a statement.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

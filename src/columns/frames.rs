@@ -207,7 +207,7 @@ pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> Pola
     Ok(BooleanChunked::with_chunk(column.name().clone(), rows))
 }
 
-/// What `value` gives for the text of each row of a `cat` column; it is asked once for each text.
+/// The result of `value` for each row of a `cat` column; `value` is called once for each text.
 ///
 /// # Errors
 /// When the column holds no texts.

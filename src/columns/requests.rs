@@ -1,4 +1,4 @@
-//! What is requested: columns of tables.
+//! Requests: tables and their columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What figures are counted per.
+//! Bases that figures are counted per.
 
 use std::str::FromStr;
 

@@ -46,7 +46,7 @@ const KERNELS_PER_ITERATION: f64 = 0.05;
 /// Runs of a side from which a trend is none by chance: one of 60 orders of five values rises or falls throughout.
 const MIN_RUNS_OF_TREND: usize = 5;
 
-/// What the user accepts although it blocks.
+/// Differences that the user accepts although they block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowed {
     /// Different architectures.

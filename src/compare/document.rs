@@ -91,9 +91,9 @@ pub(crate) struct Total {
     pub base_ns: i64,
     pub new_ns: i64,
     pub delta_ns: i64,
-    /// Of the mean times above.
+    /// Relative change of the mean times above.
     pub pct: Option<f64>,
-    /// Of typical iterations, which outliers do not move; it is what is tested.
+    /// Relative change of typical iterations, which outliers do not move; it is the one that is tested.
     pub typical_pct: Option<f64>,
     pub ci_low_pct: Option<f64>,
     pub ci_high_pct: Option<f64>,
@@ -254,7 +254,7 @@ pub(crate) struct IterationRow {
     pub busy_ns: i64,
 }
 
-/// What `--fail-on` decided.
+/// Decision of `--fail-on`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Gate {
     pub rules: Vec<String>,

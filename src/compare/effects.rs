@@ -11,7 +11,7 @@ pub(crate) struct Effects {
     pub calls_ns: i64,
     pub speed_ns: i64,
     pub mix_ns: i64,
-    /// Of a kernel that is called otherwise now.
+    /// Part of a kernel that is called otherwise now.
     pub selection_ns: i64,
 }
 

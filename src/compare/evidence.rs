@@ -22,7 +22,7 @@ const MIN_ITERATIONS: usize = 5;
 /// Difference of the shares of a shape that is none.
 const SAME_SHARE: f64 = 0.005;
 
-/// What single values of an estimate are.
+/// Kind of the single values of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Places,
@@ -251,7 +251,7 @@ fn combined(gpus: &[GpuKey], per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> 
     if values.len() >= MIN_GPUS {
         let (count, degrees) = (values.len() as f64, (values.len() - 1) as f64);
         let between = (sum_of_squares(&values)? / (degrees * count)).sqrt();
-        // What all GPUs do together over time shows only within them.
+        // Changes that all GPUs share over time show only within them.
         if between > error.standard_error {
             error = Estimate { standard_error: between, degrees, ..error };
         }

@@ -68,7 +68,7 @@ impl fmt::Display for GateRule {
     }
 }
 
-/// What a rule comes to.
+/// Outcome of a rule.
 enum Decision {
     Passed,
     Failed(String),
@@ -120,7 +120,7 @@ fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
 /// Fails if a kernel surely got slower by this; is undecided if one could have without being noticed.
 fn slower(pct: f64, comparison: &Comparison) -> Decision {
     let tested = || comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some());
-    // Of a kernel that changed on some GPUs only, their ratios count too.
+    // Ratios of single GPUs count too if a kernel changed on some GPUs only.
     let change = |kernel: &KernelRow| {
         let single = kernel.changed_gpus.iter().map(|gpu| gpu.ratio);
         let most = single.chain(kernel.ratio).max_by(f64::total_cmp);

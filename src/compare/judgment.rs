@@ -23,7 +23,7 @@ pub(crate) struct Strictness {
     pub alpha: f64,
 }
 
-/// What a row or a time did.
+/// Change of a row or a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Slower,
@@ -106,12 +106,12 @@ fn total_error(evidence: &Evidence, within: Estimate, floor: f64) -> Estimate {
     with_errors(&[within, between])
 }
 
-/// What the tests of one piece of evidence gave.
+/// Results of the tests of one piece of evidence.
 struct Tested {
     error: Estimate,
-    /// Of the mean over all GPUs.
+    /// p-value for the mean over all GPUs.
     p_mean: f64,
-    /// Of the GPU that changed most surely, for all of them.
+    /// p-value for the GPU that changed most surely, for all of them.
     p_gpu: f64,
     /// Each GPU with its own probability, for all of them, and its ratio.
     gpus: Vec<(f64, GpuKey, f64)>,
@@ -175,7 +175,7 @@ pub(crate) fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) ->
         let is_of_all = is_mean && is_relevant(ratio);
         let is_single = |(p, _, of_one): &&(f64, GpuKey, f64)| {
             let is_surest = *p <= tested.p_gpu && *p < tested.p_mean;
-            // What the mean shows is no change of a single GPU.
+            // A change that the mean shows is not a change of a single GPU.
             let is_other = !is_of_all || (*of_one > 1.0) != (ratio > 1.0);
             is_other && is_relevant(*of_one) && (is_sure && is_surest || p * tests < strictness.alpha)
         };

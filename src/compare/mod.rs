@@ -1,4 +1,4 @@
-//! What changed between two runs or two sets of runs, and how sure that is.
+//! Changes between two runs or two sets of runs, and how sure they are.
 
 mod basis;
 mod comparability;

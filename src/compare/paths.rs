@@ -14,7 +14,7 @@ const SEPARATOR: char = '\u{1f}';
 /// Kinds of parts whose names are those of kernels.
 const OF_KERNELS: [&str; 3] = ["kernel", "launch_latency", "queue_wait"];
 
-/// What is on the critical path of both sides per unit, averaged over the processes, largest change first. Nothing if a side has none.
+/// Parts of the critical path of both sides per unit, averaged over the processes, largest change first. Empty if a side has none.
 pub(crate) fn path_rows(base: &Side, new: &Side, basis: Basis, rows: &[Row<'_>]) -> Vec<PathRow> {
     let names: BTreeMap<&str, &str> =
         rows.iter().filter_map(|row| Some((row.new.as_ref()?.name, row.key()?))).collect();

@@ -36,7 +36,7 @@ pub(crate) fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static st
         Some(_) => "unclear",
         None => of_kernels(comparison, span),
     };
-    // What makes up next to nothing needs no causes.
+    // A negligible change needs no causes.
     let relevant = comparison.settings.effect_pct / 100.0 / 3.0;
     let is_relevant = |span: &&Total| span.delta_ns.abs() as f64 >= relevant * span.base_ns as f64;
     let causes = span.filter(is_relevant).map(|span| causes(comparison, span.delta_ns)).unwrap_or_default();
@@ -83,7 +83,7 @@ fn change_of(span: &Total, comparison: &Comparison) -> String {
     text
 }
 
-/// What changed the span most, in the direction in which it changed. The parts that are looked at add up to the change: compute kernels
+/// Main causes of the change of the span, in its direction. The parts that are looked at add up to the change: compute kernels
 /// with what they overlap, exposed communication and copies, and idle time by cause.
 fn causes(comparison: &Comparison, delta_ns: i64) -> String {
     if delta_ns == 0 {
@@ -121,7 +121,7 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
         let row = comparison.decomposition.iter().find(|row| row.gpu.is_none() && row.part == name);
         row.map_or(0, |row| row.delta_ns)
     };
-    // What was traced decides which causes can be seen.
+    // The traced domains decide which causes can be seen.
     let has_other_domains = comparison.comparability.iter().any(|check| check.check == "api_domains");
     if has_other_domains && part_ns("idle") != 0 {
         all.push((part_ns("idle"), "idle".to_owned()));

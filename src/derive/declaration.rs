@@ -1,4 +1,4 @@
-//! What is declared of a derived table, in its own file: its needs, how it is built, and how filters and messages treat it.
+//! Declaration of a derived table, in its own file: its needs, how it is built, and how filters and messages treat it.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(crate) struct DerivedTable {
     pub build: Build,
     /// Whether it takes long and leaves little in memory: it is started first, so that it does not end last.
     pub takes_long: bool,
-    /// What its rows are for filters.
+    /// Meaning of its rows for filters.
     pub rows: Rows,
     /// The tables that own its rows, where it has few columns of its own to choose by.
     pub owners: &'static [Owner],
@@ -104,7 +104,7 @@ pub(crate) struct Family {
     pub build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
 }
 
-/// What counts of a process for a joint table.
+/// The part of a process that counts for a joint table.
 pub(crate) type Part<'a> = (&'a Process, DataFrame);
 
 /// How a table is built whose rows depend on all processes: what counts of each is taken out of its source tables, and then
@@ -113,8 +113,8 @@ pub(crate) struct Joint {
     /// The source columns that the rows may call for: what counts of a process is taken out of these if they are read anyway,
     /// otherwise they are read when they are called for.
     pub optional_needs: fn() -> Needs,
-    /// What counts of a process, from the tables that are always needed, and others if these call for them. What is only
-    /// handed on may be left out where it is not among the wanted columns.
+    /// Extracts the part of a process from the tables that are always needed, and others if these call for them. Columns that are only
+    /// handed on may be left out if they are not among the wanted columns.
     pub extract: fn(&Process, &Frames, &dyn OnDemandTables, &Wanted) -> Result<DataFrame>,
     /// The rows of every process, from what counts of all.
     pub relate: fn(&[Part<'_>], &EffectiveDefinitions) -> Result<Vec<DataFrame>>,
@@ -122,7 +122,7 @@ pub(crate) struct Joint {
     pub keep: fn(&Wanted) -> Option<Keep>,
 }
 
-/// What the rows of a derived table are for filters.
+/// Meaning of the rows of a derived table for filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// Time accounting: a window cuts them whatever its mode, so that they still add up.

@@ -1,4 +1,4 @@
-//! What derived tables of a process are built from.
+//! Source frames from which the derived tables of a process are built.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Frames {
     wanted: Option<Arc<Request>>,
 }
 
-/// What several derived tables work out of the same rows, once for all of them.
+/// Results that several derived tables compute from the same rows, once for all of them.
 #[derive(Default)]
 pub struct Shared {
     launching: Mutex<Option<Arc<ById<u32>>>>,
@@ -90,7 +90,7 @@ impl Frames {
     }
 }
 
-/// What is known, or is found now; others wait until it is.
+/// The known value, otherwise the one found now; other threads wait until it is.
 fn once<T: Clone>(known: &Mutex<Option<T>>, find: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut known = known.lock();
     let found = match known.take() {

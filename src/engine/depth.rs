@@ -51,7 +51,7 @@ pub(super) fn with_stack_for<T: Send>(
     })
 }
 
-/// What stands between two brackets, so far.
+/// Content between two brackets, so far.
 #[derive(Clone, Copy, Default)]
 struct Level {
     /// Tables that are joined and SELECTs that are united, each a level of the plan.
@@ -118,7 +118,7 @@ fn depth(sql: &str) -> usize {
             token => level.operators += usize::from(is_sign(token)),
         }
     }
-    // What is not closed is deep too; the parser will refuse it.
+    // An unclosed bracket counts as deep too; the parser will refuse it.
     while let Some(mut around) = outer.pop() {
         around.inside = around.inside.max(level.depth() + 1);
         level = around;

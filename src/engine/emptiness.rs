@@ -71,7 +71,7 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
     } else if subject.origin == schema::Origin::OnDemand {
         let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
         let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
-        // Of a table with rows the query may have chosen none.
+        // The query may have chosen no rows of a table that has some.
         if well || has_rows(trace, subject.name, "process")? {
             return Ok(None);
         }

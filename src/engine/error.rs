@@ -23,7 +23,7 @@ pub enum QueryError {
         file: String,
         /// Line number from 1.
         line: usize,
-        /// What is wrong and what to write instead.
+        /// The error, and what to write instead.
         reason: String,
     },
     /// A column cannot be used with `--by` in this query.
@@ -34,7 +34,7 @@ pub enum QueryError {
         column: String,
         /// The most similar column.
         closest: Option<String>,
-        /// What it can be grouped by.
+        /// Columns that it can be grouped by.
         dimensions: Vec<String>,
     },
     /// The answer of this query has no such column.
@@ -55,7 +55,7 @@ pub enum QueryError {
         parameter: String,
         /// As given.
         value: String,
-        /// What it must be.
+        /// Expected values.
         expected: String,
     },
     /// Options conflict, according to the template.
@@ -87,7 +87,7 @@ pub enum QueryError {
     /// A common table expression has the name of a table.
     #[error("CTE `{name}` shadows a table; rename it")]
     HiddenTable { name: String },
-    /// Who runs statements in the place of this program could not run one.
+    /// The program that runs statements in place of this one could not run one.
     #[error("cannot run {query} on {runner}: {reason}")]
     Runner {
         /// Name of the query, or `the statement`.

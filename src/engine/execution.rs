@@ -39,7 +39,7 @@ pub(super) struct ExecOptions<'a> {
     pub(super) is_stable: bool,
     /// Whether optimizations that polars gets wrong are off.
     pub(super) is_careful: bool,
-    /// What the functions of ordered windows compute.
+    /// Calls that the functions of ordered windows compute.
     pub(super) windows: &'a [WindowCall],
     /// Replaces texts that the statement must not see.
     pub(super) mask: Option<&'a SharedMask>,
@@ -62,7 +62,7 @@ impl ExecOptions<'_> {
 /// Tables by name.
 pub(super) type Frames = BTreeMap<String, LazyFrame>;
 
-/// What a statement reads besides after one of its steps is there, if anything.
+/// A table that a statement reads in addition after one of its steps is there, if any.
 pub(super) type AfterStep<'a> = dyn Fn(&str, &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>> + 'a;
 
 pub(super) fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>> {

@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// What a hook of the program heard of the threads whose names start so.
+    /// Records the names of panicked threads that start with `begin`, by a hook of the program.
     fn record_panics(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
         let recorded = Arc::new(Mutex::new(Vec::new()));
         let (previous, list) = (panic::take_hook(), Arc::clone(&recorded));

@@ -1,4 +1,4 @@
-//! What the parser of front matter promises of any text.
+//! Properties that the parser of front matter promises for any text.
 
 use std::fmt::Write as _;
 

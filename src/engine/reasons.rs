@@ -18,7 +18,7 @@ use crate::text::similar::closest;
 struct Phrase {
     /// A regular expression of the message.
     pattern: String,
-    /// What becomes of it; `$1` is a group, and `$type1` the type that a group names, as SQL names it.
+    /// Its replacement; `$1` is a group, and `$type1` the type that a group names, as SQL names it.
     becomes: String,
 }
 
@@ -37,7 +37,7 @@ static PHRASES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     phrases.filter_map(|phrase| Some((Regex::new(&phrase.pattern).ok()?, phrase.becomes.as_str()))).collect()
 });
 
-/// What only messages for programmers have in them.
+/// Patterns that only messages for programmers contain.
 static LEAKS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| FILE.leak.iter().filter_map(|leak| Regex::new(leak).ok()).collect());
 
@@ -88,7 +88,7 @@ fn no_function(name: &str) -> String {
     format!("unknown function {name}{hint}; see `wavesieve schema sql`")
 }
 
-/// What is wrong with a statement that cannot be parsed.
+/// The error of a statement that cannot be parsed.
 pub(crate) fn unreadable(sql: &str, error: &ParserError) -> QueryError {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_) | Token::SingleQuotedString(_)));

@@ -58,7 +58,7 @@ fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BT
     columns
 }
 
-/// What a statement names. One without words has none that could run.
+/// Words that a statement names. A statement without words has nothing that could run.
 #[derive(Default)]
 pub(crate) struct Words {
     /// Its words in lower case, outside of texts and comments.

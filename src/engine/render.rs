@@ -38,7 +38,7 @@ impl NameForm {
     }
 }
 
-/// What a user chose for a query.
+/// Options that a user chose for a query.
 #[derive(Clone, Debug, Default)]
 pub struct QueryOptions {
     /// Grouping; the query's own where none is given.

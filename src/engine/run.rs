@@ -131,9 +131,9 @@ pub(crate) fn run_queries<T: Send, E: From<QueryError> + Send>(
 /// A named query, what it is asked, and of what part of the run.
 pub(crate) struct QueryRun<'a> {
     pub query: &'a Query,
-    /// What it is asked.
+    /// Its options.
     pub options: QueryOptions,
-    /// What of the run it is about.
+    /// The part of the run that it is about.
     pub view: View,
 }
 

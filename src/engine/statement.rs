@@ -1,4 +1,4 @@
-//! What must be known of a statement before it is run.
+//! Facts that must be known about a statement before it is run.
 
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;

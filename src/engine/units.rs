@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::declarations::ColumnUnit;
 use crate::schema::{Column, ColumnType, Unit};
 
-/// What the values of an expression are.
+/// Meaning of the values of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// In a unit, or surely of none that a name could claim.
@@ -99,7 +99,7 @@ const PLAIN: &[&str] = &[
 ];
 
 impl Meaning {
-    /// What the values of a column of a canonical table are.
+    /// Meaning of the values in a column of a canonical table.
     pub(crate) fn of_column(column: &Column) -> Self {
         let by_name = || ColumnUnit::of_name(column.name);
         match column.unit {
@@ -124,7 +124,7 @@ impl Meaning {
         }
     }
 
-    /// What rows of two queries have in common.
+    /// Common meaning of rows of two queries.
     pub(crate) fn united(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
@@ -147,7 +147,7 @@ fn is_instant(name: &str) -> bool {
         && ["duration", "idle_time", "busy_time"].iter().all(|word| !name.contains(word))
 }
 
-/// What an expression gives, where `columns` knows the meaning of identifiers and `windows` nothing more than their functions.
+/// Meaning of an expression, where `columns` knows the meaning of identifiers and `windows` nothing more than their functions.
 pub(crate) fn meaning(expr: &Expr, columns: &dyn Fn(&[Ident]) -> Meaning) -> Meaning {
     let of = |expr: &Expr| meaning(expr, columns);
     match expr {

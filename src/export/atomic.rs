@@ -153,7 +153,7 @@ fn replace_with<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result
         fs::create_dir(directory).with_context(|| format!("cannot create a directory in {}", path.display()))?;
     }
     let result = fill(&new)?;
-    // What was there before lies in it from now on.
+    // The earlier content lies in it from now on.
     drop(removed);
     let moved = move_all(path, &old, &names(path)?).and_then(|()| move_all(&new, path, &names(&new)?));
     if let Err(error) = moved {

@@ -1,4 +1,4 @@
-//! What a conversion writes: formats of tables, and what is counted.
+//! Output of a conversion: formats of tables, and counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub trait Observer: Sync {
     fn reused(&self, member: &TraceProcess);
 }
 
-/// What was written.
+/// Counts of the output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Written {
     /// Rows over all tables.

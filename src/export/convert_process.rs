@@ -73,7 +73,7 @@ pub(crate) fn kept_tables(with: &[&'static Table]) -> impl Iterator<Item = &'sta
     tables().iter().copied().filter(|table| table.origin != Origin::OnDemand || with.contains(table))
 }
 
-/// What was written of one table.
+/// Counts of the output of one table.
 struct Part {
     table: &'static Table,
     written: Written,
@@ -259,7 +259,7 @@ impl ProcessFiles<'_> {
     }
 }
 
-/// What is left to do for a table.
+/// Remaining work for a table.
 enum Work {
     /// To check and write what was read.
     Write(&'static Table, DataFrame),

@@ -1,4 +1,4 @@
-//! What a path leads to that is to be written as a file: one rule for every output.
+//! Target of a path that is to be written as a file: one rule for every output.
 //!
 //! Links are written through, also when they lead to nothing yet. A regular file is replaced as a whole, by one with its owner,
 //! group and mode. FIFOs, character devices and open files of this process (`/dev/stdout`) are written into. Directories, block
@@ -33,12 +33,12 @@ pub(crate) enum Refused {
     /// The directory must not be written.
     #[error("cannot create a file in {0}: {1}; name a file elsewhere, or -o - and redirect standard output")]
     Place(String, io::Error),
-    /// What takes the place of the file would belong to somebody else.
+    /// The replacement of the file would belong to somebody else.
     #[error("cannot keep the owner of {0}: {1}; name another file, or -o - and redirect standard output")]
     Owner(String, io::Error),
 }
 
-/// What a path leads to.
+/// Target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A regular file, or one to be made: where it is without links.
@@ -50,7 +50,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What a path leads to.
+    /// Resolves the target of a path.
     ///
     /// # Errors
     /// When it is nothing that can be written as a file.
@@ -73,7 +73,7 @@ impl Target {
         }
     }
 
-    /// What a path leads to, if it can be written now. Nothing is changed.
+    /// Resolves the target of a path, if it can be written now. Nothing is changed.
     ///
     /// # Errors
     /// When it is nothing that can be written as a file, or the system does not let it be written.

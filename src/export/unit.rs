@@ -150,7 +150,7 @@ fn scaled(column: &Column, scales: &[(f64, &'static str)], replaces: &'static st
 }
 
 impl Display {
-    /// What values are divided by.
+    /// Divisor of values.
     pub(crate) fn divisor(&self) -> f64 {
         self.divisor
     }
@@ -195,7 +195,7 @@ impl Display {
             leading => leading,
         };
         let text = format!("{:.*}", self.decimals.max(needed.min(MAX_DECIMALS)), value);
-        // What rounds to zero gets no minus sign.
+        // A value that rounds to zero gets no minus sign.
         if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
             text.trim_start_matches('-').to_owned()
         } else {

@@ -26,15 +26,15 @@ pub(crate) struct Judgement<'a> {
     pub whole_run: bool,
 }
 
-/// What was found in a trace.
+/// Findings in a trace.
 pub(crate) struct Judged {
     /// The results of all questions.
     pub answers: Answers,
-    /// What the trace holds.
+    /// Records in the trace.
     pub collected: Collected,
     /// All of the run, and its steady part.
     pub views: RunViews,
-    /// What the rules found, what matters most first.
+    /// Findings of the rules, the most important first.
     pub findings: Vec<Finding>,
 }
 

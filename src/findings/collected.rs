@@ -1,4 +1,4 @@
-//! What a trace holds already, so that nothing is recommended twice.
+//! Records that a trace holds already, so that nothing is recommended twice.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const SECRETS: [&str; 8] = ["password", "passwd", "token", "secret", "key", "cre
 /// Longest command line that is repeated.
 const LONGEST_PROGRAM: usize = 200;
 
-/// What a trace holds already, and what commands for it need to know.
+/// Records that a trace holds already, and facts that commands for it need.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// Kinds of records: `kernels`, `copies`, `allocations`, `hip`, `hsa`, `rccl`, `markers` and so on.
@@ -67,7 +67,7 @@ impl Collected {
         if self.directory.is_empty() { directory.to_owned() } else { format!("{}/{directory}", self.directory) }
     }
 
-    /// What commands for the program of a process need to know, for one of its GPUs if its agent is given. Nothing counts as recorded, so
+    /// Facts that commands for the program of a process need, for one of its GPUs if its agent is given. Nothing counts as recorded, so
     /// that every command is made.
     pub(super) fn nothing_of(member: &TraceProcess, agent_id: Option<i64>, name: NameForm, directory: String) -> Self {
         let facts = &member.process.facts;
@@ -83,7 +83,7 @@ impl Collected {
         }
     }
 
-    /// What a trace holds, by its tables and its answers.
+    /// Records of a trace, by its tables and its answers.
     pub fn new(trace: &Trace, answers: &Answers, name: NameForm) -> Self {
         let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
         let architectures = agents.filter(|agent| agent.is_gpu()).map(|agent| architecture(&agent.name)).collect();

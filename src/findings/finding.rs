@@ -1,4 +1,4 @@
-//! What a rule found.
+//! Findings of rules.
 
 use polars::prelude::DataFrame;
 
@@ -10,7 +10,7 @@ use super::texts::{duration, thousands};
 use crate::engine::OutputColumn;
 use crate::trace::views::View;
 
-/// What a rule found, ready to be shown.
+/// Finding of a rule, ready to be shown.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Stable id: that of the rule, and of what it is about where there can be several, as `rule:subject`.
@@ -19,23 +19,23 @@ pub struct Finding {
     pub rule: String,
     /// How much it matters.
     pub priority: Priority,
-    /// What it is about, in the words of the field.
+    /// Its subject, in the words of the field.
     pub category: String,
     /// One sentence with the numbers.
     pub title: String,
-    /// What it means.
+    /// Its meaning.
     pub explanation: String,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
     /// Kernel, range, rank or whatever it is about; `None` where it is the whole trace.
     pub subject: Option<String>,
-    /// What of the run it is about.
+    /// The part of the run that it is about.
     pub view: View,
     /// Potential saving.
     pub saving: Option<Saving>,
     /// The rows that show it.
     pub evidence: Vec<Evidence>,
-    /// What to do, the most effective first.
+    /// Advice, the most effective first.
     pub advice: Vec<String>,
     /// How to find out more.
     pub commands: Vec<Command>,
@@ -52,14 +52,14 @@ pub struct Saving {
     pub gpu_time_ns: i64,
     /// Its share of the spans of the GPUs, in percent.
     pub pct_of_span: f64,
-    /// What of the run these spans are.
+    /// The part of the run that these spans cover.
     pub view: View,
     /// In how many iterations it can be saved, where that is in as many of every rank.
     pub iterations: Option<i64>,
 }
 
 impl Saving {
-    /// What each iteration could save at most, GPU time in nanoseconds.
+    /// Potential saving of each iteration: GPU time in nanoseconds.
     pub fn per_iteration_ns(&self) -> Option<i64> {
         self.iterations.filter(|iterations| *iterations > 0).map(|iterations| self.gpu_time_ns / iterations)
     }
@@ -72,7 +72,7 @@ impl Saving {
         }
     }
 
-    /// What that is by iteration, to be put behind a sentence.
+    /// The saving per iteration, to be put behind a sentence.
     pub fn by_iteration(&self) -> String {
         let per_iteration = self.per_iteration_ns().zip(self.iterations);
         let text =

@@ -21,7 +21,7 @@ pub struct QueryRequest {
     pub parameters: BTreeMap<String, String>,
     /// Form of kernel names, where it is not that of the whole analysis.
     pub name: Option<NameForm>,
-    /// What of the run it is about.
+    /// The part of the run that it is about.
     pub view: View,
 }
 

@@ -24,7 +24,7 @@ const LONGEST_NAME: usize = 80;
 const ROCPROFV3: &str = "rocprofv3";
 /// This program.
 const OWN: &str = "wavesieve";
-/// What regular expressions read as something else.
+/// Characters that regular expressions read as operators.
 const OPERATORS: &str = r"\^$.|?*+()[]{}";
 /// Longest name of a workload.
 const LONGEST_WORKLOAD: usize = 40;

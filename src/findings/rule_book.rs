@@ -24,7 +24,7 @@ const BUILTIN: &[(&str, &str)] = &[
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleText {
-    /// What it is about, in the words of the field.
+    /// Its subject, in the words of the field.
     pub category: String,
     /// How sure a finding is, from 0 to 1.
     pub confidence: f64,
@@ -35,7 +35,7 @@ pub struct RuleText {
     /// Templates of what to do, the first helps most.
     #[serde(default)]
     pub advice: Vec<String>,
-    /// What to collect next, by the names of recommendations.
+    /// Data to collect next, by the names of recommendations.
     #[serde(default)]
     pub commands: Vec<String>,
     /// Numbers that the rule compares with, by name; the unit is in the name.
@@ -53,13 +53,13 @@ pub enum RuleBookError {
     #[error("{file} is no file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
     File {
         file: String,
-        /// What is wrong.
+        /// The error in the file.
         reason: String,
     },
     /// There is no such rule.
     #[error("there is no rule {rule}{}; `wavesieve schema rules` lists all", near_names(.near))]
     Rule {
-        /// What was requested.
+        /// The requested rule.
         rule: String,
         /// The most similar one, and those that share a word with it.
         near: Vec<String>,
@@ -69,21 +69,21 @@ pub enum RuleBookError {
     Value {
         rule: String,
         threshold: String,
-        /// What was requested.
+        /// The requested value.
         value: f64,
     },
     /// The rule has no such threshold.
     #[error("{rule} has no threshold {threshold}; it has {known}")]
     Threshold {
         rule: String,
-        /// What was requested.
+        /// The requested threshold.
         threshold: String,
         known: String,
     },
     /// An assignment cannot be understood.
     #[error("--set {text} is no assignment; write RULE.THRESHOLD=NUMBER")]
     Assignment {
-        /// What was given.
+        /// The given text.
         text: String,
     },
 }
@@ -120,7 +120,7 @@ impl RuleBook {
         Ok(Self { rules })
     }
 
-    /// What rules are about.
+    /// Subjects of the rules.
     pub(crate) fn categories(&self) -> BTreeSet<&str> {
         self.rules.values().map(|rule| rule.category.as_str()).collect()
     }

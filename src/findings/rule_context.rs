@@ -18,7 +18,7 @@ use crate::trace::views::View;
 /// Rows of evidence that are shown.
 const MAX_EVIDENCE: usize = 5;
 
-/// What a rule sees: the answers, and its own thresholds.
+/// Input of a rule: the answers, and its own thresholds.
 pub(crate) struct RuleContext<'a> {
     /// The answers to the questions that all rules ask.
     pub answers: &'a Answers,
@@ -29,17 +29,17 @@ pub(crate) struct RuleContext<'a> {
     pub rule: &'a RuleText,
     /// Spans of all GPUs, without what is no part of the run.
     pub spans: &'a Spans,
-    /// What the trace holds.
+    /// Records in the trace.
     pub collected: &'a Collected,
-    /// What of the run the rule looks at.
+    /// The part of the run that the rule looks at.
     pub view: View,
-    /// What of it the figures are about.
+    /// The part of the run that the figures are about.
     pub headline: View,
     /// In how many iterations of each rank that is, where it is in as many of all.
     pub iterations: Option<i64>,
 }
 
-/// What a rule observed; texts and confidence come from its rule book.
+/// Observation of a rule; texts and confidence come from its rule book.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Observation {
     /// How much it matters; `None` if there is nothing to report.
@@ -145,7 +145,7 @@ impl RuleContext<'_> {
         Self::pct(gpu_time_ns, self.spans.total_ns())
     }
 
-    /// What a saving of GPU time amounts to; never more than the spans.
+    /// The saving for a GPU time; never more than the spans.
     pub(crate) fn saving(&self, gpu_time_ns: i64) -> Saving {
         let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
         Saving {
@@ -178,7 +178,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Of an answer, or none.
+    /// Rows of an answer, or of none.
     pub(crate) fn over(answer: Option<&'a Answer>) -> Self {
         Self { answer }
     }

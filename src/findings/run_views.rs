@@ -1,4 +1,4 @@
-//! What of the run figures and findings are about: the part that repeats evenly, where there is one, or all of it.
+//! Parts of the run that figures and findings are about: the part that repeats evenly, where there is one, or all of it.
 
 use super::answers::Answers;
 use super::rule_book::RuleBook;
@@ -33,7 +33,7 @@ pub struct RunViews(Vec<RunView>);
 pub struct RunView {
     /// `steady`, `dense` or `whole_run`.
     pub id: &'static str,
-    /// What a reader calls it.
+    /// Name for readers.
     pub label: &'static str,
     pub view: View,
     /// The longest span of a GPU in nanoseconds, without what is no part of the run.
@@ -42,7 +42,7 @@ pub struct RunView {
     pub shares: Vec<(&'static str, f64)>,
     /// Its iterations, where it has some.
     pub iterations: Option<IterationCounts>,
-    /// What the run of all processes consists of: kind, nanoseconds, percent; of all of the run only.
+    /// Parts of the run of all processes: kind, nanoseconds, percent; of all of the run only.
     pub parts: Vec<(&'static str, i64, f64)>,
 }
 
@@ -93,7 +93,7 @@ impl RunViews {
         self
     }
 
-    /// What figures and findings are about.
+    /// The view that figures and findings are about.
     pub fn headline(&self) -> View {
         self.0.first().map_or(View::WholeRun, |view| view.view)
     }

@@ -118,7 +118,7 @@ impl Spans {
         }
     }
 
-    /// What of a GPU's span is no part of the run.
+    /// Part of a GPU's span that does not belong to the run.
     pub(crate) fn left_out_ns(&self, gpu: GpuKey) -> i64 {
         let of = |times: &BTreeMap<GpuKey, i64>| times.get(&gpu).copied().unwrap_or_default();
         of(&self.paused_ns).saturating_add(of(&self.broken_ns)).clamp(0, of(&self.recorded_ns).max(0))
@@ -147,7 +147,7 @@ impl Spans {
         self.recorded_ns.len()
     }
 
-    /// What of the idle time of a cause is none, and in how many intervals.
+    /// Part of the idle time of a cause that is not idle, and in how many intervals.
     pub(crate) fn broken_of(&self, gpu: GpuKey, cause: &str) -> (i64, i64) {
         self.broken_by_cause.get(&(gpu, cause.to_owned())).copied().unwrap_or_default()
     }

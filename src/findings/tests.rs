@@ -410,7 +410,7 @@ fn waiting_in_collectives_is_judged_by_its_share() {
         );
         priority_of("collective_wait", &[("time_breakdown", TWO_SPANS), ("collective_summary", &text)])
     };
-    // Of two spans of a million.
+    // Shares of two spans of a million.
     assert_eq!([60_000, 60_001, 200_001].map(of), ["-", "low", "medium"]);
     let small = |bytes: f64, calls: i64| {
         let text = format!(
@@ -535,7 +535,7 @@ fn stalls_are_judged_by_their_share() {
         let waits = "kernel_name instruction class counter reason source_line waits stall_cycles wait_pct\ngemm - - vmcnt path - 9 200 60.0\ngemm ds LDS lgkmcnt - 7 9 100 40.0";
         let rows = [("att_by_class", classes.as_str()), ("att_hotspots", hot), ("att_waits", waits)];
         let findings = found(&rows);
-        // What is not known by its operation is known by its counter.
+        // A wait whose operation is not known is known by its counter.
         assert!(findings.iter().all(|one| one.explanation.contains("66.7% of the waits are for VMEM")), "{findings:?}");
         findings.first().map_or("-", |one| one.priority.word())
     };

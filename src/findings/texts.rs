@@ -12,7 +12,7 @@ use crate::text::hidden::escape_hidden;
 const DAY_NS: f64 = 8.64e13;
 /// Longest name in a sentence.
 const LONGEST_NAME: usize = 60;
-/// What stands for a number that is not known.
+/// Text for a number that is not known.
 const UNKNOWN: &str = "an unknown amount";
 
 /// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.

@@ -1,4 +1,4 @@
-//! What limits a run most, in a word.
+//! The main limit of a run, in a word.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::trace::views::View;
 /// Id of the thresholds in the rule book.
 pub(crate) const SUMMARY: &str = "summary";
 
-/// What limits a run most.
+/// The main limit of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -50,7 +50,7 @@ impl Limit {
     }
 }
 
-/// What limits a run most, and how sure that is.
+/// The main limit of a run, and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     pub limit: Limit,
@@ -71,7 +71,7 @@ pub(crate) struct Shares {
     pub compute: f64,
 }
 
-/// What limits a view of the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
+/// The main limit of a view of the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
 pub(crate) fn verdict(
     answers: &Answers,
     registry: &Registry,

@@ -43,7 +43,7 @@ pub(crate) struct Miss {
     pub processes: usize,
     /// Where its entry belongs.
     pub entry: PathBuf,
-    /// What the reader reported about it as a whole.
+    /// Notes of the reader about the file as a whole.
     pub notes: Vec<Anomaly>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Miss {
 pub(crate) struct CachedProcess {
     /// Where its tables are.
     pub stored: StoredProcess,
-    /// What was odd about the rows of its tables.
+    /// Anomalies of the rows, by table.
     pub anomalies: BTreeMap<String, Vec<StoredAnomaly>>,
 }
 

@@ -14,7 +14,7 @@ use super::rocpd::{Partition, Probe, is_track_based, probe};
 use super::rpd::Rpd;
 use crate::text::bytes::text_of_name;
 
-/// What inputs of other formats are, in the order of [`FORMATS`].
+/// Descriptions of inputs of other formats, in the order of [`FORMATS`].
 const FORMAT_NAMES: [&str; FORMATS.len()] = [
     "a dataset",
     "an RPD database",
@@ -32,7 +32,7 @@ const FORMAT_NAMES: [&str; FORMATS.len()] = [
 pub(crate) struct RocpdFile {
     /// Path as given or found.
     pub path: PathBuf,
-    /// What SQLite can open: the file, or a copy of it.
+    /// The file that SQLite can open: the input or a copy of it.
     pub file: Arc<DatabaseFile>,
     /// Its captures, by suffix.
     pub partitions: Vec<PartitionFacts>,
@@ -45,10 +45,10 @@ impl RocpdFile {
     }
 }
 
-/// What identifies the tables of one capture.
+/// The identity of one capture's tables.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionFacts {
-    /// What the names of its tables end in.
+    /// The suffix of its table names.
     pub suffix: String,
     /// The dashed guid.
     pub guid: String,
@@ -62,7 +62,7 @@ pub(crate) struct PartitionFacts {
 pub(crate) struct OtherInput {
     /// Path as given or found.
     pub path: PathBuf,
-    /// What it is instead.
+    /// Its actual format.
     pub what: String,
     /// Whether the user named it.
     pub named: bool,
@@ -70,7 +70,7 @@ pub(crate) struct OtherInput {
     pub is_trace: bool,
 }
 
-/// What was found among inputs.
+/// The databases and other files among the inputs.
 pub(crate) struct FoundDatabases {
     /// rocpd databases, in the natural order of their paths.
     pub databases: Vec<RocpdFile>,

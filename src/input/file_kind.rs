@@ -87,7 +87,7 @@ pub(crate) fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result
     (opened.map_or_else(|| group.open(), Ok), kept)
 }
 
-/// What the processes of a capture are read from.
+/// The origin of a capture's processes.
 #[derive(Clone)]
 pub(crate) enum Place {
     /// A file or dataset.
@@ -131,7 +131,7 @@ impl CachedCapture {
     pub(crate) fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
         let Self::Not(entry) = self else { return None };
         let (shown, entry) = (shown.to_owned(), entry.clone());
-        // What is missing of a damaged file is found again every time.
+        // Missing parts of a damaged file are found again every time.
         let is_whole = opened.damage.is_empty();
         is_whole.then(|| Miss { shown, processes: opened.processes.len(), entry, notes: opened.notes.clone() })
     }

@@ -60,7 +60,7 @@ impl FileIdentity {
     }
 }
 
-/// What the system knows of a file: a change to it is detected without opening it.
+/// The file system's record of a file: a change to the file is detected without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Size.

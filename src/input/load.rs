@@ -126,7 +126,7 @@ pub(crate) fn load_candidates(
     loaded.into_trace(inputs, options)
 }
 
-/// What was found in the inputs.
+/// Processes and notes that were loaded from the inputs.
 #[derive(Default)]
 struct Loaded {
     found: Vec<Located>,
@@ -155,7 +155,7 @@ impl Loaded {
         if !is_empty {
             self.misses.extend(kept.miss(&place.shown(), &opened));
         }
-        // Of files without any process, that is enough to know.
+        // For files without processes, this is enough.
         if !is_empty || matches!(place, Place::File(_)) {
             self.damage.extend(opened.damage);
         }
@@ -233,7 +233,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
         .into_iter()
         .filter_map(|(position, process)| {
             let Located { found, files, memory_bytes, cached } = found.get_mut(position)?.take()?;
-            // What a process is read for depends on those next to it: a counter pass gives no kernels.
+            // The role of a process depends on those next to it: a counter pass gives no kernels.
             let other_role = cached.filter(|cached| cached.role != process.role);
             let raw = other_role.and_then(|cached| cached.place.reopened(&found, &options));
             Some(TraceProcess { process, source: raw.unwrap_or(found.source), files, memory_bytes })

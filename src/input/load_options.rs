@@ -24,7 +24,7 @@ pub struct LoadOptions {
     pub threads: usize,
     /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
     pub ahead: Request,
-    /// Who reads databases.
+    /// The reader of databases.
     pub reader: Reader,
     /// Whether events may have any time, whatever their process recorded about itself.
     pub ignores_process_times: bool,

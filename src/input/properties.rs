@@ -1,4 +1,4 @@
-//! What recognition promises of any bytes, and the properties of the adapters.
+//! Properties that recognition guarantees for any bytes, and the properties of the adapters.
 
 pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;

@@ -81,7 +81,7 @@ fn run(facts: &ProcessFacts) -> Run {
     (facts.pid, facts.start_ns, facts.machine_key.clone())
 }
 
-/// What two files have in common that hold the same capture: format, run, and guid otherwise content.
+/// The common identity of files with the same capture: format, run, and the guid or otherwise the content.
 type Capture = (String, Run, Option<String>, String);
 
 fn capture(facts: &ProcessFacts) -> Option<Capture> {

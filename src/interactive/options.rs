@@ -1,10 +1,10 @@
-//! What a loop is asked to do.
+//! Options of a loop.
 
 use std::path::PathBuf;
 
 use super::sessions::Kind;
 
-/// What a loop is asked to do.
+/// Options of a loop.
 pub(crate) struct LoopOptions {
     /// Whether it starts with traces or with a program.
     pub kind: Kind,

@@ -7,7 +7,7 @@ use super::trace::Trace;
 use crate::engine::NameForm;
 use crate::findings::{self, Judgement, Priority, RuleBook};
 
-/// What the rules found in a trace.
+/// Findings of the rules in a trace.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Analysis {
@@ -15,7 +15,7 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
 }
 
-/// What a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
@@ -25,11 +25,11 @@ pub struct Finding {
     pub rule: String,
     /// How much it matters.
     pub priority: Priority,
-    /// What it is about, such as `communication`.
+    /// Its subject, such as `communication`.
     pub category: String,
     /// One sentence with the numbers.
     pub title: String,
-    /// What it means.
+    /// Its meaning.
     pub explanation: String,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
@@ -39,7 +39,7 @@ pub struct Finding {
     pub saving: Option<Saving>,
     /// The rows that show it.
     pub evidence: Vec<Evidence>,
-    /// What to do, most effective first.
+    /// Advice, most effective first.
     pub advice: Vec<String>,
     /// Shell commands that collect more.
     pub commands: Vec<String>,

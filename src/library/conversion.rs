@@ -22,7 +22,7 @@ pub struct ConvertOptions {
     pub overwrite: bool,
 }
 
-/// What a conversion wrote.
+/// Result of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Converted {

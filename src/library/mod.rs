@@ -1,4 +1,4 @@
-//! What programs in Rust use; the root of the crate exports all of it.
+//! Interface for programs in Rust; the root of the crate exports all of it.
 
 mod analysis;
 mod conversion;

@@ -156,7 +156,7 @@ impl Trace {
         Ok(ranks)
     }
 
-    /// What could not be read so far, in a fixed order. Results lack these parts.
+    /// Data that could not be read so far, in a fixed order. Results lack these parts.
     ///
     /// # Errors
     /// [`Error::Failed`] if a table cannot be read that a filter depends on.

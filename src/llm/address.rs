@@ -7,7 +7,7 @@ use super::error::LlmError;
 use super::models::Provider;
 use super::settings::usage;
 
-/// What stands for a query in everything that is shown.
+/// Stands for a query in everything that is shown.
 const HIDDEN: &str = "?…";
 
 /// The base of a provider's addresses. It has no own `Debug`: its query can be a key.
@@ -15,7 +15,7 @@ const HIDDEN: &str = "?…";
 pub(crate) struct Address {
     /// Without a slash at its end, and without a query.
     base: String,
-    /// What follows the question mark; it goes along with every request, and is never shown.
+    /// The text after the question mark; it goes along with every request, and is never shown.
     pub query: Option<String>,
     /// Whether nobody named another.
     pub is_default: bool,

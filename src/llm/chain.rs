@@ -21,7 +21,7 @@ pub(crate) enum Event<'a> {
     MovedOn { error: &'a LlmError, next: &'a str },
 }
 
-/// Who gets notice of what happens.
+/// Gets notice of events.
 pub(crate) trait Listener {
     fn hear(&self, event: Event<'_>);
 }

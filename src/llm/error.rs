@@ -1,4 +1,4 @@
-//! What can go wrong between a question and an answer.
+//! Errors between a question and an answer.
 
 use thiserror::Error;
 
@@ -47,13 +47,13 @@ pub(crate) enum LlmError {
     /// A program that was started for the answer failed.
     #[error("cannot use the program of {provider}: {reason}")]
     Program { provider: String, reason: String },
-    /// What is sent cannot be written down first.
+    /// The request cannot be written down before it is sent.
     #[error("cannot write --llm-audit {path}: {reason}; nothing was sent")]
     Audit { path: String, reason: String },
     /// A conversation cannot be kept.
     #[error("cannot keep --llm-conversation {path}: {reason}; the answer is in {history}")]
     Conversation { path: String, reason: String, history: String },
-    /// What is sent would have held something that must stay.
+    /// The request would have held something that must stay.
     #[error(
         "nothing was sent to {provider}: a {token} would have remained in the request; report this as a mistake of wavesieve"
     )]

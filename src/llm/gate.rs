@@ -15,10 +15,10 @@ use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 use crate::regular;
 
-/// What the first line of a record may have.
+/// The most bytes of a record's first line.
 const MOST_FIRST_LINE: u64 = 64 << 20;
 
-/// What the gate is made with.
+/// Options of the gate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GateOptions {
     pub is_offline: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Gate {
 pub(crate) struct Receiver<'a> {
     pub on_body: &'a mut dyn FnMut(&[u8]),
     pub has_text: &'a dyn Fn() -> bool,
-    /// What is waited before the next attempt, and why.
+    /// Reports the wait before the next attempt, and why.
     pub on_wait: &'a mut dyn FnMut(Duration, &str),
 }
 
@@ -62,12 +62,12 @@ impl Gate {
         }
     }
 
-    /// What a dry run would have sent.
+    /// The requests that a dry run would have sent.
     pub(crate) fn shown(&self) -> String {
         self.shown.borrow().clone()
     }
 
-    /// What is taken out, for texts that are prepared before they are sent.
+    /// The redactor, for texts that are prepared before they are sent.
     pub(crate) fn redactor(&self) -> &RefCell<Redactor> {
         &self.redactor
     }

@@ -21,13 +21,13 @@ const MARKS: [&str; 3] = ["wavesieve-context:", "rocpd-context:", "rocinsight-co
 /// A mark stands in these lines of a part, the heading included.
 const LINES_OF_MARKS: usize = 3;
 
-/// What an answer is about, by which parts are chosen.
+/// The subject of an answer, by which parts are chosen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GuideContext {
     /// 0 source code, 1 traces, 2 counters, 3 thread traces.
     pub tier: u8,
     pub has_counters: bool,
-    /// What limits the run: compute, memory, memory_transfer, latency or mixed, if it is known.
+    /// The limit of the run: compute, memory, memory_transfer, latency or mixed, if it is known.
     pub bottleneck: Option<String>,
     pub prompt: Option<String>,
     /// Architecture of the GPUs, such as `gfx942`.
@@ -35,7 +35,7 @@ pub(crate) struct GuideContext {
 }
 
 impl GuideContext {
-    /// What an analysis is about.
+    /// The subject of an analysis.
     pub(crate) fn new(analysis: &Analysis) -> Self {
         Self {
             tier: analysis.document.tier,

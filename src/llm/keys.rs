@@ -45,7 +45,7 @@ pub(super) fn key(
         return usage(format!("{variable} holds more than a key; set it to the key alone"));
     }
     let begins = |one: &&Provider| one.key_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()));
-    // Of several with the same beginning, the first.
+    // The first wins if several have the same beginning.
     let owner =
         providers()?.iter().rev().filter(begins).max_by_key(|one| one.key_prefix.as_ref().map_or(0, String::len));
     // Other servers give out keys of the same form, so that only the address of the provider itself tells.

@@ -36,7 +36,7 @@ pub(crate) struct Provider {
     /// Whether servers of others give out keys that begin so.
     #[serde(default, rename = "key_prefix_shared")]
     pub is_key_prefix_shared: bool,
-    /// What is sent where nobody set a key.
+    /// The key to send if nobody set one.
     pub default_key: Option<String>,
     #[serde(default)]
     pub url_variable: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) struct Provider {
     pub aliases: BTreeMap<String, String>,
 }
 
-/// What is known of the models whose names begin alike.
+/// Known properties of the models whose names begin alike.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Model {
@@ -98,7 +98,7 @@ pub(crate) struct AnswerLimits {
     pub flaws: usize,
 }
 
-/// What of the data matters most where not all can be sent.
+/// The data that matter most if not all can be sent.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PayloadOrder {
@@ -135,7 +135,7 @@ pub(crate) fn important_tables() -> &'static [String] {
     form().map(|form| form.payload.tables.as_slice()).unwrap_or_default()
 }
 
-/// What is known of a model: the entry with the longest beginning of its name, after a vendor's prefix such as
+/// The known properties of a model: the entry with the longest beginning of its name, after a vendor's prefix such as
 /// `anthropic/`, if it has one.
 pub(crate) fn model(name: &str) -> Model {
     let bare = name.rsplit('/').next().unwrap_or(name);

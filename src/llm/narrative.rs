@@ -34,33 +34,33 @@ pub(crate) struct Narrator {
     options: LlmOptions,
     variables: Variables,
     rules: Rules,
-    /// What is continued.
+    /// The conversation to continue.
     conversation: Option<RefCell<Conversation>>,
     /// When it is, for the history of the conversation; nothing else has it.
     pub time: Option<SystemTime>,
-    /// What to warn of.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// What came of it.
+/// The outcome of a request.
 pub(crate) enum Outcome {
     /// A section, and a line about what it took.
     Written {
         section: Section,
         line: String,
-        /// What to warn of.
+        /// Warnings for the user.
         warnings: Vec<String>,
         /// Why the conversation could not be kept.
         not_kept: Option<String>,
     },
-    /// What would have been sent.
+    /// The request that would have been sent.
     Shown(String),
 }
 
-/// What became of a turn of a conversation.
+/// The outcome of keeping a turn of a conversation.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// What to warn of.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Why its file was not written.
     pub not_kept: Option<String>,
@@ -214,7 +214,7 @@ impl Narrator {
         names
     }
 
-    /// What takes these names out, by the rules of the level.
+    /// A redactor that takes these names out, by the rules of the level.
     pub(crate) fn redactor(&self, names: TokenMap) -> Redactor {
         Redactor::new(self.rules.clone(), names)
     }
@@ -245,12 +245,12 @@ impl Narrator {
         Gate::new(options, redactor)
     }
 
-    /// Who is asked.
+    /// The providers that are asked, in order.
     pub(crate) fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// What was asked for.
+    /// The options that were given.
     pub(crate) fn options(&self) -> &LlmOptions {
         &self.options
     }

@@ -11,7 +11,7 @@ use super::request::{Message, Request, Role};
 
 const SYSTEM: &str = include_str!("../../templates/llm/system.md");
 const QUESTION: &str = include_str!("../../templates/llm/question.md");
-/// What is asked where nobody asks anything.
+/// The default question.
 pub(crate) const OVERVIEW: &str = include_str!("../../templates/llm/overview.md");
 
 /// The request for an answer about data.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::usage::Usage;
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
@@ -23,7 +23,7 @@ impl Role {
     }
 }
 
-/// What someone said.
+/// A message of the user or the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub role: Role,
@@ -58,7 +58,7 @@ impl ToolCall {
     }
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolResult {
     pub text: String,
@@ -68,7 +68,7 @@ pub(crate) struct ToolResult {
 /// Calls of a model with their results, one for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// What the model wrote before it called.
+    /// The model's text before its calls.
     pub text: String,
     pub calls: Vec<(ToolCall, ToolResult)>,
 }
@@ -87,9 +87,9 @@ pub(crate) struct Request {
     pub max_tokens: Option<u32>,
     /// Tools that the model may call before it answers.
     pub tools: Vec<ToolSpec>,
-    /// What it called after the last message.
+    /// Its calls after the last message.
     pub turns: Vec<Turn>,
-    /// What it is told when it may call no more.
+    /// The notice to the model when it may call no more.
     pub closing: Option<String>,
     /// Whether calls are written as text, for models and servers that know of no tools.
     pub is_by_text: bool,
@@ -111,6 +111,6 @@ pub(crate) struct Reply {
     pub calls: Vec<ToolCall>,
     /// Whether the calls were written as text.
     pub is_by_text: bool,
-    /// What to know about it.
+    /// Warnings about it.
     pub warnings: Vec<String>,
 }

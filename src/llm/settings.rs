@@ -13,7 +13,7 @@ use super::models::{Protocol, Provider, model, providers};
 use super::payload::Share;
 use crate::text::similar::closest;
 
-/// What the user asked for.
+/// The user's options.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LlmOptions {
     /// Providers in the order in which they are asked, each with a model behind a colon if it is not the default.
@@ -65,7 +65,7 @@ pub(crate) struct Endpoint {
     pub is_streaming: bool,
     /// Whether no proxy is used: for this machine, which a proxy would take data away from, and where `NO_PROXY` has it.
     pub is_direct: bool,
-    /// What to do if it cannot be reached.
+    /// Advice if it cannot be reached.
     pub advice: String,
     /// Variables for a program that is started.
     pub variables: Vec<(String, String)>,
@@ -282,7 +282,7 @@ fn find(name: &str) -> Result<Provider, LlmError> {
     }
     let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
     names.sort_unstable();
-    // What has not the form of a provider may be anything, a key among it.
+    // A name that is not in the form of a provider may be anything, even a key.
     let is_word = name.len() <= LONGEST_NAME
         && name.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'));
     if !is_word {

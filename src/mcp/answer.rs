@@ -20,7 +20,7 @@ const COMMAND: &str = "command";
 /// It may take this part of an answer.
 const COMMAND_SHARE: usize = 4;
 
-/// What a tool found.
+/// The answer of a tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolAnswer {
     fields: Map<String, Value>,
@@ -28,7 +28,7 @@ pub(super) struct ToolAnswer {
     /// Why there is nothing of what was asked; an answer without rows is not the same.
     abstained: Option<String>,
     notes: Vec<String>,
-    /// What limits left out.
+    /// Parts that limits left out.
     cut: Vec<Cut>,
     /// A picture, as PNG.
     picture: Option<Vec<u8>>,
@@ -257,7 +257,7 @@ fn shorten(value: &mut Value, excess: usize, cut: &mut Vec<Cut>) -> bool {
 }
 
 fn record(cut: &mut Vec<Cut>, part: String, shown: usize, of: usize) {
-    // What lay in elements that are gone now is not shown at all.
+    // Cuts in elements that are gone now are not listed.
     let below = format!("{part}.");
     let is_gone = |other: &Cut| {
         let index = other.part.strip_prefix(&below).and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());

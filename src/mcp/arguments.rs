@@ -160,7 +160,7 @@ pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
     found.ok_or_else(|| ToolFailure::usage(format!("invalid name `{word}`: choose from full, short, base, mangled")))
 }
 
-/// What a named query is asked.
+/// The arguments of a named query.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QueryArguments {

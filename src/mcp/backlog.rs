@@ -7,7 +7,7 @@ const MOST_MESSAGES: usize = 1024;
 /// Their bytes, at most.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What is held; nothing more is read of the client while that is too much, so that no request is lost.
+/// Messages that are held; nothing more is read of the client while they are too many, so that no request is lost.
 #[derive(Default)]
 pub(super) struct Backlog {
     held: Mutex<Held>,

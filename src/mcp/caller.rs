@@ -26,7 +26,7 @@ pub(crate) struct ToolProcess {
     started: u64,
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Called {
     pub is_error: bool,

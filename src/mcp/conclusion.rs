@@ -1,4 +1,4 @@
-//! What must be known beside an answer: damage, filters that match nothing, rows left out, and why there are no rows.
+//! Notes that belong to an answer: damage, filters that match nothing, rows left out, and why there are no rows.
 
 use super::answer::ToolAnswer;
 use super::failure::{Exit, ToolFailure};
@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
 use crate::trace::selection::{explained, lost_ranks, partly_unmatched, untouched};
 
-/// Of so many notes of a kind, nobody reads more.
+/// The most notes of one kind: nobody reads more.
 const NOTES_OF_A_KIND: usize = 10;
 
 /// Adds the notes that the program prints, and the exit code; if there are no rows, why.
@@ -78,7 +78,7 @@ pub(super) fn conclude_tables(
     if answer.has_abstained() || !trace.damage().is_empty() {
         return Ok(());
     }
-    // Of many rows, nobody doubts that what they are computed from has some.
+    // A result with many rows leaves no doubt that its sources have some.
     let may_be_empty = |name: &&str| rows <= 1 || schema::table(name).is_some_and(|table| !table.origin.is_derived());
     let reasons = why_empty_of_tables(trace, request.keys().copied().filter(may_be_empty))?;
     // An aggregate of nothing has a row.

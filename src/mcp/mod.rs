@@ -36,7 +36,7 @@ pub(crate) use server::serve;
 pub(crate) use tools::{declared, tool_docs};
 pub(crate) use worker::{Behind, work};
 
-/// What both processes need to know.
+/// Options that both processes need to know.
 pub(crate) struct McpOptions {
     /// Directories in which paths may lie; the current one if there are none.
     pub directories: Vec<PathBuf>,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::backlog::Backlog;
 use super::server::Event;
 
-/// What is to be written.
+/// Lines to write.
 pub(super) struct Output {
     lines: Sender<String>,
     backlog: Arc<Backlog>,

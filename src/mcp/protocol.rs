@@ -90,7 +90,7 @@ pub(super) fn repeated(text: &str) -> String {
     }
 }
 
-/// What a line holds.
+/// The content of a line.
 pub(super) enum Line {
     Single(Value),
     /// At least one value.

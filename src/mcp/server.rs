@@ -25,7 +25,7 @@ use super::worker_handle::Worker;
 /// Bytes that wait to be read by the client, at most, before the next call is run: answers may have pictures.
 const MOST_UNREAD: usize = 16 << 20;
 
-/// What happens.
+/// An event of the server.
 pub(super) enum Event {
     Line(Vec<u8>),
     LineTooLong,
@@ -45,7 +45,7 @@ pub(super) enum Event {
 /// # Errors
 /// If a directory cannot be used, the client does not read, or writing fails for another reason than that nobody reads.
 pub(crate) fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
-    // What is wrong with the directories is said at once, and not by the first call.
+    // Wrong directories are reported at once, and not by the first call.
     Roots::new(&options.directories)?;
     let (sender, events) = channel();
     let backlog = Arc::new(Backlog::default());

@@ -1,4 +1,4 @@
-//! What the server answers by itself, and what it hands to the tools.
+//! Answers that the server gives by itself, and calls that it hands to the tools.
 
 use serde_json::{Map, Value, json};
 
@@ -19,15 +19,15 @@ pub(super) struct Call {
     pub is_stateless: bool,
 }
 
-/// What becomes of a line.
+/// The reactions to a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Received {
     One(Reaction),
-    /// What becomes of each message, of which there is at least one.
+    /// The reaction to each message, of which there is at least one.
     Batch(Vec<Reaction>),
 }
 
-/// What becomes of a message.
+/// The reaction to a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reaction {
     Nothing,
@@ -49,7 +49,7 @@ impl<'a> Session<'a> {
         Self { options, version: None }
     }
 
-    /// What becomes of a line.
+    /// Reacts to a line.
     pub(super) fn react(&mut self, line: &[u8]) -> Received {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Received::One(Reaction::Nothing);
@@ -63,7 +63,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What becomes of a message, alone or in a batch.
+    /// Reacts to a message, alone or in a batch.
     fn message(&mut self, value: Value, is_in_batch: bool) -> Reaction {
         match Message::parse(value) {
             Err((id, error)) => Reaction::Reply(failure(&id, &error)),

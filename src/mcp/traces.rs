@@ -18,7 +18,7 @@ use crate::trace::selection::Filters;
 /// Traces that are kept; they hold indexes of their files and some tables.
 const KEPT: usize = 4;
 
-/// What makes a trace another one.
+/// The inputs and options that distinguish a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     inputs: Vec<String>,
@@ -52,7 +52,7 @@ impl Traces {
     ) -> Result<Arc<Trace>, ToolFailure> {
         let (inputs_of_key, state) = (inputs.to_vec(), state_of(inputs));
         let key = Key { inputs: inputs_of_key, filters: filters.command_line(), mask, subject, state };
-        // What was damaged is looked at again, so that an answer does not depend on those before it.
+        // A damaged trace is read again, so that an answer does not depend on those before it.
         let same = |(known, trace): &(Key, Arc<Trace>)| *known == key && trace.damage().is_empty();
         if let Some(found) = self.kept.iter().position(same).and_then(|at| self.kept.remove(at)) {
             let trace = Arc::clone(&found.1);

@@ -27,7 +27,7 @@ pub struct AnalysisOptions {
     pub rows: usize,
     /// Questions in addition to those of rules and sections.
     pub questions: Vec<QueryRequest>,
-    /// What the user wants to know, in words.
+    /// The user's question, in words.
     pub prompt: Option<String>,
     /// Heading of the document, if not the usual one.
     pub title: Option<String>,
@@ -39,19 +39,19 @@ pub struct AnalysisOptions {
 
 /// A trace with what was found in it.
 pub struct Analysis {
-    /// What is shown.
+    /// The shown document.
     pub document: Document,
     /// The answers that it is made of.
     pub answers: Answers,
-    /// What the trace holds.
+    /// Records in the trace.
     pub collected: Collected,
-    /// What limits the run most; `None` where no GPU worked.
+    /// The main limit of the run; `None` where no GPU worked.
     pub verdict: Option<Verdict>,
     /// The message about filters that match nothing.
     pub unmatched: Vec<String>,
     /// Whether nothing is left that could be analysed.
     pub is_empty: bool,
-    /// What the user wanted to know, in words.
+    /// The user's question, in words.
     pub prompt: Option<String>,
     /// Scan of the program's source code.
     pub source: Option<TreeScan>,

@@ -21,7 +21,7 @@ pub(crate) struct FullTable {
     pub about: String,
     /// Its query; `None` if it is not the result of one.
     pub question: Option<QueryRequest>,
-    /// What the columns are, in order.
+    /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows.
     pub frame: DataFrame,

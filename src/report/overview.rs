@@ -1,4 +1,4 @@
-//! What the inputs of a trace are: processes with their GPUs, spans and rows.
+//! Facts about the inputs of a trace: processes with their GPUs, spans and rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ struct Activity {
 /// Tables of which one with rows is something to analyze.
 const RECORDED: [&str; 6] = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];
 
-/// What a trace is.
+/// Facts about a trace.
 pub(crate) struct Overview {
     /// How many processes, ranks, nodes and GPUs there are.
     pub headline: String,
@@ -78,7 +78,7 @@ impl Overview {
     }
 }
 
-/// What spans and used GPUs are made of.
+/// Columns that spans and used GPUs are made of.
 pub(crate) fn activity_request() -> Request {
     referenced_columns(&ACTIVITY.into())
 }

@@ -1,4 +1,4 @@
-//! What source code and a trace of a program reveal together.
+//! Facts that source code and a trace of a program reveal together.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::engine::ColumnUnit;
 use crate::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, time_question};
 use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
 
-/// What a trace reveals about an advice.
+/// Verdict of a trace on an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceVerdict {
     /// A finding has the same subject: its place.
@@ -44,7 +44,7 @@ impl TraceVerdict {
 }
 
 impl Analysis {
-    /// Of nothing: a document that was made otherwise.
+    /// An analysis without data: a document that was made otherwise.
     pub fn of_document(document: Document, prompt: &str) -> Self {
         Self {
             document,
@@ -58,7 +58,7 @@ impl Analysis {
         }
     }
 
-    /// Of source code alone, with at most so many rows in a table, 0 for all.
+    /// An analysis of source code alone, with at most so many rows in a table, 0 for all.
     ///
     /// # Errors
     /// When a table cannot be made.
@@ -219,7 +219,7 @@ pub(crate) fn source_places(finding: &Finding, scan: &SourceScan) -> Vec<(PathBu
     unique
 }
 
-/// What the source adds to a finding of the trace.
+/// Sentence from the source that is added to a finding of the trace.
 fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
     format!(" In the source: {}.{}", advice.issue, found_at(advice, scan))
 }

@@ -45,7 +45,7 @@ pub(crate) fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> 
     })
 }
 
-/// What was scanned, in a sentence.
+/// The scan in a sentence.
 pub(super) fn scan_summary(scan: &SourceScan) -> String {
     let many = |count: usize| if count == 1 { "" } else { "s" };
     format!(
@@ -218,7 +218,7 @@ pub(super) fn kernels(
     Ok(section("source_kernels", "Kernels", about, vec![Block::Table(Box::new(table))]))
 }
 
-/// What was found in code.
+/// Patterns found in code.
 pub(super) fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
     let text = |name: &str, of: &dyn Fn(&DetectedPattern) -> String| {
         Series::new(name.into(), patterns.iter().map(of).collect::<Vec<String>>()).into_column()
@@ -280,7 +280,7 @@ fn table(id: &str, title: &str, columns: Vec<(Column, ColumnUnit, &str)>, key: &
     })
 }
 
-/// What was left out.
+/// The provenance: files that were left out.
 pub(super) fn provenance(tree: &TreeScan) -> Provenance {
     let mut left_out = Vec::new();
     if tree.beyond > 0 {

@@ -1,4 +1,4 @@
-//! What is odd about an input, and what of it could not be read.
+//! Anomalies of an input, and its parts that could not be read.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,12 +38,12 @@ pub struct Anomaly {
     pub count: i64,
     /// Key of the first row affected.
     pub first_key: Option<String>,
-    /// What it means and what to do.
+    /// Its meaning and advice.
     pub detail: String,
 }
 
 impl Anomaly {
-    /// What is odd about a file as a whole.
+    /// An anomaly of a file as a whole.
     pub(crate) fn of_file(check_id: &'static str, severity: Severity, count: u64, file: &str, detail: String) -> Self {
         Self {
             check_id,

@@ -1,4 +1,4 @@
-//! What a source reports about each process it holds, before ranks are known.
+//! Facts that a source reports about each process it holds, before ranks are known.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What the canonical tables hold, declared once, and what a source reports of its processes. Neither polars nor files.
+//! Contents of the canonical tables, declared once, and facts that a source reports about its processes. Neither polars nor files.
 
 pub(crate) mod anomaly;
 pub(crate) mod domain;

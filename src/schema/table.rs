@@ -154,7 +154,7 @@ pub struct Table {
     pub sort: &'static [&'static str],
     /// Where the rows come from.
     pub origin: Origin,
-    /// What a row is.
+    /// The meaning of a row.
     pub about: &'static str,
     /// All columns in order; the first two are `process` and `rank`.
     pub columns: &'static [Column],

@@ -12,7 +12,7 @@ use crate::regular;
 const MAX_ENTRIES: usize = 200_000;
 /// Larger files are not read.
 const MAX_FILE_BYTES: u64 = 8 << 20;
-/// What is kept of files that were read.
+/// The limit of kept bytes of files that were read.
 const MAX_KEPT_BYTES: usize = 128 << 20;
 /// Characters shown of a line.
 const MAX_CHARACTERS: usize = 200;
@@ -90,7 +90,7 @@ impl SourceTree {
 
     fn find(&self, recorded: &str) -> Option<&Path> {
         let wanted: Vec<&str> = recorded.split(['/', '\\']).collect();
-        // What comes before a step up is another directory.
+        // Parts before a step up name another directory.
         let begin = wanted.iter().rposition(|part| *part == "..").map_or(0, |at| at + 1);
         let wanted: Vec<&str> =
             wanted.into_iter().skip(begin).filter(|part| !part.is_empty() && *part != ".").collect();

@@ -69,7 +69,7 @@ pub(crate) enum OffsetsError {
         path: String,
         /// The line, from 1.
         line: u64,
-        /// What stands there.
+        /// The text there.
         value: String,
     },
     /// A line is about something that was not read.
@@ -77,9 +77,9 @@ pub(crate) enum OffsetsError {
     Unknown {
         /// The file.
         path: String,
-        /// What the lines are about.
+        /// The subject of the lines.
         kind: &'static str,
-        /// What stands there.
+        /// The text there.
         value: String,
         known: String,
     },
@@ -90,12 +90,12 @@ pub(crate) enum OffsetsError {
         path: String,
         /// The line, from 1.
         line: u64,
-        /// What stands there.
+        /// The text there.
         value: String,
     },
 }
 
-/// What is known about clocks after they were aligned.
+/// Facts about clocks after they were aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Aligned {
     /// Ranks whose times can be compared, clock by clock.

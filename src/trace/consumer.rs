@@ -1,4 +1,4 @@
-//! What is made of tables while a trace is read.
+//! Consumers of tables while a trace is read.
 
 use anyhow::Result;
 

@@ -17,7 +17,7 @@ use crate::derive;
 use crate::schema;
 use crate::schema::Table;
 
-/// What is asked of a process, and the derived tables that are to be built for it.
+/// The request for a process, and the derived tables that are to be built for it.
 pub(crate) struct Derivation<'a> {
     /// Tables and columns that are requested.
     pub request: &'a Request,
@@ -27,7 +27,7 @@ pub(crate) struct Derivation<'a> {
     pub tables: &'a [&'static Table],
     /// The source tables that are read for it.
     pub read: &'a Request,
-    /// What is made of the tables.
+    /// The consumers of the tables.
     pub consumers: &'a [&'a TableConsumer<'a>],
     /// Whether tables are dropped after their last consumer. Of few rows it costs more than it frees.
     pub evicts: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Steps<R, P, D, L> {
 }
 
 impl Derivation<'_> {
-    /// What a table is built from: what it needs, and what it looks at where that is read anyway.
+    /// The sources of a table: its needs, and optional needs that are read anyway.
     fn sources_of(&self, table: &str) -> Request {
         let asked = self.request.get(table).cloned().unwrap_or_default();
         let optional = derive::optional_needs(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
@@ -120,10 +120,10 @@ impl Derivation<'_> {
     }
 }
 
-/// What the workers of a derivation share.
+/// Data that the workers of a derivation share.
 struct Work<'a, P, D, L> {
     plan: &'a Derivation<'a>,
-    /// What each derived table is built from.
+    /// The sources of each derived table.
     needs: BTreeMap<&'static str, Request>,
     progress: TableScheduler,
     wanted: Arc<Request>,
@@ -258,7 +258,7 @@ pub(crate) struct SourceRows {
     pub has_more: bool,
 }
 
-/// What a worker does next.
+/// The next step of a worker.
 #[derive(Clone, Copy)]
 enum Step {
     /// Reads all source tables.

@@ -420,7 +420,7 @@ mod tests {
         // A counter pass has the rank of its trace.
         let pass = facts("rank4_pmc.db", None, true);
         assert_eq!(ranks(&assign(vec![four.clone(), pass], None)), [(0, 4), (1, 4)]);
-        // What is recorded, or named by hand, comes before.
+        // A rank that is recorded, or named by hand, comes before.
         assert_eq!(ranks(&assign(vec![facts("rank4.db", Some(7), false)], None)), [(0, 7)]);
         let stored = ProcessFacts { stored_rank: Some(6), ..four.clone() };
         assert_eq!(ranks(&assign(vec![stored], None)), [(0, 6)]);
@@ -444,7 +444,7 @@ mod tests {
         let partly = assign(vec![facts("rank4.db", None, false), facts("other.db", None, false)], None);
         assert_eq!((ranks(&partly), partly.warnings.len()), (vec![(1, 0), (0, 1)], 0));
         assert!(partly.notes[0].contains("ranks follow the order of the paths"), "{:?}", partly.notes);
-        // Of one path there is nothing to order.
+        // A single path leaves nothing to order.
         assert!(assign(vec![facts("a.rpd", None, false), facts("a.rpd", None, false)], None).notes.is_empty());
     }
 

@@ -34,7 +34,7 @@ impl Jobs {
         Self { count: if threads > 1 { threads.saturating_add(1) } else { 1 }, memory_bytes }
     }
 
-    /// What is left for each of so many that work side by side; memory is what they count themselves.
+    /// The share for each of so many that work side by side; memory is what they count themselves.
     #[must_use]
     pub fn shared_by(self, others: usize) -> Self {
         Self { count: (self.count / others.max(1)).max(1), memory_bytes: u64::MAX }
@@ -91,7 +91,7 @@ impl Jobs {
             }
         };
         let run_alone = || {
-            // Of this thread, for good: the calling one does not work on small items, but waits.
+            // The setting of this thread stays for good: the calling one does not work on small items, but waits.
             ALLOW_RAYON_THREADS.set(false);
             run_queue();
         };

@@ -48,7 +48,7 @@ impl JointTables {
         }
     }
 
-    /// What was kept of a process for just these columns; it is dropped.
+    /// Takes the part of a process that was kept for just these columns.
     pub(crate) fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
         let mut expected = self.expected.lock();
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)

@@ -69,9 +69,9 @@ pub struct Trace {
     pub(super) threads: usize,
     jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
-    /// What was damaged before anything was read.
+    /// Damage that was known before anything was read.
     opened_with: BTreeSet<Damage>,
-    /// What differs beside the tables, if that was looked at.
+    /// Differences in files beside the tables, if those were inspected.
     beside_tables: OnceLock<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
     pub(super) choice: Filters,
@@ -82,7 +82,7 @@ pub struct Trace {
     pub(super) joint: JointTables,
     observer: Option<Arc<dyn Observer>>,
     counted: Counted,
-    /// Who runs statements, if it is not this program.
+    /// The runner of statements, if it is not this program.
     runner: Option<Arc<dyn StatementRunner>>,
 }
 
@@ -132,7 +132,7 @@ impl Trace {
         self
     }
 
-    /// Who runs statements, if it is not this program.
+    /// The runner of statements, if it is not this program.
     pub(crate) fn runner(&self) -> Option<&dyn StatementRunner> {
         self.runner.as_deref()
     }
@@ -145,13 +145,13 @@ impl Trace {
         self
     }
 
-    /// What was known to be damaged of a process when it was opened or looked through, in a fixed order.
+    /// Damage to a process that was known when it was opened or looked through, in a fixed order.
     pub(super) fn known_damage(&self, member: &TraceProcess) -> BTreeSet<Damage> {
         let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
     }
 
-    /// What was damaged when the inputs were opened, and is of no process that is read, or lies beside the tables.
+    /// Damage found when the inputs were opened that affects no process that is read, or lies beside the tables.
     pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
         let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
         let beside = self.beside_tables.get().into_iter().flatten();
@@ -245,7 +245,7 @@ impl Trace {
         &self.metrics
     }
 
-    /// What was chosen.
+    /// The chosen filters.
     pub fn choice(&self) -> &Filters {
         &self.choice
     }
@@ -261,12 +261,12 @@ impl Trace {
         self.resolved.contains_key(&member.process.process)
     }
 
-    /// What was chosen in every process, in the order of their numbers; empty where all rows are.
+    /// The choices for every process, in the order of their numbers; empty if all rows are chosen.
     pub fn resolved(&self) -> Vec<&Resolved> {
         self.resolved.values().collect()
     }
 
-    /// What was chosen in a process; `None` if all its rows are.
+    /// The choice for a process; `None` if all its rows are chosen.
     pub(crate) fn resolved_of(&self, member: &TraceProcess) -> Option<&Resolved> {
         self.resolved.get(&member.process.process)
     }
@@ -331,7 +331,7 @@ impl Trace {
         &self.categories
     }
 
-    /// What could not be read so far, in a fixed order.
+    /// Damage found so far, in a fixed order.
     pub fn damage(&self) -> Vec<Damage> {
         self.damage.lock().iter().cloned().collect()
     }

@@ -31,7 +31,7 @@ impl LeftOut {
     }
 }
 
-/// What was counted while tables were read, by process and table.
+/// Counts from tables that were read, by process and table.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(Mutex<BTreeMap<(i64, &'static str), LeftOut>>);
 
@@ -55,7 +55,7 @@ impl Trace {
     /// The source tables of which answers to `request` leave out rows with invalid times, over all chosen rows.
     pub fn left_out(&self, request: &Request) -> Result<Vec<(&'static Table, LeftOut)>> {
         let mut request = request.clone();
-        // What is odd is made of all rows.
+        // Anomalies are derived from all rows.
         request.remove(ANOMALIES);
         let tables = source_request(&request);
         let tables = tables.iter().filter(|(_, columns)| columns.contains(VALID));

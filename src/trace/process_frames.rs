@@ -180,7 +180,7 @@ impl Trace {
         Ok(tables)
     }
 
-    /// What is read and built for the requested tables of one process, and for looks at others.
+    /// Plans the frames to read and build for the requested tables of one process, and for looks at others.
     fn plan(
         &self,
         member: &TraceProcess,
@@ -209,7 +209,7 @@ impl Trace {
             }
         }
         for (table, columns) in joint {
-            // Of the only process, a table that is read anyway is not read for this one too.
+            // If the process is the only one, a table that is read anyway is not read for this one too.
             if is_only && plan.reads_all_for(table.name) {
                 plan.build(table);
             } else if let Some(frame) = self.ready(member, table, columns)? {
@@ -231,7 +231,7 @@ impl Trace {
     }
 }
 
-/// What is read and built for tables of a process.
+/// The frames to read and build for tables of a process.
 #[derive(Default)]
 struct FramePlan {
     /// Tables and columns that are requested now, or over all processes later.

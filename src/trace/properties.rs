@@ -1,4 +1,4 @@
-//! What the parsers of names, rules and selections promise of any text. Each function panics where a promise is broken.
+//! Properties that the parsers of names, rules and selections guarantee for any text. Each function panics if one is violated.
 
 use super::selection::{NumberSet, Window, WindowSpan, parse_duration_ns};
 use crate::analysis::categories::{Categories, OTHER};

@@ -39,7 +39,7 @@ impl Trace {
         let stored = member.source.read_derived(&self.context(member), table, wanted)?;
         self.report_damage(stored.damage);
         match stored.frame {
-            // What is stored was found when it was written.
+            // Stored anomalies were found when they were written.
             Some(frame) if table.name == ANOMALIES => {
                 let damage = self.known_damage(member).into_iter().map(health::anomaly_of);
                 let later = damage.chain(self.anomalies_of_inputs(member)).collect();
@@ -71,7 +71,7 @@ impl Trace {
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 
-    /// What counts of a process for the `wanted` columns of a table over all processes.
+    /// The part of a process that counts for the `wanted` columns of a table over all processes.
     ///
     /// # Errors
     /// When a table of the process cannot be read.

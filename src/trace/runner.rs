@@ -1,4 +1,4 @@
-//! Who runs statements over the tables of a trace in the place of this program.
+//! External runners of statements over the tables of a trace, in the place of this program.
 
 use polars::prelude::DataFrame;
 
@@ -15,7 +15,7 @@ pub(crate) enum Asked<'a> {
 
 /// Runs statements over the tables of a trace.
 pub(crate) trait StatementRunner: Send + Sync {
-    /// Who it is, as the command line names it.
+    /// Its name, as the command line gives it.
     fn name(&self) -> String;
 
     /// The rows of a statement.

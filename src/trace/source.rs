@@ -1,4 +1,4 @@
-//! What an input adapter offers to the trace, and what it reports about the rows it gives.
+//! The interface of an input adapter to the trace, and its reports about the rows it gives.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use crate::schema::{Column, Table};
 pub struct Rows {
     /// At least the columns requested, with the canonical types.
     pub frame: LazyFrame,
-    /// What was odd about the rows.
+    /// Anomalies of the rows.
     pub anomalies: Vec<Anomaly>,
-    /// What could not be read.
+    /// Damage to the rows.
     pub damage: Vec<Damage>,
 }
 
@@ -29,7 +29,7 @@ impl Rows {
     }
 }
 
-/// What an input stores of a derived table.
+/// The stored part of a derived table in an input.
 #[derive(Default)]
 pub struct Stored {
     /// Its rows; without them it is built of others.
@@ -54,7 +54,7 @@ impl RowCount {
     }
 }
 
-/// What a source needs to know to fill canonical columns.
+/// Context that a source needs to fill canonical columns.
 pub struct ReadContext<'a> {
     /// Place of the process in the logical trace.
     pub process: &'a Process,

@@ -32,7 +32,7 @@ impl Trace {
         }
         let declared: Vec<&'static Declaration> =
             own_columns(table).into_iter().filter(|column| columns.contains(column.name)).collect();
-        // What cannot be opened is reported when it is read.
+        // A source that cannot be opened is reported when it is read.
         Ok(member.source.pieces(&self.context(member), table, &declared).unwrap_or_default())
     }
 

@@ -112,7 +112,7 @@ impl Trace {
     }
 }
 
-/// What segments are made of.
+/// The tables that segments are made of.
 pub(crate) fn activities() -> Request {
     let needs = derive::needs(GPU_SEGMENTS).into_iter();
     needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()

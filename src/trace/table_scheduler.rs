@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::columns::requests::ProcessTables;
 
-/// What can be done when tables are there.
+/// A task that can run when its tables are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Builds tables that belong together.

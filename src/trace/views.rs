@@ -13,7 +13,7 @@ use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::ProcessTables;
 use crate::derive;
 
-/// What of a run is looked at.
+/// The part of a run to look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
     #[default]

@@ -65,7 +65,7 @@
         const compare = areNumbers ? compareNumbers : (left, right) => collator.compare(left, right);
         places.sort((left, right) => {
           const [a, b] = [values[left], values[right]];
-          // What is missing comes last in both directions; equal rows keep their order.
+          // Missing values come last in both directions; equal rows keep their order.
           if (a === "" || b === "") return (a === "") - (b === "") || left - right;
           return sign * compare(a, b) || left - right;
         });

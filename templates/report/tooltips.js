@@ -6,7 +6,7 @@
 
   const textOf = (element) => element.dataset.tip ?? (isCut(element) ? element.textContent : null);
 
-  // Of a long name the part that is cut, or nothing where all of it is seen.
+  // Whether a long name is folded and its end is not seen.
   const isCut = (element) => {
     const head = element.querySelector("span");
     return element.getAttribute("aria-expanded") === "false" && head && head.scrollWidth > head.clientWidth;

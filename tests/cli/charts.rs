@@ -11,7 +11,7 @@ const INPUT: &str = "fixtures/two_nodes";
 fn drawn_queries() -> Vec<String> {
     let mut names = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
-    // What queries share lies next to the families.
+    // Files shared by queries lie next to the families.
     let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     for family in entries.filter(|path| path.is_dir()) {
         for file in fs::read_dir(family).unwrap() {

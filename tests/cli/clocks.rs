@@ -57,7 +57,7 @@ fn gpu_work_days_away_counts_by_its_own_clock() {
 
 #[test]
 fn times_that_no_clock_has_in_common_stay_invalid() {
-    // Of ten kernels four are elsewhere, each somewhere else.
+    // Four of ten kernels are elsewhere, each somewhere else.
     let (_place, input) = written(&[apart(3.2, true, 4)]);
     assert_eq!(calls_of(&input, &[]), (6, 1_800));
     assert_eq!(anomaly(&input, "far_outside_process", "kernels").unwrap().0, 4);

@@ -12,7 +12,7 @@ use crate::cases::EVERY_CASE;
 /// A folder that is not there, and that no program can make.
 pub const NOWHERE: &str = "/dev/null/none";
 
-/// What a run printed and how it ended.
+/// Output of a run and how it ended.
 pub struct Run {
     pub code: i32,
     pub stdout: String,

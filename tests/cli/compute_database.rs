@@ -500,7 +500,7 @@ fn samples_are_counted_by_instruction_reason_and_type() {
         }
         let unknown = rows(path, "SELECT COUNT(*) AS n FROM pragma_foreign_key_check");
         assert_eq!(unknown[0]["n"], 0);
-        // What was written is read back.
+        // The written rows are read back.
         let read = "SELECT COUNT(*) FROM pc_samples";
         let back = "SELECT CAST(SUM(value) AS BIGINT) FROM recorded_metrics WHERE table_name = 'PC sampling' AND value_name = 'samples'";
         assert_eq!(number(back, path), number(read, input), "{input}");

@@ -203,7 +203,7 @@ fn no_finding_rests_on_counters_that_were_not_collected() {
     }
 }
 
-/// Of three kinds of counters in passes of their own, two dispatches of a kernel have each only one: rates are those of the
+/// Two dispatches of a kernel have each only one of three kinds of counters in passes of their own: rates are those of the
 /// dispatches that were counted, and the time is that of all.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]

@@ -342,7 +342,7 @@ fn every_verb_reports_a_damaged_dataset() {
     let mut content = fs::read(&path).unwrap();
     content[4..2000].fill(0xff);
     fs::write(&path, content).unwrap();
-    // What is there is only known when it is read, which `info` does not do.
+    // Existing content is only known when it is read, which `info` does not do.
     let reading = ["check", "table", "sql", "analyze", "report", "convert"];
     let of_rank = [part_of_kernels.as_str(), "the part of rank 0 "];
     writeln!(text, "damaged content of a rank:{}", place.codes(&reading, &of_rank, run)).unwrap();

@@ -117,7 +117,7 @@ fn base(name: &str) -> &str {
     name.split_once("_0000").map_or(name, |(base, _)| base)
 }
 
-/// What people ask of a trace: names of kernels and of calls, and where kernels ran.
+/// Questions that people ask of a trace: names of kernels and of calls, and where kernels ran.
 fn asked(place: &Place) -> Vec<(&'static str, Vec<String>)> {
     let of = |words: &[&str]| words.iter().copied().chain([&*place.input(), "-f", "csv"]).map(str::to_owned).collect();
     let places = "SELECT rank, gpu, device, queue_id, stream_id, tid, COUNT(*) AS n FROM kernels
@@ -333,7 +333,7 @@ fn a_changed_bit_of_a_part_is_noticed_where_it_is_read() {
         "{}",
         checked.stdout
     );
-    // Of a derived table the rows are built again, and the file is named.
+    // The rows of a derived table are built again, and the file is named.
     fs::write(&path, content).unwrap();
     let path = place.at(&part("gpu_segments"));
     let breakdown = ["table", "gpu_concurrency", &place.input(), "-f", "csv"];

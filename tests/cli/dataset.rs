@@ -125,7 +125,7 @@ fn a_generated_dataset_is_what_convert_makes_of_the_generated_databases() {
     let files = |dataset: &Path| -> Vec<(String, Vec<u8>)> {
         let relative = |path: &Path| path.strip_prefix(dataset).unwrap().display().to_string();
         let read = listing(dataset).into_iter().map(|(path, _)| (relative(&path), fs::read(&path).unwrap()));
-        // What a dataset was made from is told of conversions alone.
+        // Only conversions record the inputs of a dataset.
         read.filter(|(name, _)| name != "_conversion.json").collect()
     };
     let (generated, converted) = (files(&generated), files(&converted));

@@ -108,7 +108,7 @@ fn a_folder_that_is_there_is_filled_and_stays_the_same() {
     assert!(refused.stderr.contains("holds mine, which is not from an earlier analysis"), "{}", refused.stderr);
 }
 
-/// What is named with -o is written over; what only has the name of a chart or of the report by chance is not.
+/// A file named with -o is written over; a file that only has the name of a chart or of the report by chance is not.
 #[test]
 fn files_of_others_are_written_over_only_when_they_are_named() {
     let place = tempfile::tempdir().unwrap();

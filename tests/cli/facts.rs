@@ -1,4 +1,4 @@
-//! What is known of the real traces and of the fixtures.
+//! Known facts about the real traces and the fixtures.
 
 use crate::common::{number, real, records, run};
 

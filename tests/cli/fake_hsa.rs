@@ -41,7 +41,7 @@ pub fn built() -> &'static Built {
                 build(folder);
             }
         }
-        // Of one name for all tests, which run at once: a link that is there is as good.
+        // All tests, which run at once, share one name: an existing link is as good.
         let runtime = folder.join("fake_hsa_runtime");
         let link = runtime.join("libhsa-runtime64.so.1");
         std::fs::create_dir_all(&runtime).expect("the folder can be made");

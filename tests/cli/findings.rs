@@ -1,4 +1,4 @@
-//! What the guided analysis finds in runs whose causes of lost time are known, and the commands that it recommends anywhere.
+//! Findings of the guided analysis in runs whose causes of lost time are known, and the commands that it recommends anywhere.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn plants_are_found_and_nothing_else() {
     }
 }
 
-/// Of a run without a plant nothing is reported, at any priority, but what its kernels are and when they start. Each finding that may
+/// A run without a plant has no findings, at any priority, except its kernels and when they start. Each finding that may
 /// be there must be, for the reason that is worked out here: kernels with a quarter of the time of all that compute; those with a tenth
 /// of all kernel time whose LDS leaves room for two wavefronts of eight on a SIMD unit; and processes that start long before their work.
 #[test]

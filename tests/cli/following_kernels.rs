@@ -1,4 +1,4 @@
-//! What follows each kernel on its queue, by hand and by definition.
+//! Kernels that follow each kernel on its queue, by hand and by definition.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -55,7 +55,7 @@ fn the_next_dispatches_of_a_queue_are_told() {
         json!([6, "f", null, null, null]),
     ];
     assert_eq!(chains(&input, &[]), all);
-    // What follows does so whatever was chosen.
+    // The following kernels do not depend on the choice.
     assert_eq!(chains(&input, &["--stream", "3"]), all[2..3]);
     assert_eq!(chains(&input, &["--kernel", "^[be]$"]), [all[1].clone(), all[3].clone()]);
     for mode in ["overlap", "inside", "clip"] {
@@ -101,7 +101,7 @@ fn a_filter_leaves_chains_that_begin_with_what_it_keeps() {
     assert_eq!(answer(dataset), answer(&input));
 }
 
-/// What the table should have of a kernel, by all kernels.
+/// Expected row of the table for a kernel, by all kernels.
 fn by_definition(kernel: &Value, kernels: &[Value]) -> Value {
     let order = |kernel: &Value| (kernel["start_ns"].as_i64(), kernel["dispatch_id"].as_i64());
     let is_of_queue = |other: &&Value| ["process", "gpu", "queue_id"].iter().all(|key| other[key] == kernel[key]);

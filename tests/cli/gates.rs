@@ -91,7 +91,7 @@ fn a_batch_names_the_findings_by_their_run_and_what_is_missing_does_not_hide_the
     let place = tempfile::tempdir().unwrap();
     let noise = inputs.at("noise.db");
     std::fs::write(&noise, b"SQLite format 3\0 and nothing more").unwrap();
-    // What is in the same folder is one run, of which a part can be read.
+    // Files in the same folder are one run, of which a part can be read.
     let batch = |runs: &str, files: &[&str], fail: &[&str]| {
         let words = [&["report", "--group-by", runs, "-f", "json", "-q", "-d", "out"], fail, &["-i"], files].concat();
         let mut command = program(&words);

@@ -159,7 +159,7 @@ fn the_real_mi350() {
     let input = real("rocprofv3-json/908_results.json.gz");
     let sql = "SELECT vgpr, allocated_vgpr, waves_per_simd, limited_by FROM kernel_resources \
         WHERE short_name = 'ncclDevKernel_Generic_1' ORDER BY first_dispatch_id LIMIT 1";
-    // Of its counts some are no multiples of 8 and none has accumulation registers: 92 was 184, of which two fit.
+    // Some of its counts are not multiples of 8 and none has accumulation registers: 92 was 184, of which two fit.
     assert_eq!(
         records(&["sql", sql, &input]),
         [json!({"vgpr": 92, "allocated_vgpr": 184, "waves_per_simd": 2.0, "limited_by": "vgpr"})]

@@ -159,7 +159,7 @@ fn every_cause_is_told() {
     ];
     expected.append(&mut of(1, &second));
     assert_eq!(causes(&input, &[]), expected);
-    // Of the window 3500 to 5250: gap before kernel 2 from 3500 on, and half of the one before the copy.
+    // The window 3500 to 5250 keeps the gap before kernel 2 from 3500 on, and half of the one before the copy.
     let window = format!("{}ns:{}ns", INIT + 3_500, INIT + 5_250);
     let mut expected = of(0, &[("host_bound", 500), ("launch_delay", 100)]);
     expected.append(&mut of(1, &[("host_bound", 1_750)]));

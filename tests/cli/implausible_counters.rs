@@ -53,7 +53,7 @@ fn zeros_of_a_block_that_did_not_count_are_unknown() {
     let reasons = "SELECT DISTINCT reason FROM metric_sums WHERE metric = 'derived.SALUInsts'";
     let reason = records(&["sql", reasons, &input])[0]["reason"].to_string();
     assert!(reason.contains("not collected for this kernel: ") && reason.contains("SQ_INSTS_SALU"), "{reason}");
-    // What was recorded stays as it was recorded.
+    // Recorded values stay as they were recorded.
     let raw = records(&["sql", "SELECT sum(value) AS n FROM counters WHERE counter = 'SQ_INSTS_SALU'", &input]);
     assert_eq!(raw[0]["n"].as_f64(), Some(0.0));
 }
@@ -71,7 +71,7 @@ fn zeros_of_a_block_that_counted_are_values() {
     assert_eq!(metric(&input, "derived.SALUInsts"), Some(0.0));
 }
 
-/// What `check` says of values that cannot be right.
+/// Values that cannot be right, as `check` reports them.
 fn implausible(input: &str) -> Vec<String> {
     let rows = records(&["check", input]);
     let chosen = rows.iter().filter(|row| row["check_id"] == "implausible_counters");

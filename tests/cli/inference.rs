@@ -36,7 +36,7 @@ fn kernels(names: &[(&str, i64)]) -> String {
         )
         .unwrap();
     }
-    // What else is in the database is earlier than all this.
+    // Other rows of the database are earlier than all this.
     format!("DELETE FROM rocpd_kernel_dispatch{{suffix}};{sql}")
 }
 
@@ -308,7 +308,7 @@ fn steps_of_the_profiler_have_what_any_thread_launched_in_them() {
         ]
     );
     assert_eq!(rows[0]["busy_pct"], 100.0 * 60.0 / 130.0);
-    // What lies within a step is none, nor is what has more than a number.
+    // Steps within a step do not count, nor does a name with more than a number.
     let within = r#"
         INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id, extdata) VALUES
             (3007, 71, 3007, 0, 0, '{"message":"ProfilerStep#9"}'), (3008, 71, 3008, 0, 0, '{"message":"ProfilerStep#7_inner"}');

@@ -38,7 +38,7 @@ fn ns(microseconds: &Value) -> i64 {
     (microseconds.as_f64().unwrap() * 1000.0).round() as i64
 }
 
-/// What a parser of JSON finds, and the first start of a kernel.
+/// Sums that a JSON parser finds, and the first start of a kernel.
 fn expected(events: &[Value], base: i64) -> (Sums, i64) {
     let mut sums = Sums::new();
     let mut first = i64::MAX;
@@ -246,7 +246,7 @@ fn two_ranks_that_were_generated() {
     assert_eq!(all, kernels);
 }
 
-/// Of one rank the first collective is missing: by their order each would be matched with the one before.
+/// The first collective of one rank is missing: by their order each would be matched with the one before.
 #[test]
 fn collectives_are_matched_by_their_recorded_numbers() {
     let directory = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn collectives_are_matched_by_their_recorded_numbers() {
         let events = document["traceEvents"].as_array_mut().unwrap();
         let is_collective = |event: &Value| event["cat"] == "kernel" && event["args"]["Seq"].is_i64();
         let all = events.iter().filter(|event| is_collective(event)).count();
-        // Of the other rank the last, so that both have as many.
+        // The other rank loses the last, so that both have as many.
         let place =
             if rank == 0 { events.iter().position(is_collective) } else { events.iter().rposition(is_collective) };
         events.remove(place.unwrap());
@@ -383,7 +383,7 @@ fn a_damaged_event_is_lost_alone() {
         assert_eq!((run.code, run.stdout.as_str()), (5, "n\n47\n"), "{to}: {}", run.stderr);
         assert!(run.stderr.contains("1 events cannot be parsed"), "{to}: {}", run.stderr);
     }
-    // What is damaged before the events costs no event.
+    // Damage before the events costs no event.
     let damaged = text.replacen("\"schemaVersion\": 1", "\"schemaVersion\": 1 2", 1);
     let run = sql("SELECT COUNT(*) AS n FROM kernels", damaged.as_bytes());
     assert_eq!((run.code, run.stdout.as_str()), (5, "n\n48\n"), "{}", run.stderr);

@@ -266,14 +266,14 @@ fn coalesced_messages_are_pairs_or_unknown() {
             args
         }
     };
-    // Of two ranks, each group of messages is between both.
+    // Each group of messages of two ranks is between both.
     let directory = tempfile::tempdir().unwrap();
     let rows = records(&["table", "collectives", &ranks(directory.path(), 2, SEND_RECEIVE, 5, &coalesced(2)), "-q"]);
     assert!(
         rows.len() == 5 && rows.iter().all(|row| row["gpus"] == 2 && row["operation"] == "send_receive"),
         "{rows:?}"
     );
-    // Of more, nothing says which.
+    // Groups of more ranks do not show which are concerned.
     let directory = tempfile::tempdir().unwrap();
     let path = ranks(directory.path(), 4, SEND_RECEIVE, 5, &coalesced(4));
     let rows = records(&["table", "collectives", &path, "-q"]);

@@ -24,7 +24,7 @@ const SPACE: &str = r#"{
   }
 }"#;
 
-/// What it prints is least for M = 64, N = 32, split and 2 stages; it crashes where a tile is too large.
+/// The program prints its minimum for M = 64, N = 32, split and 2 stages; it crashes where a tile is too large.
 const PROGRAM: &str = r#"#!/bin/sh
 echo run >> "$(dirname "$0")/runs.txt"
 m=$1 n=$2 way=$3 stages=$4

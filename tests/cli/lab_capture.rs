@@ -286,7 +286,7 @@ fn programs_that_crash_hang_or_do_not_shut_down() {
     let run = stage.run(&["--kernel", "add", "--time-limit", "2"], &[], &hangs);
     assert_eq!(run.code, 5, "{}", run.stderr);
     assert!(run.stderr.contains("took longer than 2 s"), "{}", run.stderr);
-    // What an interrupted capture left is removed, and what is the program's is not.
+    // Files of an interrupted capture are removed, and the program's own files are not.
     assert_eq!(stage.names(), ["add.0", "events.jsonl"]);
 }
 
@@ -484,7 +484,7 @@ fn variables_and_dynamic_lds_come_back_in_a_replay() {
         let stage = Stage::new();
         let name = kernel.trim_start_matches("blas_");
         stage.succeed(&["--kernel", name, "--dispatch", "0,1"], application, &[]);
-        // What one dispatch leaves is what the next finds.
+        // The next dispatch finds the state that the first leaves.
         let (first, second) = (stage.place(&format!("{kernel}.0")), stage.place(&format!("{kernel}.1")));
         let run = replay(&first, &["--expect", second.to_str().unwrap(), "--warm-up", "0", "-n", "1"]);
         assert_eq!(run.code, 0, "{kernel}: {}{}", run.stdout, run.stderr);

@@ -202,7 +202,7 @@ fn a_model_is_held_to_all_gates() {
     assert!((facts["gain_pct"].as_f64().unwrap() - 40.0).abs() < 2.0, "{facts}");
     assert!(facts["ratio_high"].as_f64().unwrap() < 1.0);
     assert_eq!(attempts[4]["gates"][1]["facts"]["symbols"], json!(["smooth.kd"]));
-    // What was wrong goes back to the model.
+    // Errors go back to the model.
     let asked = server.got();
     assert!(asked[1].contains("was not accepted") && asked[1].contains("signature"), "{}", asked[1]);
     assert!(asked[2].contains("expected ';'"), "{}", asked[2]);
@@ -241,7 +241,7 @@ fn transforms_are_held_to_all_gates() {
     assert!(!patch.contains("restrict"), "{patch}");
 }
 
-/// What nothing checks is not promoted unasked.
+/// A candidate that nothing checks is not promoted unasked.
 #[test]
 fn what_is_unverified_is_not_promoted() {
     let place = Place::new();
@@ -279,7 +279,7 @@ fn other_kernels_and_resources_count() {
     }
 }
 
-/// What is wrong with the program as it is, or with the command line, is reported before anything is tried.
+/// Errors of the program as it is, or of the command line, are reported before anything is tried.
 #[test]
 fn what_is_wrong_before_any_candidate() {
     let place = Place::new();

@@ -40,7 +40,7 @@ impl Lab {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// What the program is.
+    /// Sets the text of the program.
     pub fn program(&self, text: &str) {
         self.write("code/app", text);
         fs::set_permissions(self.path("code/app"), fs::Permissions::from_mode(0o755)).unwrap();

@@ -369,7 +369,7 @@ fn what_is_not_compared_is_not_right() {
     let variables = saved.join("module_variables.json");
     fs::remove_file(&variables).unwrap();
     partial("the variable saxpy_calls is not among what is expected");
-    // What differs goes before what is not compared.
+    // A difference takes precedence over values that are not compared.
     let mut bytes = fs::read(saved.join(SUMS)).unwrap();
     bytes[0] ^= 1;
     fs::write(saved.join(SUMS), &bytes).unwrap();

@@ -141,7 +141,7 @@ fn the_summary_counts_what_has_no_launch() {
     assert_eq!(values(&least, "launch_bound"), [json!(["yes"]), json!(["yes"])]);
     let chosen = records(&["table", "launch_summary", &input, "--kernel", "scale"]);
     assert_eq!(values(&chosen, "calls prequeued_pct"), [json!([2, 50.0])]);
-    // What came before the window still counts: the second dispatch stays prequeued.
+    // Dispatches before the window still count: the second dispatch stays prequeued.
     let later = format!("{}:{}", T + 2000, T + 3000);
     let windowed = records(&["table", "launch_summary", &input, "--window", &later]);
     assert_eq!(values(&windowed, "calls prequeued_pct"), [json!([1, 100.0])]);

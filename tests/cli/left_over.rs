@@ -1,4 +1,4 @@
-//! What is left of programs that the lab runs when wavesieve itself is ended.
+//! Files that programs run by the lab leave when wavesieve itself is ended.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;

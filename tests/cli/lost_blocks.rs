@@ -70,7 +70,7 @@ fn zeros_in_the_place_of_a_block_are_damage() {
                 content[start..end].fill(0);
                 fs::write(&path, &content).unwrap();
                 let found = run(&["check", "-q", input]);
-                // What was lost with the beginning may be all that tells which program wrote the file.
+                // The lost beginning may be all that shows which program wrote the file.
                 let is_noticed = found.code == 5 || (start == 0 && found.code == 3);
                 assert!(is_noticed, "{name}, {start}..{end}: {} {}", found.code, found.stderr);
             }

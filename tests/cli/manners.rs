@@ -60,7 +60,7 @@ fn a_reader_that_is_gone_before_the_first_byte_is_no_failure_for_any_verb_and_fo
         let mut command = program(&with(&arguments, &[]));
         let output = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
-        // What is said about the input is none of the pipe's business.
+        // Messages about the input have nothing to do with the pipe.
         assert!(!stderr.contains("panicked") && !stderr.contains("error"), "{arguments:?}: {stderr}");
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
     }

@@ -88,7 +88,7 @@ fn sizes(input: &str) -> Vec<Sized> {
 /// 2 000 000 bytes in 1000 ns are 2000 GB/s, and for two ranks the factor is 2 · 1/2. The all-gather has 500 · 4 · 2 = 4000
 /// bytes in 400 ns: 10 GB/s, times 1/2.
 ///
-/// Of a communicator of four ranks two are not recorded: 2 · 3/4 makes 3000; 8000 bytes are 20 GB/s, times 3/4.
+/// Two of the four ranks of a communicator are not recorded: 2 · 3/4 makes 3000; 8000 bytes are 20 GB/s, times 3/4.
 #[test]
 fn bandwidth_is_that_of_the_least_duration() {
     let all = |first: (i64, f64, f64), second: (i64, f64, f64)| {

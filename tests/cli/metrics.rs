@@ -49,7 +49,7 @@ const TITLES: [(&str, &str, &str); 12] = [
     ("17.3", "Bypasss Req", "Bypass Req"),
 ];
 
-/// What differs on purpose: table, how titles begin, column of the golden file (`*` stands for all), why, and what each side is by the
+/// Intended differences: table, how titles begin, column of the golden file (`*` stands for all), why, and the value of each side by the
 /// raw counters: the golden figure by the formula that is wrong, ours by the one that is right.
 struct Corrected {
     table: &'static str,
@@ -203,7 +203,7 @@ impl Raw {
         self.columns[self.place(counter)].1
     }
 
-    /// What the hardware added up of a level: the column after it.
+    /// Sum that the hardware added up for a level: the column after it.
     fn accumulated(&self, level: &str) -> f64 {
         let (name, value) = &self.columns[self.place(level) + 1];
         assert!(name.starts_with("SQ_ACCUM_PREV_HIRES"), "{name} follows {level}");
@@ -400,7 +400,7 @@ fn passes_are_joined_and_what_cannot_be_is_counted() {
     assert_eq!((busy["dispatches"].as_i64(), busy["uncounted"].as_i64()), (Some(1), Some(1)));
     // The first dispatch took 100 and 300 ns in its passes, the second 300: medians 200 and 300.
     assert_eq!(of_metric(&rows, "wave.702.kernel_time")["value"].as_f64(), Some(250.0));
-    // What was not collected has no value, and says why.
+    // A metric that was not collected has no value, and reports why.
     let hits = of_metric(&rows, "sol.l2_cache_hit_rate");
     assert!(hits["value"].is_null());
     assert_eq!(hits["reason"], "not collected: TCC_HIT, TCC_MISS");
@@ -428,7 +428,7 @@ fn a_dispatch_that_a_pass_lost_does_not_shift_the_others() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// What follows from others is no verdict where these were not looked at; counters below 0 count nothing.
+/// A consequence is not a verdict where its causes were not looked at; counters below 0 count nothing.
 #[test]
 fn verdicts_do_not_guess() {
     let folder = std::env::temp_dir().join(format!("wavesieve-guess-{}", std::process::id()));

@@ -305,7 +305,7 @@ fn a_proxy_that_refuses_is_named() {
     let run = finish(command);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("cannot reach local at http://llm.example.org/v1"), "{}", run.stderr);
-    // What goes to this machine goes through no proxy.
+    // Requests to this machine go through no proxy.
     let server = Server::saying("Idle.");
     let mut command = program(&["analyze", INPUT, "-q", "--llm", "local", "--llm-url", &server.url]);
     command.env("HTTP_PROXY", "http://127.0.0.1:9").env_remove("NO_PROXY").env_remove("no_proxy");

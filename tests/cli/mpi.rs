@@ -35,7 +35,7 @@ fn calls_have_the_peers_and_bytes_of_their_arguments_or_of_running_sums() {
     assert_eq!(
         what,
         [
-            // Of Open MPI's sizes the sum knows the second, 300 - 100, and the third without what came between, 1374 - 350.
+            // The sum of Open MPI's sizes has the second, 300 - 100, and the third without the bytes between, 1374 - 350.
             json!([3, 60_000, 20_000.0, 30_000, 2, 200 + 1024, null]),
             json!([1, 8_000, 8_000.0, 8_000, 1, null, 1000 * 8]),
             json!([1, 4_000, 4_000.0, 4_000, 1, 256 * 4, 256 * 4]),

@@ -97,7 +97,7 @@ fn damaged_arguments_are_told_of() {
     assert!(run.stderr.contains("rocpd_arg"), "{}", run.stderr);
 }
 
-/// Of marks only the details of their events are looked for: what is damaged is counted as of all.
+/// Only the details of the events of marks are looked for: damage is counted as for all.
 #[test]
 fn damaged_events_are_told_of_once() {
     let broken = |bytes: &mut [u8], root: usize, _| bytes[root + 14..root + 18].fill(0xFF);

@@ -29,7 +29,7 @@ pub fn allocation(id: i64, start: i64, bytes: i64) -> Value {
 }
 
 /// Two copies of 2^63 - 1 bytes, one of -5, one of 4096 and one of as much as can be addressed: the first three have no size.
-/// Of three allocations that of 512 counts.
+/// Only one of three allocations counts, the one of 512 bytes.
 #[test]
 fn sizes_that_no_memory_has_are_unknown() {
     let most = 1_i64 << 48;
@@ -142,7 +142,7 @@ fn no_more_memory_than_there_is() {
     assert!(wrong.stderr.contains("more than 100%"), "{}", wrong.stderr);
 }
 
-/// What follows a document or a compressed one is named for what it is.
+/// Data after a document or a compressed one is named for its kind.
 #[test]
 fn what_follows_the_end_is_told() {
     let directory = tempfile::tempdir().unwrap();

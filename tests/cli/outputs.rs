@@ -1,4 +1,4 @@
-//! What `-o` does to what is there: one rule for every verb and format.
+//! Effects of `-o` on existing files: one rule for every verb and format.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
@@ -344,7 +344,7 @@ fn a_full_disk_leaves_what_was_there_in_every_verb_and_format() {
     for words in folders {
         for blocks in [0, 1, 2] {
             let place = Place::new();
-            // What is written file by file is as whole as its files are.
+            // Output written file by file is as whole as its files are.
             let is_single = matches!(words, ["man", ..] | ["table", "time_breakdown", ..]) || words.ends_with(&["-d"]);
             let out = if is_single && blocks == 0 { "new/out" } else { "out" };
             if is_single && blocks > 0 {

@@ -1,4 +1,4 @@
-//! What Markdown pages show: commands, what these print, and files that they read.
+//! Content of Markdown pages: commands, what these print, and files that they read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct ShownCommand {
     pub output: Vec<String>,
 }
 
-/// What a page shows.
+/// Content of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub commands: Vec<ShownCommand>,

@@ -122,7 +122,7 @@ fn the_path_is_told_part_by_part() {
         (summary[0]["path_pct"].as_f64(), summary[0]["critical_pct"].as_f64()),
         (Some(40.14598540145985), Some(67.90123456790124))
     );
-    // Of the window 3200 to 4000 all of it.
+    // The window 3200 to 4000 is all on the path.
     let window = format!("{}ns:{}ns", INIT + 3_200, INIT + 4_000);
     let within = records(&["table", "critical_path_summary", &input, "--window", &window, "--by", "process"]);
     assert_eq!(within.iter().filter_map(|row| row["path_ns"].as_i64()).sum::<i64>(), 800);

@@ -121,7 +121,7 @@ fn invalid_rows_come_back() {
     assert_eq!(rows(kernels, &back, &all).0, rows(kernels, "fixtures/hostile", &all).0);
 }
 
-/// What an independent decoder finds in a trace of rocprofv3: numbers, sums and first starts.
+/// An independent decoder finds the same numbers in a trace of rocprofv3: counts, sums and first starts.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_real_trace_of_rocprofv3() {

@@ -16,7 +16,7 @@ const STEPS: i64 = 60;
 /// A run of four ranks with a GPU each: 60 steps of six kernels that compute and a collective beside the last two.
 pub struct Planted {
     directory: PathBuf,
-    /// What the run says of every rank.
+    /// Known facts about every rank of the run.
     truth: Vec<Value>,
 }
 
@@ -183,8 +183,8 @@ fn a_kernel_that_drifts_is_found() {
     }
 }
 
-/// What the kernels of a rank or its host take longer holds the others up, which wait in collectives: 240 µs are what one
-/// takes of itself.
+/// A rank whose kernels or host take longer holds up the others, which wait in collectives; a collective takes 240 µs by
+/// itself.
 #[test]
 fn the_rank_that_holds_the_others_up_is_found() {
     for plant in PLANTS {

@@ -1,4 +1,4 @@
-//! What is promised of every output.
+//! Promises about every output.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -63,7 +63,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// What reads databases, and by which reader.
+/// Readers of databases.
 const READERS: [&[&str]; 3] = [&["--reader", "auto"], &["--reader", "pages"], &["--reader", "sqlite"]];
 
 fn copied_database() -> (tempfile::TempDir, std::path::PathBuf) {

@@ -66,7 +66,7 @@ fn with_an_outlier() -> Dispatches {
 fn an_outlier_is_found_among_its_kind() {
     let trace = with_an_outlier();
     // More than half take 1000 ns, so that the deviation is 0 and the floor of 20 ns counts: (5000 - 1000) / 20 = 200.
-    // Of the 20 · 1000 ns that all would have taken, 4000 are 20 %. The long shape is no outlier of the short one, and
+    // All dispatches would normally take 20 · 1000 ns: 4000 are 20 %. The long shape is not an outlier of the short one, and
     // 1400 ns are 20 units of noise, but not half as long again.
     let columns = [
         "kernel_name",
@@ -320,7 +320,7 @@ fn live_memory_and_what_is_left() {
             json!([null, 50, "live", 1, 50, 1, 2]),
         ]
     );
-    // Of two allocations of 100 bytes one lives from 1600000100 to 1600002100; three calls of 100 ns of five are theirs, and
+    // One of two allocations of 100 bytes lives from 1600000100 to 1600002100; three calls of 100 ns of five are theirs, and
     // the allocations lie 4 µs apart.
     let columns = ["bytes", "allocations", "freed", "total_bytes", "median_life_ns", "call_ns", "per_second", "pct"];
     assert_eq!(picked(&ask(&["allocation_churn"]), &columns), [json!([100, 2, 1, 200, 2000.0, 300, 500_000.0, 60.0])]);

@@ -1,4 +1,4 @@
-//! What the answers of the named queries have to do with one another.
+//! Relations between the answers of the named queries.
 
 use std::collections::BTreeMap;
 

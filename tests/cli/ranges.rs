@@ -158,7 +158,7 @@ fn what_is_said_of_ranges() {
     assert_eq!((nothing.code, nothing.stdout.lines().count()), (0, 1), "{}", nothing.stderr);
 }
 
-/// What is odd in ranges: a `step` in a `step`, an `other` that overlaps it in part, a range that ends before it begins, one
+/// Odd ranges: a `step` in a `step`, an `other` that overlaps it in part, a range that ends before it begins, one
 /// without length, one that was never ended, and a `step` of another thread. (In thousands of ns:)
 ///
 /// | kernel | launched by, at | because                                               | in          | runs for |

@@ -50,7 +50,7 @@ fn numbers(row: &Value, names: &[&str]) -> Vec<Option<i64>> {
     names.iter().map(|name| row[*name].as_f64().map(|number| number.round() as i64)).collect()
 }
 
-/// What ranks are unequal in, in percent with three digits: work of 3000, 4490 and 2200 ns, mean 3230, so that the greatest is
+/// Inequality of ranks, in percent with three digits: work of 3000, 4490 and 2200 ns, mean 3230, so that the greatest is
 /// 39.009 % above it, and the deviations -230, 1260 and -1030 have a mean square of 900466.67, 29.379 % of the mean.
 #[test]
 fn imbalance_is_told_for_every_metric() {
@@ -258,7 +258,7 @@ fn a_straggler_is_named_and_nobody_else() {
         "22.1667 269.12"
     );
     assert_eq!(records(&["table", "stragglers", &input, "--min-pct", "25"]), Vec::<Value>::new());
-    // Of two, one is slower than the other.
+    // One of two is slower than the other.
     let (_directory, input) = written(&processes[2..]);
     let rows = records(&["table", "stragglers", &input]);
     let told: Vec<_> =
@@ -315,7 +315,7 @@ fn a_wait_for_others_is_no_outlier() {
     assert!(warm.iter().all(|row| row["first_ns"] == 100 && row["verdict"] == "steady"), "{warm:?}");
 }
 
-/// What a collective costs and what is waited in it add up to the time of its calls.
+/// Costs of collectives and waiting in them add up to the time of their calls.
 #[test]
 fn times_in_collectives_add_up() {
     assert_collectives_add_up("fixtures/two_nodes");

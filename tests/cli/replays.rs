@@ -119,7 +119,7 @@ fn a_dispatch_whose_first_pass_is_lost_has_the_next() {
     let partition = Partition { guid: GUID, version: "3.0.5", scripts: &[TABLES, BASE, replays] };
     partition.write(&connection);
     let suffix = format!("_{}", partition.guid.replace('-', "_"));
-    // Of dispatch 1 the passes 1 and 2 are left.
+    // The passes 1 and 2 are left of dispatch 1.
     connection.execute_batch(&format!("DELETE FROM rocpd_kernel_dispatch{suffix} WHERE id = 1")).unwrap();
     connection.close().unwrap();
     let kernels = "SELECT dispatch_id, start_ns FROM kernels ORDER BY dispatch_id";

@@ -127,7 +127,7 @@ fn a_part_that_is_damaged_is_made_again() {
     work.expect_as_new("wrote ", &[]);
 }
 
-/// What a part holds may be another selection of ranks, and the part may have another size: row groups are copied as they are encoded.
+/// A part may hold another selection of ranks, and may have another size: row groups are copied as they are encoded.
 #[test]
 fn parts_of_another_size_are_put_together_of_the_same_row_groups() {
     let directory = tempfile::tempdir().unwrap();
@@ -196,7 +196,7 @@ fn an_interrupted_conversion_is_gone_on_with() {
     let (traces, dataset) = (work.path("traces"), work.path("dataset"));
     let partial = work.killed_after_a_rank();
     assert!(partial.is_dir() && !dataset.exists(), "it was killed between the first rank and the last");
-    // What is there is neither found as an input nor a dataset, and the file of a rank half written goes away.
+    // The partial output is neither found as an input nor a dataset, and the half-written file of a rank goes away.
     assert_eq!(run(&["info", work.path("").to_str().unwrap()]).stdout, succeed(&["info", traces.to_str().unwrap()]));
     fs::create_dir_all(partial.join("tables/kernels/rank=7")).unwrap();
     fs::write(partial.join("tables/kernels/rank=7/process-7.parquet"), "half").unwrap();
@@ -308,7 +308,7 @@ fn limits_change_nothing_but_the_time() {
     assert_eq!(work.convert("wrong", &["--memory-limit", "much"]).code, 2);
 }
 
-/// What an interrupted conversion wrote is compared with its sums before it is reused.
+/// Output of an interrupted conversion is compared with its sums before it is reused.
 #[test]
 fn a_finished_rank_whose_files_changed_is_converted_again() {
     let work = Work::ranks();

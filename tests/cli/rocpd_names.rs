@@ -35,7 +35,7 @@ const STATEMENTS: [&str; 15] = [
     "SELECT arg_name, COUNT(*) AS n FROM events_args GROUP BY arg_name ORDER BY arg_name",
 ];
 
-/// What SQLite gives, by the names of columns.
+/// Rows that SQLite gives, by the names of columns.
 fn of_sqlite(path: &str, statement: &str) -> Vec<BTreeMap<String, Value>> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut prepared = database.prepare(statement).unwrap();

@@ -700,7 +700,7 @@ fn facts_of_a_real_file() {
     );
 }
 
-/// What TraceLens counted and summed in the same file, in milliseconds.
+/// Counts and sums equal those of TraceLens for the same file, in milliseconds.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn sums_by_kernel_are_those_of_another_program() {

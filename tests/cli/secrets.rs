@@ -87,7 +87,7 @@ impl Traces {
         let mut packer = GzEncoder::new(file, Compression::fast());
         serde_json::to_writer(&mut packer, &capture).unwrap();
         packer.finish().unwrap();
-        // What rocprofv3 --output-config writes beside a trace.
+        // The file that rocprofv3 --output-config writes next to a trace.
         fs::write(traces.at("json/0_config.json"), json!({ "environment": SECRET }).to_string()).unwrap();
         for (path, _) in listing(traces.0.path()) {
             assert!(holds_secret(&fs::read(&path).unwrap()), "{} holds the secret", path.display());

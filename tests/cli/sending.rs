@@ -44,7 +44,7 @@ fn server() -> (String, JoinHandle<(Vec<String>, String)>) {
     (address, talk)
 }
 
-/// What follows the head of the attachment of a name, up to the next part, decoded.
+/// The text after the head of the attachment of a name, up to the next part, decoded.
 fn attachment(mail: &str, name: &str) -> Vec<u8> {
     let part = mail.split("\n--").find(|part| part.contains(&format!("filename=\"{name}\""))).expect("an attachment");
     let (head, body) = part.split_once("\n\n").unwrap();

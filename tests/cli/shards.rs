@@ -276,7 +276,7 @@ fn shards_of_other_settings_are_refused() {
     work.shard("2/2", &["--overwrite", "--categories", other.to_str().unwrap()]);
     work.expect_refused(&[], &["shard 2 of 2 was converted with other category rules"]);
     fs::remove_file(other).unwrap();
-    // What was made by another version is converted again.
+    // A shard of another version is converted again.
     work.shard("2/2", &[]);
     work.expect_as_one(&[]);
 }

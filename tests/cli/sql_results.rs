@@ -1,4 +1,4 @@
-//! What `wavesieve sql` answers is what DuckDB answers, or a refusal in plain words; and the same in each run, whatever the threads.
+//! Answers of `wavesieve sql` equal those of DuckDB, or a refusal in plain words; and they are the same in each run, whatever the threads.
 
 use std::fs;
 
@@ -185,7 +185,7 @@ fn values_have_columns() {
         rows("SELECT s, n * 2 FROM (VALUES ('a', NULL), ('b', 2000000000), ('c', -4611686018427387904)) t(s, n)"),
         "a,\nb,4000000000\nc,-9223372036854775808\n"
     );
-    // What has no table has one row, whatever two columns have in common.
+    // A query without a table has one row, whatever two columns have in common.
     assert_eq!(rows("SELECT split_part('a,b', ',', 2), split_part('a,b', ',', 1), count(*), sum(2)"), "b,a,1,2\n");
     assert_eq!(rows("SELECT 7 // 2 WHERE false"), "");
 }
@@ -334,7 +334,7 @@ const UNKNOWN: &[&str] = &[
 
 #[test]
 fn messages_are_in_plain_words() {
-    // What only programmers read: types of the parser and of polars, their constructors, their excuses.
+    // Words that only programmers read: types of the parser and of polars, their constructors, their excuses.
     let leaks = regex::Regex::new(
         r"(?x) \w\ \{ | \w\{ | \b(Some|None|Ident|Value|Identifier|Span|Location|ObjectName|Expr)\b[\(\{] | ::
         | not\ (currently\ |yet\ |\(yet\)\ )?(supported|implemented) | currently | unsupported | sql\ parser | \bdtype

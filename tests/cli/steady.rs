@@ -1,4 +1,4 @@
-//! What of a run the guided analysis is about: runs with a known set-up, warm-up, pause and tail, whose shares are worked out here
+//! Parts of a run that the guided analysis is about: runs with a known set-up, warm-up, pause and tail, whose shares are worked out here
 //! from the times that were written.
 
 use std::collections::BTreeSet;
@@ -147,7 +147,7 @@ fn figures_are_about_the_steady_part() {
     assert_eq!((figure(&document, "iterations"), figure(&document, "dispatches")), (18.0, 90.0));
     assert_eq!(views[0]["iterations"]["found"], 33);
 
-    // What is saved is saved in every iteration, and no more than the steady part has.
+    // A saving applies to every iteration, and is no more than the steady part has.
     let idle = finding(&document, "unexplained_idle");
     assert_eq!(idle["view"], "steady");
     let saving = &idle["saving"];
@@ -156,7 +156,7 @@ fn figures_are_about_the_steady_part() {
     assert_eq!(saving["per_iteration_ns"], saving["gpu_time_ns"].as_i64().unwrap() / 18);
     assert!(idle["evidence"][0]["question"]["command"].as_str().unwrap().ends_with("--window steady"), "{idle}");
 
-    // What does not repeat is found by itself, with what it costs.
+    // Parts that do not repeat are found by themselves, with their cost.
     let whole = (last - first) as f64;
     for (rule, cost) in [("set_up", 1_000_000), ("pauses", 5_000_000 + 25_000), ("tail", 2_010_000 + 25_000)] {
         let title = finding(&document, rule)["title"].as_str().unwrap();
@@ -210,7 +210,7 @@ fn the_steady_window_and_the_whole_run() {
     assert_eq!((gated(&[]), gated(&["--whole-run"])), (4, 4));
 }
 
-/// Of ranks without iterations the dense work counts; where no rank has any, it is told apart from long sparse ends.
+/// Dense work counts for ranks without iterations; where no rank has any, it is distinguished from long sparse ends.
 #[test]
 fn ranks_without_iterations_and_dense_work() {
     let directory = tempfile::tempdir().unwrap();
@@ -263,7 +263,7 @@ fn a_real_run_with_warm_up() {
     assert_eq!(document["findings"][0]["rule"], "exposed_communication", "{}", document["summary"]);
 }
 
-/// What is read for both views at once is what the window by itself gives: rows of evidence are those of its command.
+/// Rows read for both views at once equal those of the window by itself: rows of evidence are those of its command.
 #[test]
 fn evidence_is_what_its_command_gives() {
     let planted = Planted::new("host-bound");

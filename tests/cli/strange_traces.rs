@@ -1,4 +1,4 @@
-//! What the guided analysis makes of filters that match nothing, impossible times, strange names and damaged rows.
+//! Results of the guided analysis for filters that match nothing, impossible times, strange names and damaged rows.
 
 use std::fs;
 use std::io::Read as _;
@@ -236,7 +236,7 @@ fn names_reach_no_terminal_as_they_are() {
     assert!(table.contains("turn⟨U+202E⟩ed") && table.contains(&long));
 }
 
-/// What a check says is read to its end, however narrow the terminal.
+/// The text of a check is printed to its end, however narrow the terminal.
 #[test]
 fn sentences_are_not_cut() {
     let text = succeed(&["analyze", "fixtures/hostile", "-q"]);

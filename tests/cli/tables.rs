@@ -33,7 +33,7 @@ fn each_answer_is_what_it_is_alone() {
             let directory = place.path().join("answers");
             let common = [options, &["-f", format]].concat();
             let output = ["-o", directory.to_str().unwrap()];
-            // What an older call wrote is replaced.
+            // Output of an older call is replaced.
             for _ in 0..2 {
                 let together = run(&[&["table", names, input], &common[..], &output].concat());
                 assert!([0, 3].contains(&together.code), "{}", together.stderr);

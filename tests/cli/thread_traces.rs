@@ -64,7 +64,7 @@ fn assert_sums(path: &Path) {
         for (column, source) in pairs {
             let found: Vec<Option<i64>> = answer.iter().map(|row| row[column].as_i64()).collect();
             let found = found.iter().flatten().copied().reduce(|one, other| one + other);
-            // Of a file in which nothing ran there are no hotspots, and of idle cycles those of what ran.
+            // A file in which nothing ran has no hotspots, and idle cycles are those of code that ran.
             let expected = sum(source).filter(|_| query != "att_hotspots" || sum("Hitcount") > Some(0));
             if query != "att_hotspots" || column != "idle_cycles" {
                 assert_eq!(found, expected, "{file} {query} {column}");
@@ -231,7 +231,7 @@ fn what_is_missing_or_malformed_is_named() {
         "{}",
         checked.stdout
     );
-    // Of a file with some bad rows the others are read.
+    // The other rows of a file with some bad rows are read.
     let partly = place.write("partly/stats_a.csv", format!("{NEW}1,0,s_nop 0,x,4,0,0,\n1,4,s_nop 0,2,8,0,0,\n"));
     let partly = run(&["sql", "SELECT ordinal, hitcount FROM att_instructions", &partly, "-f", "csv"]);
     assert_eq!((partly.code, partly.stdout.as_str()), (5, "ordinal,hitcount\n2,2\n"));

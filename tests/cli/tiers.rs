@@ -98,13 +98,13 @@ fn thread_traces_of_another_directory_join() {
     let ranks = |document: &Value| (figure(document, "ranks").clone(), document["provenance"]["ranks"].clone());
     assert_eq!((ranks(&joined), figure(&plain, "ranks")), (ranks(&plain), &json!(4)));
     assert!(ids(&joined, "sections").contains(&"thread_trace"));
-    // What lies among the inputs is read once.
+    // Files among the inputs are read once.
     let beside = analysed(&["fixtures/thread_trace"]);
     assert_eq!(analysed(&["fixtures/thread_trace", "--att-dir", "fixtures/thread_trace"]), beside);
     assert!(ids(&beside, "sections").contains(&"thread_trace"));
 }
 
-/// What the trace shows counts: it is told once, with the places of the source.
+/// The finding of the trace counts: it is shown once, with the places of the source.
 #[test]
 fn a_trace_counts_more_than_source_code() {
     let source = source();
@@ -143,7 +143,7 @@ fn a_trace_counts_more_than_source_code() {
     }
 }
 
-/// What rocinsight's readers get: the scan in its own field, beside a trace or alone.
+/// Readers of rocinsight get the scan in its own field, next to a trace or alone.
 #[test]
 fn documents_of_rocinsight_have_the_scan() {
     let compatible = |arguments: &[&str]| -> Value {
@@ -178,7 +178,7 @@ fn documents_of_rocinsight_have_the_scan() {
     assert!(ids.iter().all(|id| id.starts_with("ROCPD-") && !id.starts_with("ROCPD-T0-")), "{ids:?}");
 }
 
-/// What an analysis is made of is named for what is there; the heading is the one that was asked for.
+/// The sources of an analysis are named for their content; the heading is the one that was asked for.
 #[test]
 fn documents_say_what_they_are_made_of() {
     let traces = TempDir::new().unwrap();

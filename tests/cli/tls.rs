@@ -1,4 +1,4 @@
-//! Who is believed to be a provider: certificates of `--llm-ca` and `--llm-insecure`, and proxies.
+//! Trust in providers: certificates of `--llm-ca` and `--llm-insecure`, and proxies.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

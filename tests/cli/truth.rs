@@ -1,4 +1,4 @@
-//! What the program reports of its own accord: where ranks come from, what it left out, and what is odd or missing in a trace.
+//! Reports without a request: where ranks come from, which rows were left out, and what is odd or missing in a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -71,7 +71,7 @@ fn ranks_are_taken_from_names_and_it_is_reported() {
     let quiet = run(&["info", &path, "-f", "json", "-q"]);
     assert_eq!((ranks(&quiet), quiet.stderr.as_str()), (vec![4, 7], ""));
     assert_eq!(ranks(&run(&["info", &path, "-f", "json", "--rank-from", r"_(\d+)_"])), [98, 99]);
-    // What is recorded comes first, and needs no note.
+    // A recorded rank comes first, and needs no note.
     let recorded = run(&["info", "fixtures/two_nodes", "-f", "json"]);
     assert_eq!((ranks(&recorded), recorded.stderr.as_str()), (vec![0, 1, 2, 3], ""));
     // A dataset keeps them.
@@ -145,7 +145,7 @@ fn rows_with_invalid_times_are_reported_wherever_they_are_left_out() {
         ] {
             assert_eq!(run(&arguments).stderr, "", "{arguments:?}");
         }
-        // Of filtered rows only those count that the filter keeps.
+        // Only filtered rows that the filter keeps count.
         let category = run(&["table", "kernel_summary", input, "--kernel", "nothing_like_this"]);
         assert!(!category.stderr.contains("left out"), "{}", category.stderr);
     }

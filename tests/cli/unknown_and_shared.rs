@@ -1,4 +1,4 @@
-//! What is unknown, shared by two GPUs, or of several processes: small traces whose answers are worked out here.
+//! Unknown values, GPUs shared by two, and several processes: small traces whose answers are worked out here.
 
 use serde_json::{Value, json};
 

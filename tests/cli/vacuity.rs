@@ -1,4 +1,4 @@
-//! What keeps tests from passing without having checked anything.
+//! Checks that no test passes without having checked anything.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -27,7 +27,7 @@ TWELVE_DIGITS = 2e-12
 ANSWERED = (0, 3, 5)
 # A cluster that is gone must be reported by then.
 LIMIT_S = 120
-# What half of a cluster needs for what it was given, and for the rest.
+# Time in which half of a cluster must do its own share and the rest.
 LIMIT_OF_HALF_S = 400
 
 STATEMENTS = [

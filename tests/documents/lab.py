@@ -109,7 +109,7 @@ def main():
             failed += [f"{flags}: {problem}" for problem in problems(schema, documents)]
             if "--compat" not in flags:
                 failed += [f"{flags}: {problem}" for problem in numbers(output, documents["profile"], documents["dag"])]
-    # What rocm-perf-lab promises is valid, and an empty document is not.
+    # A document that rocm-perf-lab promises is valid, and an empty document is not.
     minimal = {
         "schema_version": "1.0",
         "kernel": {"name": "k", "grid": [1, 1, 1], "block": [64, 1, 1]},

@@ -84,7 +84,7 @@ def of_json_outputs(binary, schemas, source):
         yield from (f"{name}: {problem}" for problem in problems(strict(schemas[name]), output))
         if name not in ("table", "dataset"):
             yield from (f"{name} with a key more: {problem}" for problem in problems(schemas[name], extended(output)))
-    # What no program writes must be refused, or the schemas check nothing.
+    # Documents that no program writes must be refused, or the schemas check nothing.
     for name, output, key in (("info", info, "rank"), ("check", check, "severity"), ("dataset", outputs[-1][1], "format")):
         torn = json.loads(json.dumps(output))
         record = torn if isinstance(torn, dict) else torn[0] if torn else None

@@ -131,7 +131,7 @@ def against_tracelens(binary, source, answers, work):
     if read["kernel_summary_by_category"][0] != golden(fixed, "kernel_summary_by_category.csv")[0]:
         yield "kernel_summary_by_category has other headings"
 
-    # What TraceLens really writes, and of short kernels what it would write.
+    # Sheets that TraceLens really writes, and those it would write for short kernels.
     threshold, bins = 20000, 50
     options = ("--tracelens-compat", "--short_kernel_study", "--short_kernel_threshold_us", threshold)
     analyze(binary, source, *options, "--short_kernel_histogram_bins", bins, "-o", path)

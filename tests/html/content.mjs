@@ -1,4 +1,4 @@
-// What must hold for every page: it loads nothing, runs nothing foreign, is well formed, shows all numbers, and can be used by everybody.
+// Rules that hold for every page: it loads nothing, runs nothing foreign, is well formed, shows all numbers, and can be used by everybody.
 import { readFileSync } from "node:fs";
 import { axeSource, open } from "./browser.mjs";
 
@@ -99,7 +99,7 @@ export const checkContent = async (browser, file, check) => {
       check("cannot be harmed by names", await page.evaluate(() => window.harmed === undefined && document.baseURI === location.href.split("#")[0]));
     }
     await page.evaluate(readFileSync(axeSource, "utf8"));
-    // Of the dark page only the colours differ.
+    // The dark page differs only in colours.
     const rules = scheme === "dark" ? { runOnly: ["color-contrast"] } : {};
     const report = await page.evaluate((rules) => axe.run(document, { resultTypes: ["violations"], ...rules }), rules);
     const grave = report.violations.filter((violation) => ["serious", "critical"].includes(violation.impact));

@@ -30,7 +30,7 @@ def rename(path):
             for name in names:
                 rows = database.execute(f"SELECT id, {name} FROM {table} WHERE {name} IS NOT NULL").fetchall()
                 for place, (row, text) in enumerate(rows):
-                    # What tells kinds of rows must stay; calls and markers have other names.
+                    # Texts that distinguish kinds of rows must stay; calls and markers have other names.
                     if prefix == "rocpd_string" and (text.isupper() or text.startswith(("hip", "roctx", "{"))):
                         continue
                     database.execute(f"UPDATE {table} SET {name} = ? WHERE id = ?", (text + TAILS[place % len(TAILS)], row))

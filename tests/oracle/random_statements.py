@@ -193,7 +193,7 @@ class Draw:
         one = lambda: self.truth(scope, depth - 1)
         kind = self.choice([WHOLE, WHOLE, TEXT, REAL, TRUTH])
         value = lambda: self.expression(kind, scope, depth - 1)
-        # What stands on both sides of an operator needs parentheses if it is one that binds less.
+        # An operand of an operator needs parentheses if it is an operator that binds less.
         side = lambda: f"({self.truth(scope, depth - 1)})" if kind == TRUTH else value()
         return self.choice(
             [

@@ -66,7 +66,7 @@ def copy_summary(processes):
     for direction, group in grouped(copies, lambda copy: copy[1]).items():
         durations = [copy[6] - copy[5] for copy in group]
         sizes = [copy[4] for copy in group if copy[4] is not None]
-        # What a copy without a size moved is not known: neither bytes nor time of it are in the bandwidth.
+        # A copy without a size has unknown bytes: neither bytes nor time of it are in the bandwidth.
         sized_busy = covered(lanes_of(group), has_size=True)
         records.append(
             {

@@ -24,7 +24,7 @@ from shared_datasets import dataset
 STATEMENTS = Path(__file__).with_name("statements.sql")
 REFUSED = "-- refused:"
 STATEMENTS_OF_A_START = 40
-# Of drawn statements so many may be refused at most: correlated subqueries, and values that have no type.
+# Drawn statements may be refused in this share at most: correlated subqueries, and values that have no type.
 REFUSED_SHARE = 0.08
 
 

@@ -1,5 +1,5 @@
 -- Statements as people write them, each up to its semicolon; statements.py compares every one with DuckDB, names and values.
--- What follows `-- refused:` is refused, with these words in the message.
+-- A statement after `-- refused:` is refused, with these words in the message.
 
 SELECT count(*) FROM kernels;
 SELECT count(*), count(duration_ns), count(DISTINCT kernel_name) FROM kernels;

@@ -33,7 +33,7 @@ clean_wavesieve() {
 }
 
 make_tree() {
-  # What is installed below a prefix.
+  # Files that are installed below a prefix.
   local package="$target/package"
   local share="$package/share"
   rm -rf "$package"

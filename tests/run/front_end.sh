@@ -10,7 +10,7 @@ arguments=()
 for argument in "$@"; do
   case "$argument" in
     --emit=*link*) argument=--emit=dep-info,metadata ;;
-    # What tests and programs link.
+    # Libraries that tests and programs link.
     *=*/libwavesieve*-*.rlib) argument="${argument%.rlib}.rmeta" ;;
   esac
   arguments+=("$argument")

@@ -153,7 +153,7 @@ fn nearest_position(ends: &[(i64, u32)], time_ns: i64) -> Option<u32> {
     nearest(ends, time_ns).map(|(_, position)| position)
 }
 
-/// What to add to times of `other` to get times of `reference`, inferred from calls of which one side lacks some. It is
+/// Offset to add to times of `other` to get times of `reference`, inferred from calls of which one side lacks some. It is
 /// the difference of ends that most calls agree on; `None` if two differences explain them about equally well.
 fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     let is_shorter = other.len() <= reference.len();
@@ -192,7 +192,7 @@ pub(crate) struct MedianDeviation {
 }
 
 impl MedianDeviation {
-    /// Of values in any order, which are overwritten; `None` of none.
+    /// Computes it from values in any order, which are overwritten; `None` without values.
     pub(crate) fn compute(values: &mut [i64]) -> Option<Self> {
         let middle = values.len().checked_sub(1)? / 2;
         let median_ns = *values.select_nth_unstable(middle).1;

@@ -1,4 +1,4 @@
-//! What communication calls move: sizes of messages, and what bandwidths make of them.
+//! Data that communication calls move: sizes of messages, and their bandwidths.
 //!
 //! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
 //! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
@@ -115,7 +115,7 @@ impl Sizes {
     }
 }
 
-/// What a call gives to a communicator.
+/// A message that a call gives to a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     /// Place among [`operations`].
@@ -286,7 +286,7 @@ impl Message {
         })
     }
 
-    /// What a call with these arguments gives; `None` for calls that move nothing.
+    /// The message of a call with these arguments; `None` for calls that move nothing.
     pub(crate) fn from_call<'a>(
         call: &str,
         communicator: Option<u32>,
@@ -344,7 +344,7 @@ impl Operation {
     }
 }
 
-/// What each of the kernels moves that one call or group launched, in the order of their launches. One kernel has all; as
+/// Messages moved by each of the kernels that one call or group launched, in the order of their launches. One kernel has all; as
 /// many as communicators, one of each; as many as messages, each its own. Communicators come in the order in which they were
 /// first given something.
 pub(crate) fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, Sizes>> {
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(bytes(&group[..1], 2), [Err(()), Err(())]);
         let mixed = [reduce(4, "10"), message("ncclBroadcast", Some(4), "10", "0")];
         assert_eq!(shared_out(&mixed, 1), [Err(Sizes::Mixed)]);
-        // What is sent and what is received goes both ways at once.
+        // Sent and received bytes go both ways at once.
         let exchange = ["ncclSend", "ncclRecv", "ncclSend"].map(|call| message(call, Some(1), "10", "0"));
         assert_eq!(bytes(&exchange, 1), [Ok(20)]);
         assert_eq!(shared_out(&[], 1), [Err(Sizes::NoCall)]);

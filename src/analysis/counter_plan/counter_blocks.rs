@@ -86,7 +86,7 @@ pub(crate) enum BlockError {
     #[error("{counter} belongs to no known block; give the room of its block as --block-limit {block}=N")]
     NoBlock {
         counter: String,
-        /// What its block may be called.
+        /// Possible names of its block.
         block: String,
     },
     /// A block that the architecture does not have.
@@ -208,7 +208,7 @@ impl ArchitectureBlocks {
         Ok(block)
     }
 
-    /// What a counter of other architectures is called on this one; `None` where nothing is known to be renamed.
+    /// Name on this architecture of a counter of other architectures; `None` where nothing is known to be renamed.
     pub(crate) fn renamed(&self, counter: &str) -> Option<String> {
         let (prefix, there) = self.renamed.iter().find(|(prefix, _)| counter.starts_with(prefix.as_str()))?;
         Some(format!("{there}{}", counter.strip_prefix(prefix.as_str())?))

@@ -65,7 +65,7 @@ pub(crate) fn items(
         rest.counters.retain(|counter| !own.contains(counter));
         let whole = Needs { counters: own, ..Needs::default() };
         let whole = selects(&whole, name, blocks)?;
-        // What is larger than a pass is at least kept away from the others.
+        // A group larger than a pass is at least kept away from the others.
         let parts: Vec<BTreeSet<Select>> = match fits(&whole, blocks) {
             true => vec![whole],
             false => whole.into_iter().map(|select| BTreeSet::from([select])).collect(),
@@ -89,7 +89,7 @@ pub(crate) fn items(
     Ok(items)
 }
 
-/// What is selected in the blocks for some needs; an accumulation takes the place of a counter next to the one it is of.
+/// Selections in the blocks for some needs; an accumulation takes the place of a counter next to the one it is of.
 fn selects(needs: &Needs, whose: &str, blocks: &ArchitectureBlocks) -> Result<BTreeSet<Select>, BlockError> {
     let mut selects = BTreeSet::new();
     for counter in &needs.counters {

@@ -10,12 +10,12 @@ pub(crate) struct Select {
     pub counter: String,
 }
 
-/// What must be collected in one pass.
+/// Counters that must be collected in one pass.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Item {
     /// Names for the profiler, in this order and without others between them.
     pub names: Vec<String>,
-    /// What it needs of the blocks; what another item of the pass needs as well counts once.
+    /// Selections that it needs in the blocks; one that another item of the pass needs as well counts once.
     pub selects: BTreeSet<Select>,
     /// Counters that it accumulates. A pass accumulates only one counter, as there is only one accumulator name.
     pub accumulates: BTreeSet<String>,
@@ -190,7 +190,7 @@ fn put(passes: &mut Vec<Pass>, item: &Item, limits: &BTreeMap<String, usize>) {
     }
 }
 
-/// Of the passes that take all of these free counters, the one that has most of the others of their set; the first of equals.
+/// The pass with room for all of these free counters that has most of the others of their set; the first of equals.
 fn best_for(passes: &[Pass], own: &[&Item], set: &BTreeSet<String>, limits: &BTreeMap<String, usize>) -> Option<usize> {
     if own.is_empty() {
         return None;

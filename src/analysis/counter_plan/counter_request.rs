@@ -20,7 +20,7 @@ pub(crate) enum RequestError {
     /// Nobody knows the name.
     #[error("unknown counter or metric `{name}`{}", proposal(.nearest))]
     Unknown {
-        /// What was requested.
+        /// The requested name.
         name: String,
         /// Names like it.
         nearest: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) enum RequestError {
     /// It exists on other architectures.
     #[error("{name} is not defined on {architecture}, only on {on}{}", proposal(.nearest))]
     NotHere {
-        /// What was requested.
+        /// The requested name.
         name: String,
         architecture: String,
         /// Where it exists.
@@ -49,7 +49,7 @@ pub(crate) enum RequestError {
         "{name} accumulates the counter before it; ask for {example}_ACCUM, or name it right after one of {counters}"
     )]
     Accumulator {
-        /// What was requested.
+        /// The requested name.
         name: String,
         /// A counter that can be accumulated.
         example: String,
@@ -100,7 +100,7 @@ impl Needs {
 pub(crate) struct Resolved {
     /// All raw counters.
     pub needs: Needs,
-    /// What each counter, derived counter and metric needs, by its name.
+    /// Needs of each counter, derived counter and metric, by its name.
     pub of: BTreeMap<String, Needs>,
     /// Derived counters among them that must not share passes, each with the number of its group and what it needs.
     pub apart: BTreeMap<String, (usize, Needs)>,
@@ -108,7 +108,7 @@ pub(crate) struct Resolved {
     pub known_to_profiler: BTreeSet<String>,
     /// Metrics of panels that the architecture does not have.
     pub left_out: BTreeSet<String>,
-    /// What should be looked at again, in words.
+    /// Issues that should be looked at again, in words.
     pub notes: BTreeSet<String>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Resolver<'a> {
         Self { definitions, facts, blocks, per, named, resolved: Resolved::default() }
     }
 
-    /// What all names come to.
+    /// The combined result for all names.
     pub(crate) fn finish(self) -> Resolved {
         self.resolved
     }

@@ -1,4 +1,4 @@
-//! What SQL cannot express well and needs no trace: which counters fit into which passes, and the commands that collect them.
+//! Planning that SQL cannot express well and that needs no trace: which counters fit into which passes, and the commands that collect them.
 
 mod counter_blocks;
 mod counter_items;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::counter_request::Needs;
 use super::planning::Plan;
 
-/// What a pass takes of a hardware block.
+/// Counters of a hardware block that a pass uses.
 pub(crate) struct BlockRow<'a> {
     /// Number of the pass, from 1.
     pub pass: usize,

@@ -14,7 +14,7 @@ use crate::analysis::hardware::counter_faults::counter_faults;
 use crate::analysis::hardware::devices::Catalog;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
-/// What is to be collected, and how.
+/// A request to plan: names to collect, and how.
 pub(crate) struct PlanRequest {
     /// Counters and derived counters.
     pub counters: Vec<String>,

@@ -1,4 +1,4 @@
-//! What rocprofv3 accepts, and what is wrong with a command line for it: `share/rocprofv3_flags.toml`.
+//! Flags that rocprofv3 accepts, and errors in its command lines: `share/rocprofv3_flags.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -131,7 +131,7 @@ impl GivenFlag {
     }
 }
 
-/// What is wrong with a command.
+/// An error in a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandProblem {
     /// It does not start with rocprofv3.
@@ -152,7 +152,7 @@ pub enum CommandProblem {
     Value {
         flag: String,
         value: String,
-        /// What it takes.
+        /// Values that it takes.
         allowed: String,
     },
     /// A word that belongs to no flag.
@@ -201,7 +201,7 @@ fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
     form.flag.iter().find(|flag| flag.names.iter().any(|known| known == name))
 }
 
-/// What is wrong with the words of a rocprofv3 command, in their order; nothing where rocprofv3 takes it. Words before
+/// Errors in the words of a rocprofv3 command, in their order; empty where rocprofv3 takes it. Words before
 /// rocprofv3 that set variables (`NAME=VALUE`) are skipped.
 #[cfg(test)]
 pub(crate) fn check_command(words: &[String]) -> Vec<CommandProblem> {

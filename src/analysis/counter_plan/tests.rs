@@ -35,7 +35,7 @@ fn passes(names: &[&str], architecture: &str) -> Vec<Vec<String>> {
     passes.iter().map(|pass| pass.names().into_iter().map(ToOwned::to_owned).collect()).collect()
 }
 
-/// What a plan must hold, checked without what the planner is made of: names and limits only.
+/// Asserts that a plan is valid, without the planner's own parts: by names and limits only.
 fn assert_valid(passes: &[Pass], items: &[Item], limits: &BTreeMap<String, usize>) {
     let mut placed: BTreeMap<&Item, usize> = BTreeMap::new();
     for pass in passes {
@@ -107,7 +107,7 @@ fn derived_counters_and_metrics_become_counters_of_the_hardware() {
     assert_eq!(several.needs.counters.len(), 2);
     let level = resolve(&["sol.wavefront_occupancy"], "gfx942").unwrap();
     assert!(level.needs.accumulated.contains("SQ_LEVEL_WAVES"), "{level:?}");
-    // What counts are divided by is collected with them.
+    // Counters that values are divided by are collected with them.
     let counts = resolve(&["instruction_mix"], "gfx942").unwrap();
     assert!(counts.needs.counters.contains("SQ_WAVES"));
 }

@@ -1,4 +1,4 @@
-//! What the profilers next to rocprofv3 accept, and what is wrong with a command line for one: `share/commands.toml`.
+//! Flags that the profilers next to rocprofv3 accept, and errors in their command lines: `share/commands.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -75,7 +75,7 @@ enum Takes {
     Any,
 }
 
-/// What is wrong with a command for a profiler.
+/// An error in a command for a profiler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolProblem {
     /// Nobody wrote down what the program accepts.
@@ -89,7 +89,7 @@ pub enum ToolProblem {
     NoMode {
         /// The program.
         tool: String,
-        /// What it can do.
+        /// Modes of the profiler.
         modes: String,
     },
     /// A flag that does not exist, or is not written down.
@@ -145,7 +145,7 @@ fn form() -> &'static Form {
     FORM.get_or_init(|| toml::from_str(COMMANDS).unwrap_or_default())
 }
 
-/// What is wrong with the words of a profiler's command; nothing where the profiler takes it. Commands of rocprofv3 are
+/// Errors in the words of a profiler's command; empty where the profiler takes it. Commands of rocprofv3 are
 /// checked as `check_command` does. Flags may be those of any release.
 pub fn check(words: &[String]) -> Vec<ToolProblem> {
     check_for(words, None)

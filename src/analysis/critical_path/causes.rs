@@ -28,7 +28,7 @@ pub(crate) struct Causes {
 }
 
 impl Causes {
-    /// What work is known to have waited for.
+    /// The event that work is known to have waited for.
     pub(crate) fn event(&self, place: u32) -> Option<u32> {
         let at = self.events.binary_search_by_key(&place, |(work, _)| *work).ok()?;
         self.events.get(at).map(|(_, before)| *before)
@@ -51,7 +51,7 @@ pub(crate) fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, s
     let mut last = NONE;
     let mut ended = by_end.iter().copied().peekable();
     for (place, one) in (0_u32..).zip(work) {
-        // What takes no time and starts together ends in the order in which it is given.
+        // Work without duration that starts together ends in the order in which it is given.
         let over = |other: &u32| {
             at(*other)
                 .is_some_and(|work| work.end_ns <= one.start_ns && (work.start_ns < one.start_ns || *other < place))
@@ -97,7 +97,7 @@ fn events(work: &[Work], mut recorded: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     recorded
 }
 
-/// What each call waited for: of what it may have waited for that which ended last before its return.
+/// The work that each call waited for: among the candidates, the one that ended last before its return.
 fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
     let mut waited = vec![NONE; calls.len()];
     let mut launched = vec![false; calls.len()];
@@ -157,7 +157,7 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
     waited
 }
 
-/// What ends last in each lane, of what was issued so far, by end.
+/// The work in each lane that ends last among what was issued so far, by end.
 #[derive(Default)]
 struct Tails {
     by_end: BTreeSet<(i64, u32)>,

@@ -17,7 +17,7 @@ pub(crate) struct Drains {
 }
 
 impl Drains {
-    /// Of the calls that wait for the device whose work they `waited` for. Where they found all work done it is not known
+    /// Finds the drains of calls that wait for the device whose work they `waited` for. Where they found all work done it is not known
     /// which device they meant, unless there is only one.
     pub(crate) fn new(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
         if calls.iter().all(|call| call.waits != Waits::Device) {
@@ -136,7 +136,7 @@ impl<'a> Returns<'a> {
 /// The largest value among the first of a row of places. Takes logarithmic time.
 struct PrefixMax(Vec<i64>);
 
-/// What no place has.
+/// Value that no place has.
 const MIN: i64 = i64::MIN;
 
 impl PrefixMax {

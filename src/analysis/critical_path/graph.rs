@@ -20,7 +20,7 @@ pub(crate) struct Work {
     pub call: u32,
 }
 
-/// What a call waits for.
+/// Work that a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waits {
     Nothing,
@@ -41,7 +41,7 @@ pub(crate) struct Call {
     pub end_ns: i64,
     /// Dense number of the thread.
     pub thread: u32,
-    /// What it waits for. A call that waits and has launched something waits for that.
+    /// Work that it waits for. A call that waits and has launched something waits for that.
     pub waits: Waits,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Cause {
     Launching(u32),
 }
 
-/// What a call starts after.
+/// Event that a call starts after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     /// The return of the call before it on its thread.
@@ -164,7 +164,7 @@ impl Graph {
         [first, second, third, fourth]
     }
 
-    /// What a call starts after; `None` for the first of a thread.
+    /// The event that a call starts after; `None` for the first of a thread.
     pub(super) fn before(&self, place: u32) -> Option<Before> {
         let call = self.call_at(place)?;
         let before = place.checked_sub(1)?;

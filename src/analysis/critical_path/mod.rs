@@ -1,4 +1,4 @@
-//! What bound the end of a process's work: kernels, copies and host calls as a graph, and the longest path through it.
+//! The critical path of a process: kernels, copies and host calls as a graph, and the longest path through it.
 //!
 //! The recorded times are taken for the truth. Of the causes that something had, the one that was over last bound it; what
 //! lies between the two is a delay that belongs to that pair. So the path from the last event back to the first, always

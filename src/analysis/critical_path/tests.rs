@@ -40,7 +40,7 @@ fn work_without_launches() {
     // Work elsewhere that ended 50 µs before may have been waited for, not what ended longer before.
     assert_eq!(found(&[(0, 10, 0), (50_010, 50_040, 1)]), (vec![0, 1], 40));
     assert_eq!(found(&[(0, 10, 0), (200_000, 200_030, 1)]), (vec![1], 30));
-    // What overlaps in a queue did not wait for each other, and the path is no longer than the time.
+    // Work that overlaps in a queue did not wait for each other, and the path is no longer than the time.
     assert_eq!(found(&[(0, 100, 0), (10, 60, 0)]), (vec![0], 100));
     assert_eq!(found(&[(0, 40, 1), (0, 100, 0), (101, 131, 1)]), (vec![1, 2], 130));
 }

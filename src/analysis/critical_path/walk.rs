@@ -3,7 +3,7 @@
 use crate::analysis::critical_path::causes::NEAR_NS;
 use crate::analysis::critical_path::graph::{Before, Cause, Graph, NONE, Point};
 
-/// What a part of the path is.
+/// Kind of a part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// This work ran.
@@ -16,7 +16,7 @@ pub(crate) enum Part {
     LaunchLatency(u32),
     /// This work stood in its queue when what it waited for was over.
     QueueWait(u32),
-    /// What this call waited for was over, and it had not returned.
+    /// The work that this call waited for was over, and the call had not returned.
     SyncWakeup(u32),
     /// Nothing recorded explains what this work waited for, or why it waited so long.
     Unknown(u32),
@@ -72,7 +72,7 @@ pub(crate) fn longest_path(graph: &Graph) -> Vec<Segment> {
     segments
 }
 
-/// What leads to a moment: the part of the path before it, and the moment before that.
+/// The step that leads to a moment: the part of the path before it, and the moment before that.
 fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<Point>) {
     let part = |start_ns, end_ns, part, edge| Some(Segment { start_ns, end_ns, part, edge });
     let found = match point {

@@ -52,7 +52,7 @@ impl Cause {
     }
 }
 
-/// What is known of the launch of the work that ends an idle interval.
+/// State of the launch of the work that ends an idle interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Launch {
     /// No call is recorded.

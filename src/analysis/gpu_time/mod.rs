@@ -1,4 +1,4 @@
-//! What GPUs were doing when, and why they were idle.
+//! Activity of GPUs over time, and reasons why they were idle.
 
 pub(crate) mod category_overlaps;
 pub(crate) mod idle_causes;

@@ -1,4 +1,4 @@
-//! What each GPU of one process was doing at every moment: the basis of all time accounting.
+//! Activity of each GPU of one process at every moment: the basis of all time accounting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -103,7 +103,7 @@ pub(crate) fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnM
     tiles.finish();
 }
 
-/// What runs on one GPU at a moment.
+/// Work that runs on one GPU at a moment.
 struct Running {
     gpu: i64,
     reached_ns: i64,

@@ -1,6 +1,6 @@
 //! Clock, power and temperature of GPUs from samples, and their means over intervals.
 
-/// What a sample measures, in MHz, watts and degrees Celsius.
+/// A quantity that a sample measures, in MHz, watts and degrees Celsius.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Quantity {
     /// Clock of the compute units.
@@ -14,7 +14,7 @@ const OTHER_CLOCKS: [&str; 9] = ["mem", "mclk", "uclk", "fclk", "socclk", "vclk"
 /// Parts of names of power that is not drawn.
 const OTHER_POWERS: [&str; 4] = ["cap", "limit", "max", "default"];
 
-/// What a metric measures and the factor to the unit of the quantity, inferred from its name and unit.
+/// The quantity of a metric and the factor to its unit, inferred from the metric's name and unit.
 pub(crate) fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
     let name = name.to_lowercase();
     let unit = unit.map(|unit| unit.trim().to_lowercase()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What a kernel's name says about the step that it runs in.
+//! Roles of kernels in their steps, inferred from their names.
 
 use crate::analysis::categories::{Categories, CategoryError};
 use crate::analysis::kernel_names::base_name;
 
 const RULES: &str = include_str!("../../../share/inference_kernels.toml");
 
-/// What a kernel does in a step, as far as that separates steps or their kinds.
+/// Role of a kernel in a step, if it helps to separate steps or their kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Training,

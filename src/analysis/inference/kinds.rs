@@ -17,7 +17,7 @@ pub(crate) enum StepKind {
     Mixed,
 }
 
-/// What the kind of a step is known by.
+/// Evidence for the kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KnownBy {
     Marker,

@@ -45,13 +45,13 @@ struct Marker {
     one_token: bool,
 }
 
-/// What `share/inference.toml` states.
+/// Facts from `share/inference.toml`.
 pub(crate) struct StepFacts {
     markers: Vec<Marker>,
     sizes: Sizes,
 }
 
-/// What the text of a range says about its step.
+/// Facts about a step, from the text of its range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MarkedStep {
     pub kind: Option<StepKind>,
@@ -75,7 +75,7 @@ impl StepFacts {
         Ok(Self { markers: markers?, sizes: file.sizes })
     }
 
-    /// What the text of a range says, if it is one of a step.
+    /// The step that the text of a range describes, if it is one of a step.
     pub(crate) fn marked_step(&self, text: &str) -> Option<MarkedStep> {
         let (marker, found) = self.markers.iter().find_map(|marker| Some((marker, marker.regex.captures(text)?)))?;
         Some(MarkedStep::new(marker, &found))

@@ -57,7 +57,7 @@ mod tests {
             (steps.len(), steps.first().cloned())
         };
         assert_eq!(only_step("e..c"), (1, Some(0..4)));
-        // What chooses before there was a model ends no step.
+        // A choosing kernel before the first model kernel ends no step.
         assert_eq!(only_step("c.a.c"), (1, Some(0..5)));
     }
 

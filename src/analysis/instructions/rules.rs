@@ -80,7 +80,7 @@ impl Chooser {
     }
 }
 
-/// What the counters of a generation of GPUs count.
+/// Events that the counters of a generation of GPUs count.
 #[derive(Debug)]
 pub(crate) struct Generation {
     /// Name.

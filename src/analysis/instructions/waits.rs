@@ -1,4 +1,4 @@
-//! What wait instructions wait for, inferred from the order of the code.
+//! Operations that wait instructions wait for, inferred from the order of the code.
 //!
 //! A wait for a counter with a number `n` lets the wavefront continue once at most `n` of the counted operations are
 //! under way. If these finish in issue order, it waits for all but the last `n`. Otherwise only a wait for 0 reveals
@@ -31,7 +31,7 @@ pub(crate) struct Instruction<'a> {
 /// Why a part of a wait belongs to no operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unattributed {
-    /// What it waits for was issued before a place to which other code branches, or after which nothing passes.
+    /// The operation was issued before a place to which other code branches, or after which nothing passes.
     OtherPath,
     /// Operations that finish in any order are under way, and it does not wait for all of them.
     AnyOrder,
@@ -86,12 +86,12 @@ pub(crate) fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -
             Some((before, previous)) if previous.kernel == row.kernel => {
                 let passed = texts.get(before).is_some_and(|text| !rules.is_final(mnemonic(text)));
                 let is_target = row.place.is_some_and(|place| branches.targets.contains(&place));
-                // What runs more often than what is before it is also reached otherwise.
+                // A row that runs more often than the one before it is also reached otherwise.
                 if !passed || !follows(previous, row) || is_target || row.hits > previous.hits {
                     state.forget(true);
                 }
             }
-            // What comes before the first instruction of a kernel is known: nothing.
+            // Nothing comes before the first instruction of a kernel.
             _ => state.forget(row.kernel.is_none()),
         }
         last = Some((at, row));
@@ -162,7 +162,7 @@ struct Queue<'k> {
     open: bool,
 }
 
-/// What is under way at a place of the code.
+/// Operations under way at a place of the code.
 struct InFlight<'k> {
     generation: &'k Generation,
     queues: BTreeMap<&'k str, Queue<'k>>,
@@ -370,7 +370,7 @@ mod tests {
         let passed = [(LOAD, 9), (LOAD, 9), (wait, 9), (LOAD, 9), (wait, 9), ("s_cbranch_scc1 65529", 9), (wait, 9)];
         let expected = ["2 vmcnt 0", "2 vmcnt 1", "4 vmcnt 3", "6 vmcnt nothing_under_way"];
         assert_eq!(listing_waits(&passed), expected);
-        // What runs more often than what is before it is reached from elsewhere, even if no branch is seen that leads there.
+        // A row that runs more often than the one before it is reached from elsewhere, even if no branch is seen that leads there.
         assert_eq!(listing_waits(&[(LOAD, 1), (LOAD, 2), (wait, 2), (wait, 2)])[..1], ["2 vmcnt 1"]);
         assert_eq!(listing_waits(&[(LOAD, 1), (wait, 2)]), ["1 vmcnt other_path"]);
         // Nothing branches from where nothing ran.
@@ -428,7 +428,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of a queue in order, the operations that are waited for are those that a simulation sees finish.
+        /// The operations waited for in an ordered queue are those that a simulation sees finish.
         #[test]
         fn a_queue_in_order(steps in proptest::collection::vec(0_usize..8, 0..60)) {
             let texts: Vec<String> = steps

@@ -10,7 +10,7 @@ const MIN_COVERED: f64 = 0.3;
 const SAME_PERIOD: f64 = 0.05;
 /// Distances of so many periods are not held against an anchor, nor for it.
 const MAX_MISSING: u32 = 3;
-/// What an irregular distance costs, where a regular one gains 1.
+/// Cost of an irregular distance, where a regular one gains 1.
 const IRREGULAR: i64 = 2;
 
 /// A symbol that may mark repetitions, in the interval where it is regular.

@@ -22,7 +22,7 @@ const HOPEFUL: f64 = 0.5;
 /// Maximum number of repetitions whose ends are each searched for among all positions of a symbol.
 const MAX_SEARCHED: usize = 64;
 
-/// What cutting a sequence into repetitions explains.
+/// Result of cutting a sequence into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PeriodFit {
     /// Symbols that occur equally often in nearly all repetitions.
@@ -42,11 +42,11 @@ pub(crate) fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32
     !is_little && counted(occurrences, starts, least).is_some()
 }
 
-/// What belongs to the repetitions; `None` if it is less than `enough` occurrences.
+/// Counts the symbols that belong to the repetitions; `None` if they have less than `enough` occurrences.
 fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<PeriodFit> {
     let mut pieces = Pieces::new(starts)?;
     let mut explained = PeriodFit::default();
-    // What may belong to them still. The most frequent symbols, which come first, take the smallest work for each occurrence.
+    // Occurrences that may still belong. The most frequent symbols, which come first, take the smallest work for each occurrence.
     let mut left = (pieces.last - pieces.first) as usize;
     for positions in occurrences.with_at_least(pieces.least) {
         if explained.occurrences + left < enough {
@@ -69,7 +69,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Of the symbols of a sequence.
+    /// Samples the symbols of a sequence.
     pub(crate) fn new(occurrences: &Occurrences) -> Self {
         let symbols = occurrences.symbols().len();
         if symbols < FREQUENT * ONE_IN {
@@ -131,7 +131,7 @@ impl<'a> Pieces<'a> {
         // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
         let is_often = self.starts.len() > MAX_SEARCHED;
         for (place, end) in self.starts.iter().enumerate().skip(1) {
-            // What is left cannot make up for it any more.
+            // The remaining repetitions cannot make up for it any more.
             if most + (self.starts.len() - place) < self.least {
                 return None;
             }

@@ -140,7 +140,7 @@ fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
     candidates.retain(|candidate| candidate.alike >= AS_ALIKE * most_alike);
     let shortest = candidates.first()?.period;
     let is_same = |candidate: &Candidate| candidate.period - shortest <= tolerance(shortest);
-    // Of several ways to cut into the same period, the one that fits more; of equals the first.
+    // Among several ways to cut into the same period, the one that fits more wins; among equals the first.
     candidates.into_iter().rev().filter(is_same).max_by_key(|candidate| candidate.explained.occurrences)
 }
 

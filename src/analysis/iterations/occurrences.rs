@@ -41,12 +41,12 @@ impl Occurrences {
         groups.into_occurrences(sequence, symbols)
     }
 
-    /// Of a sequence whose symbols each stand for `width` of another one, the same whose symbols each stand for twice as
+    /// Widens a sequence whose symbols each stand for `width` of another one: each symbol then stands for twice as
     /// many: themselves and those that follow. Takes linear time.
     ///
     /// In a step that has every kernel more than once none marks where it starts; with what follows it, one does.
     pub(crate) fn widened(&self, width: usize) -> Self {
-        // What follows the end is a symbol of its own.
+        // The end has a symbol of its own as its successor.
         let pairs = (self.symbols as usize).saturating_mul(self.symbols as usize + 1);
         if pairs <= MAX_PAIRS.saturating_mul(self.sequence.len()) {
             self.paired(width, pairs)
@@ -86,7 +86,7 @@ impl Occurrences {
             sizes.clear();
             of_group.clear();
             for position in positions {
-                // What follows the end is a symbol of its own.
+                // The end has a symbol of its own as its successor.
                 let following = self.sequence.get(*position as usize + width).copied().unwrap_or(self.symbols);
                 let Some(known) = known.get_mut(following as usize) else { continue };
                 if known.0 != symbol {

@@ -10,7 +10,7 @@ const MORE_THAN_BITS: usize = 5;
 const BITS_EACH: usize = 8;
 /// Places that are looked at, about, of longer sequences: a table for them fits into a processor's cache.
 const SAMPLED: usize = 1 << 20;
-/// Of the powers in which the symbols count, the base, and what spreads them: odd numbers without a pattern.
+/// Base of the powers in which the symbols count, and the factor that spreads them: odd numbers without a pattern.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD: u64 = 0xBF58_476D_1CE4_E5B9;
 

@@ -72,7 +72,7 @@ fn is_word(character: char) -> bool {
 }
 
 /// Text ends before anything that `next_piece` treats specially, and before a word, which may be an operator.
-/// What starts with a dot is a suffix like `.intern.b96e` and stays in one piece.
+/// A text that starts with a dot is a suffix like `.intern.b96e` and stays in one piece.
 fn text_length(rest: &str) -> usize {
     let begins_word = rest.starts_with(is_word);
     let is_suffix = rest.starts_with('.');

@@ -12,7 +12,7 @@ pub(crate) enum ById<T> {
         first: i64,
         /// Values by distance from the smallest id.
         values: Vec<T>,
-        /// What no id has.
+        /// Value for ids that are absent.
         absent: T,
     },
     /// Sorted by id, each once.

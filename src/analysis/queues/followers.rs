@@ -13,7 +13,7 @@ pub(crate) const NO_ROW: u32 = u32::MAX;
 pub(crate) fn followers(lanes: &[u32], order: Option<&[u32]>) -> Vec<[u32; FOLLOWERS]> {
     let mut all = vec![[NO_ROW; FOLLOWERS]; lanes.len()];
     let count = lanes.iter().max().map_or(0, |greatest| *greatest as usize + 1);
-    // What comes next in each lane, seen from behind.
+    // The next rows in each lane, seen from behind.
     let mut next = vec![[NO_ROW; FOLLOWERS]; count];
     let mut see = |row: u32| {
         let lane = lanes.get(row as usize).map(|lane| *lane as usize);

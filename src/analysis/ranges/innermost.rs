@@ -14,7 +14,7 @@ pub(crate) struct Range {
 
 /// The intervals of *one* thread inside of at least one range, each with the range that started last of those open.
 ///
-/// Of ranges that start together the longest is the outermost, then the one with the lowest row. The result is in order,
+/// The longest of ranges that start together is the outermost, then the one with the lowest row. The result is in order,
 /// its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
 #[must_use]
 pub(crate) fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {

@@ -91,7 +91,7 @@ pub(crate) fn run(
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
-    // What is not there is noticed now, and not by the commands.
+    // Reports missing inputs now, and not from the commands.
     let trace = input.open(global, &Opening::default())?;
     let filters = input.filters()?.command_line();
     let words: Vec<String> = [inputs.words()].into_iter().chain(filters.iter().map(|word| quoted(word))).collect();

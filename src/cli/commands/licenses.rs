@@ -14,7 +14,7 @@ Examples:
   wavesieve licenses | less")]
 pub(crate) struct LicensesArguments {}
 
-/// What the program contains, and the texts of its license.
+/// Parts of the program, and the texts of their licenses.
 const PARTS: [(&str, &str); 4] = [
     ("wavesieve, at your choice under MIT", include_str!("../../../LICENSE-MIT")),
     ("or under Apache 2.0", include_str!("../../../LICENSE-APACHE")),

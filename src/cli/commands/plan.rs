@@ -182,7 +182,7 @@ fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, 
 }
 
 impl PlanArguments {
-    /// What is to be collected, with the metrics of the user's files.
+    /// The request to the planner, with the metrics of the user's files.
     fn request(&self) -> Result<PlanRequest, Failure> {
         let mut definitions = Definitions::builtin().as_ref().clone();
         for file in &self.metrics {

@@ -188,7 +188,7 @@ pub(crate) fn conclude(tree: &TreeScan) -> u8 {
 }
 
 fn check_output(path: &Path) -> Result<(), Failure> {
-    // What is scanned is never overwritten, and no scan takes another for source code.
+    // Scanned files are never overwritten, and no scan takes another for source code.
     if is_source(path) {
         let shown = path.display();
         return Err(Failure::Usage(format!(

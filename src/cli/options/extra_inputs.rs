@@ -1,4 +1,4 @@
-//! What an analysis looks at next to traces: source code, and thread traces of another directory.
+//! Inputs of an analysis next to traces: source code, and thread traces of another directory.
 
 use std::path::{Path, PathBuf};
 

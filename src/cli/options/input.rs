@@ -151,7 +151,7 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        // What is left out is not worth reading ahead, and filters look at tables of their own first.
+        // Omitted rows are not worth reading ahead, and filters look at tables of their own first.
         let whole = !choice.chooses_rows() && choice.ranks.is_none();
         let ahead = opening.request.filter(|_| whole).map(source_request).unwrap_or_default();
         let options = LoadOptions {
@@ -168,7 +168,7 @@ impl InputArguments {
                 .filter(|_| !self.ignore_process_times)
                 .and_then(|cache| cache.cache.as_deref())
                 .map(Cache::new),
-            // Of several at the same time no bar could be read.
+            // Several bars at the same time could not be read.
             observer: if is_one_of_several { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
         };
@@ -185,7 +185,7 @@ impl InputArguments {
             }
             let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
             let processes = misses.iter().map(|miss| miss.processes).sum();
-            // Of several at the same time no bar could be read.
+            // Several bars at the same time could not be read.
             let progress = if is_one_of_several { Progress::hidden() } else { Progress::new(processes, 0, global) };
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
@@ -215,7 +215,7 @@ impl InputArguments {
         choice.row_filters().try_for_each(|filter| engine.refuse(true, filter.flag()))
     }
 
-    /// What the filters choose.
+    /// The rows that the filters choose.
     ///
     /// # Errors
     /// When an option is wrong.
@@ -261,7 +261,7 @@ impl InputArguments {
         })
     }
 
-    /// What the inputs lead to, without a directory that is no input though it lies in one.
+    /// The files that the inputs lead to, without a directory that is no input though it lies in one.
     ///
     /// # Errors
     /// When no input is named, or one does not exist.
@@ -332,7 +332,7 @@ pub(crate) struct Opening<'a> {
     pub jobs: Option<Jobs>,
     /// The part of the processes that is worked on, where others work on the rest.
     pub share: Option<Share>,
-    /// Who runs the statements.
+    /// The engine that runs the statements.
     pub engine: Option<&'a EngineArguments>,
 }
 

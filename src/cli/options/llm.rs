@@ -138,7 +138,7 @@ impl LlmArguments {
         Self { llm_dry_run: self.llm_dry_run || is_named, ..self }
     }
 
-    /// What asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
+    /// The narrator that asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
     ///
     /// # Errors
     /// [`Failure::Usage`] when an option or variable cannot be used.
@@ -207,7 +207,7 @@ impl LlmArguments {
         let is_asked = self.llm.iter().any(|name| !name.trim().is_empty()) || self.llm_local.is_some();
         let own = self.llm_conversation.clone().or_else(|| is_asked.then(|| conversation.to_owned()));
         let arguments = Self { llm_conversation: own, ..self.clone() };
-        // What to warn of was printed when the options were checked.
+        // The warnings were printed when the options were checked.
         let mut quiet = global.clone();
         quiet.quiet = true;
         arguments.narrator(&quiet).map_err(|failure| LlmError::Usage(failure.to_string()))

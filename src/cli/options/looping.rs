@@ -116,7 +116,7 @@ impl ChangeArguments {
     }
 }
 
-/// What a verb adds to the options of all loops.
+/// Additions of a command to the options of all loops.
 #[derive(Debug, Default)]
 pub(crate) struct LoopRequest {
     pub kind: Kind,
@@ -178,7 +178,7 @@ pub(crate) fn run_loop(
     if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
         return Err(Failure::Usage(format!("{option} {} does not exist; name one that does", path.display())));
     }
-    // What is wrong with the options of models is reported before anything is made.
+    // Wrong options of models are reported before anything is made.
     llm.narrator(global)?;
     let store = store.store()?;
     let mut console = face.console(global)?;

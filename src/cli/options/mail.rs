@@ -103,7 +103,7 @@ impl Outbox {
         }
     }
 
-    /// What was written, each once.
+    /// The files that were written, each once.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = self.0.lock().map(|files| files.clone()).unwrap_or_default();
         files.sort();

@@ -63,7 +63,7 @@ pub(crate) fn with_plot_options(command: Command) -> Command {
     command.arg(plot).arg(charts).arg(formats)
 }
 
-/// What was asked for.
+/// The pictures that were requested.
 pub(crate) struct Pictures {
     plot: bool,
     charts: Option<PathBuf>,
@@ -98,7 +98,7 @@ impl Pictures {
         answer: &Answer,
         global: &GlobalArguments,
     ) -> anyhow::Result<Option<String>> {
-        // Of an answer without rows there is nothing to draw.
+        // A result without rows has nothing to draw.
         if answer.frame.height() == 0 || !self.plot && self.charts.is_none() {
             return Ok(None);
         }

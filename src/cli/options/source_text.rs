@@ -40,7 +40,7 @@ pub(crate) fn with_source_option<'a>(command: Command, mut queries: impl Iterato
 }
 
 impl SourceArguments {
-    /// What was given, where there is such an option.
+    /// The given source directory, if there is such an option.
     pub(crate) fn from_matches(matches: &ArgMatches) -> Self {
         let directory = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten().cloned();
         Self { directory }

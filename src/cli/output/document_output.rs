@@ -151,7 +151,7 @@ impl DocumentOutput {
         self.top.unwrap_or(format.rows())
     }
 
-    /// What is asked for the format alone.
+    /// Queries that only this format needs.
     ///
     /// # Errors
     /// [`Failure::Usage`] when an option is given that the format has no place for.

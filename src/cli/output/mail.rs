@@ -129,7 +129,7 @@ enum ContentTypeOf {
     Text,
 }
 
-/// What of a file can be shown in a mail.
+/// The text of a file that a mail can show, with its type.
 fn shown(path: &Path) -> Option<(String, ContentTypeOf)> {
     let kind = match path.extension()?.to_str()? {
         "html" => ContentTypeOf::Page,

@@ -18,7 +18,7 @@ use crate::source::scan;
 use crate::trace::TraceProcess;
 use crate::trace::observer::Observer as ReadingObserver;
 
-/// What takes less is not worth a bar.
+/// Shorter work is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
 /// Where there is no terminal, those who ask for details get a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -73,7 +73,7 @@ impl Progress {
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
-    /// What takes the bar away from another thread.
+    /// Returns a function that takes the bar away from another thread.
     pub(crate) fn clearer(&self) -> impl FnOnce() + Send + 'static {
         let bar = self.bar.clone();
         move || bar.finish_and_clear()

@@ -75,7 +75,7 @@ pub(crate) fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// What follows the options of a query: its columns, its dimensions and examples.
+/// Notes below the options of a query: its columns, its dimensions and examples.
 pub(crate) fn query_notes(query: &Query) -> String {
     let declaration = &query.declaration;
     let columns: Vec<_> = declaration

@@ -1,4 +1,4 @@
-//! What the generators of manual pages and documents share: finding a command, writing many files.
+//! Shared by the generators of manual pages and documents: finding a command, writing many files.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the reader of settings promises of any text.
+//! Promises of the reader of settings about any text.
 
 use super::text::{parse, strings};
 
@@ -12,7 +12,7 @@ pub fn settings(bytes: &[u8]) {
                 assert!(texts.is_none() || value.is_array() || texts.is_some_and(|texts| texts.len() == 1), "{value}");
             }
             let written = table.to_string();
-            // What is no number is not even equal to itself.
+            // NaN does not even equal itself.
             assert!(written.contains("nan") || parse(&written).as_ref() == Ok(&table), "{written}");
         }
         Err((line, reason)) => {

@@ -1,4 +1,4 @@
-//! What is set outside of the command line, and where.
+//! Settings outside of the command line, and their sources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,7 +96,7 @@ impl fmt::Display for Origin {
 pub(crate) struct File {
     /// Where it is.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its content.
     pub table: Table,
     /// Whether it came with a project, so that anybody may have written it.
     pub is_of_project: bool,
@@ -163,7 +163,7 @@ impl Settings {
         self.candidates(&[], name, is_path).into_iter().next().and_then(|(values, _)| values.into_iter().next())
     }
 
-    /// What is set for an option, in falling order: the environment, then the files, each with the closest section
+    /// The values of an option, in falling order: the environment, then the files, each with the closest section
     /// first.
     fn candidates(&self, verb: &[String], name: &str, is_path: bool) -> Vec<(Vec<String>, Origin)> {
         let variable =

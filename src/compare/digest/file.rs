@@ -86,20 +86,20 @@ struct Columns {
     gpu: Vec<i64>,
     name: Vec<Option<String>>,
     category: Vec<Option<String>>,
-    /// Of a kernel calls, total, twice the median, p95, p99 and the time with a known clock, of the run and of its steady iterations; then
-    /// whether it is transfer time. Of a counter the dispatches; of a part of a path the process, and its time in both.
+    /// For a kernel: calls, total, twice the median, p95, p99 and time with a known clock, for the run and its steady iterations; then
+    /// whether it is transfer time. For a counter: the dispatches. For a part of a path: the process, and its time in both.
     sums: Lists<i64>,
-    /// Of a kernel the level and the cycles, of the run and of its steady iterations. Of a counter the sum.
+    /// For a kernel: the level and the cycles, for the run and its steady iterations. For a counter: the sum.
     levels: Lists<f64>,
     run_blocks: Lists<f64>,
     steady_blocks: Lists<f64>,
     iteration_blocks: Lists<f64>,
-    /// Of a GPU the sequence of a typical iteration.
+    /// For a GPU: the sequence of a typical iteration.
     places: Lists<i64>,
     shapes: Lists<i64>,
     /// Levels of the shapes one after the other, of the run and of steady iterations.
     shape_levels: Lists<f64>,
-    /// Of a GPU the times of each steady iteration: span, compute, communication, copies, exposed ones of both, kernels, idle by cause.
+    /// For a GPU: the times of each steady iteration: span, compute, communication, copies, exposed ones of both, kernels, idle by cause.
     iterations: Lists<i64>,
 }
 

@@ -18,7 +18,7 @@ pub(super) const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x"
 /// Kernels of a unit above which no sequence is kept.
 const MAX_SEQUENCE: usize = 20_000;
 
-/// What is kept of the kernels of a GPU.
+/// The kept digests of the kernels of a GPU.
 #[derive(Default)]
 pub(super) struct OfGpu {
     /// In the order of their names.

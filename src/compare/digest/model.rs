@@ -1,4 +1,4 @@
-//! What a comparison keeps of a run: sums, places, blocks and facts, in memory that does not grow with the dispatches.
+//! Digest of a run for comparisons: sums, places, blocks and facts, in memory that does not grow with the dispatches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ pub(crate) const VERSION: u32 = 1;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Digest {
     pub facts: RunFacts,
-    /// What is on the critical path of each process, in the order of (process, kind, name).
+    /// Parts of the critical path of each process, in the order of (process, kind, name).
     pub paths: Vec<PathDigest>,
     /// Kernel time launched in the ROCTx ranges of each process by path, in the order of (process, path); `kind` is empty.
     pub ranges: Vec<PathDigest>,
@@ -58,7 +58,7 @@ pub(crate) struct RunFacts {
     pub filters: Vec<String>,
 }
 
-/// What one GPU of one process did.
+/// Activity of one GPU of one process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GpuDigest {
     pub process: i64,

@@ -37,7 +37,7 @@ pub(crate) struct TakeOptions<'a> {
 /// Whether the critical path is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PathChoice {
-    /// Of runs of up to a million dispatches.
+    /// Only for runs of up to a million dispatches.
     #[default]
     Auto,
     Always,
@@ -54,7 +54,7 @@ impl PathChoice {
     }
 }
 
-/// What is read of every process; of ranges, if their name is given.
+/// Columns that are read of every process; those of ranges, if their name is given.
 fn request(range: Option<&str>, has_path: bool) -> Request {
     let mut kernels = BTreeSet::from(["kernel_name", "category", "gpu", "start_ns", "end_ns", "dispatch_id", "valid"]);
     kernels.extend(SHAPE);
@@ -165,7 +165,7 @@ fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTr
     facts
 }
 
-/// What is kept of a process.
+/// The kept data of a process.
 struct OfProcess {
     gpus: Vec<GpuDigest>,
     /// Domains of its API calls.

@@ -14,7 +14,7 @@ use crate::columns::values::I64Values;
 
 const TABLE: &str = "collective_kernels";
 
-/// What is read of all processes together.
+/// Columns that are read of all processes together.
 pub(super) fn request() -> Request {
     let columns = ["kernel_name", "gpu", "start_ns", "dispatch_id", "duration_ns", "collective", "ranks", "gpus"];
     Request::from([(TABLE, columns.into())])

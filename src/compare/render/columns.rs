@@ -46,7 +46,7 @@ pub(super) fn note_with_reason(kernel: &KernelRow) -> String {
     reason.into_iter().chain(rest).collect::<Vec<String>>().join(", ")
 }
 
-/// What a kernel did besides getting slower or faster.
+/// Other changes of a kernel besides getting slower or faster.
 pub(super) fn note(kernel: &KernelRow) -> String {
     let mut notes = Vec::new();
     for one in kernel.changed_gpus.iter().take(MAX_GPUS) {

@@ -22,7 +22,7 @@ use crate::report::full_tables::FullTable;
 const MAX_BARS: usize = 15;
 /// Longest name of a bar.
 const LONGEST_LABEL: usize = 60;
-/// What the columns of tables are, by name; others are as their names end.
+/// Meanings of table columns, by name; others are as their names end.
 const DOCS: [(&str, &str); 15] = [
     ("base_ns", "time on the base side, per unit of the basis and averaged over GPUs"),
     ("new_ns", "the same on the new side"),

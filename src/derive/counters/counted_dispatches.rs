@@ -11,7 +11,7 @@ use crate::columns::frames::values_by_text;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::{Frames, Needs, needed};
 
-/// What is known of a dispatch next to its counters.
+/// Columns that are known of a dispatch next to its counters.
 pub(crate) const OF_DISPATCH: [&str; 19] = [
     "pass",
     "gpu",
@@ -135,12 +135,12 @@ fn counter_columns(
         });
         for column in columns.iter() {
             let Some(column) = filled.get_mut(*column) else { continue };
-            // Of a single recorded value the instances behind it are not known.
+            // A single recorded value does not reveal the instances behind it.
             if column.reduction != Reduction::Sum && instances.get(row) <= Some(1) {
                 continue;
             }
             let value = of_reduction.get(&column.reduction).and_then(|values| values.get(row));
-            // What counts cannot be below 0.
+            // Counts cannot be below 0.
             if let (Some(slot), Some(value)) = (column.values.get_mut(at), value.filter(|value| *value >= 0.0)) {
                 *slot = value;
             }

@@ -10,7 +10,7 @@ use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 use crate::derive::counters::pass_agreement::{DISAGREEMENT, PassEvidence, group_of};
 
-/// What the passes of a rank have in common, and how often.
+/// Dispatches that the passes of a rank have in common, and how often.
 pub(crate) struct Joined {
     /// One row per dispatch: what is known of it in its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
@@ -128,7 +128,7 @@ fn medians(durations: Vec<Vec<i64>>) -> Column {
     values.into_series().into_column()
 }
 
-/// What is known of the joined dispatches, each from the frame that has it first.
+/// Known columns of the joined dispatches, each from the frame that has it first.
 fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataFrame> {
     let offsets: Vec<usize> = frames
         .iter()
@@ -210,7 +210,7 @@ pub(crate) struct Counted {
 struct MatchingDispatches {
     names: BTreeMap<String, usize>,
     numbers: BTreeMap<DispatchKey, usize>,
-    /// Of each likeness, the rows of every pass that has any.
+    /// For each likeness, the rows of every pass that has any.
     passes: Vec<Vec<Vec<Counted>>>,
 }
 

@@ -47,7 +47,7 @@ impl State {
     }
 }
 
-/// What is known of a bottleneck of a kernel.
+/// Result for a bottleneck of a kernel.
 struct BottleneckResult {
     kernel: usize,
     ordinal: usize,
@@ -141,7 +141,7 @@ fn table(
 const NONE: &str = "none";
 const UNKNOWN: &str = "unknown";
 
-/// What follows from others is unknown where one of them is.
+/// Marks bottlenecks that follow from others as unknown where one of those is.
 fn mark_doubtful(results: &mut [BottleneckResult], rules: &[Bottleneck]) {
     let mut unknown: Vec<&str> = Vec::new();
     for row in results {
@@ -178,7 +178,7 @@ fn conclude(results: &mut [BottleneckResult], kernel: usize, rules: &[Bottleneck
 /// Shares may be a little above all, as counters of several passes do not start at the same time.
 const POSSIBLE_PCT: std::ops::RangeInclusive<f64> = 0.0..=110.0;
 
-/// What is asked of a metric, what that comes to, and why there is no value.
+/// A requested metric, its sums, and why there is no value.
 type MetricCheck<'a> = (&'a BoundMetric, &'a (Sums, Option<String>));
 
 /// Tries one rule: whether it holds, by what, and what is missing to know.

@@ -1,4 +1,4 @@
-//! What metrics come to, kernel by kernel, for dispatches with their counters.
+//! Values of metrics, kernel by kernel, for dispatches with their counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ use crate::derive::counters::plausible_values::why;
 pub(crate) struct BoundMetric {
     /// Its place among the definitions.
     pub metric: usize,
-    /// What it is counted per, where that is chosen.
+    /// The basis that it is counted per, if one is chosen.
     pub per: Option<Normalization>,
     /// How to compute it, or why that is impossible.
     pub bound: Result<Bound, String>,
-    /// What the value lacks, where some counters could be left out.
+    /// The parts that the value lacks, if some counters could be left out.
     pub lacks: Option<String>,
     /// The highest value that the device allows.
     pub peak: Option<f64>,
@@ -82,7 +82,7 @@ pub(crate) fn all_asked(
             continue;
         }
         let each: Vec<BoundMetric> = Normalization::ALL.into_iter().map(|per| one(Some(per))).collect();
-        // What lacks its own counters lacks them per anything.
+        // A metric that lacks its own counters lacks them on any basis.
         match each.iter().all(|asked| asked.bound.is_err()) {
             true => asked.push(BoundMetric { per: None, ..one(Some(Normalization::Kernel)) }),
             false => asked.extend(each),
@@ -142,7 +142,7 @@ pub(crate) struct KernelSums {
 /// So much memory may the numerators and denominators take that are computed at once.
 const AT_ONCE_BYTES: usize = 256 << 20;
 
-/// What is asked of dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
+/// Requested metrics for dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
 pub(crate) fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelSums>> {
     let (mut kernels, kernel_of) = kernels(frame)?;
     let width = (AT_ONCE_BYTES / (frame.height().max(1) * 16)).clamp(1, 64);

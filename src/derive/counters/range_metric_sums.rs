@@ -44,7 +44,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// What `kernels` has of what is known of a counted dispatch.
+/// Columns of `kernels` that describe a counted dispatch.
 fn of_kernels() -> impl Iterator<Item = &'static str> {
     OF_DISPATCH.into_iter().filter(|name| *name != "pass")
 }

@@ -30,7 +30,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// What a kernel took in a repetition.
+/// Sums of a kernel within a repetition.
 struct Sum {
     /// Row of the first dispatch.
     row: IdxSize,

@@ -75,7 +75,7 @@ impl GpuTimeSweep {
     }
 }
 
-/// What the activities of all GPUs cover, and how far their starts are known.
+/// The interval that the activities of all GPUs cover, and how far their starts are known.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first_ns: i64,

@@ -31,7 +31,7 @@ const OF_DISPATCH: [&str; 10] = [
     "duration_ns",
 ];
 
-/// What is sampled of a GPU: one series for each track and name.
+/// Samples of a GPU: one series for each track and name.
 type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
 
 fn needs() -> Needs {

@@ -1,4 +1,4 @@
-//! What ran on each GPU when, and its sums.
+//! Work that ran on each GPU over time, and its sums.
 
 pub(crate) mod gpu_activities;
 pub(crate) mod gpu_segments;

@@ -43,7 +43,7 @@ struct Registers {
     sgpr: Option<i64>,
 }
 
-/// What is found of a row.
+/// Occupancy found for a row.
 #[derive(Default)]
 struct RowOccupancy {
     architecture: Option<String>,
@@ -84,7 +84,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     Ok(launches.drop("agent_id")?)
 }
 
-/// What is counted of a launch.
+/// Counts of a launch.
 #[derive(Clone, Copy)]
 struct Counted {
     /// The first row of it.

@@ -21,7 +21,7 @@ use crate::schema::process::Process;
 
 /// Format of traces of the PyTorch profiler.
 pub(crate) const PYTORCH: &str = "kineto";
-/// What could not be read.
+/// Input that could not be read.
 pub(crate) const DAMAGED_INPUT: &str = "damaged_input";
 
 /// Tables that are checked.
@@ -122,7 +122,7 @@ impl<'a> Checks<'a> {
         self.put(name, frame)
     }
 
-    /// What is odd about the rows of one table by themselves.
+    /// Anomalies within the rows of one table by themselves.
     pub fn of_rows(process: &Process, name: &str, frame: &DataFrame) -> Result<Vec<Anomaly>> {
         let Some(table) = checked(name) else { return Ok(Vec::new()) };
         let mut found = Vec::new();

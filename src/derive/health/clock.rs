@@ -191,7 +191,7 @@ mod tests {
         let steady: Vec<i64> = (0..100).chain([900]).collect();
         let ids: Vec<i64> = (0..101).collect();
         assert_eq!(forward(&kernels(&ids, &steady), true), None);
-        // What takes long is no gap, unless it only waits.
+        // A long piece of work is not a gap, unless it only waits.
         let mut long = kernels(&[1, 2], &[10, 800]);
         long.replace(
             "end_ns",

@@ -1,4 +1,4 @@
-//! What a trace lacks, and how to record it, by `share/not_recorded.toml`.
+//! Records that a trace lacks, and how to record them, by `share/not_recorded.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -27,7 +27,7 @@ struct File {
     kind: Vec<Kind>,
 }
 
-/// What other processes of the same inputs have recorded.
+/// Records that other processes of the same inputs have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others {
     pub counters: bool,

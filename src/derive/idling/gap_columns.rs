@@ -10,7 +10,7 @@ use crate::analysis::intervals::Interval;
 use crate::columns::frames::dictionary_column;
 use crate::derive::{column, repeated};
 
-/// What the parts of an interval without kernels have in common.
+/// Facts that the parts of an interval without kernels have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gap {
     /// Whether a copy ends it, a kernel, or nothing.
@@ -69,7 +69,7 @@ pub(crate) const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
 pub(crate) const RANGE: &str = "range";
 
 const NO_ROW: u32 = u32::MAX;
-/// What ends an interval, in words.
+/// Names for the work that ends an interval.
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {

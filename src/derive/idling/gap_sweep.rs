@@ -26,16 +26,16 @@ pub(crate) struct ProcessTimes {
     pub pauses: Vec<Interval>,
 }
 
-/// What is known of one process next to the work of each GPU.
+/// Data of one process next to the work of each GPU.
 pub(crate) struct GapSweep<'a> {
     pub times: &'a ProcessTimes,
     pub kernels: Launched,
-    /// Who launched each copy.
+    /// Launches of the copies.
     pub copies: Launched,
     pub calls: LaunchingCalls,
     /// Calls whose kernels were not recorded, and may have run while a GPU seems idle.
     pub lost: LostLaunches,
-    /// What the threads did.
+    /// Activity of the threads.
     pub threads: &'a HostThreads,
 }
 
@@ -157,7 +157,7 @@ impl OneGpu<'_> {
             let is_known = call.is_some() && !self.is_lost(gap, None, tid);
             return (if is_known { Launch::Never } else { Launch::Unknown }, tid);
         };
-        // What comes after copies may start later than what comes next.
+        // Work after copies may start later than the next work.
         while !gap.copies && self.begun < place {
             if let Some(work) = self.work.get(self.begun).filter(|work| work.start_ns < work.end_ns)
                 && let (Some(call), _) = self.sweep.launch_of(work)
@@ -168,7 +168,7 @@ impl OneGpu<'_> {
         }
         let (call, tid) = self.sweep.launch_of(next);
         let launch = call.filter(|call| !self.is_lost(gap, Some(*call), tid)).map_or(Launch::Unknown, |call| {
-            // Of a call that launches much, such as a graph, the work may start before it returns.
+            // Work of a call that launches much, such as a graph, may start before the call returns.
             let has_begun = self.started.get(call.row as usize);
             Launch::At(if has_begun { gap.time.start_ns } else { call.end_ns })
         });

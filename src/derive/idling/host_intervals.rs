@@ -1,4 +1,4 @@
-//! What a thread did between the calls that launch or wait.
+//! Activity of a thread between the calls that launch or wait.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Thread {
     calls: Vec<Range>,
 }
 
-/// Of which kind a piece of an interval is.
+/// Kind of a piece of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Inside the call with this row of `regions`.

@@ -1,4 +1,4 @@
-//! What each host thread of a process was doing when: its calls, its waiting, its ROCTx ranges.
+//! Activity of each host thread of a process over time: its calls, its waiting, its ROCTx ranges.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const MARKER: &str = "marker";
 /// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
-/// What one thread did, everything in its order.
+/// Activity of one thread, everything in its order.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
     /// Rows in `regions` of its calls, by their starts.

@@ -42,7 +42,7 @@ struct Member {
     kind: u8,
     row: u32,
     target_id: i64,
-    /// What it does: its kernel, or the number of a copy's direction.
+    /// Its work: the kernel, or the number of a copy's direction.
     work: i64,
     gpu: Option<i64>,
     node_id: Option<i64>,

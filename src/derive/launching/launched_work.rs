@@ -83,7 +83,7 @@ impl Work {
     }
 }
 
-/// What is known of kernels or copies by their rows.
+/// Columns of kernels or copies by their rows.
 struct TargetColumns {
     ids: I64Values,
     gpus: I64Values,
@@ -143,7 +143,7 @@ impl LaunchedWork {
         by_thread
     }
 
-    /// What was launched within each of some extents, whatever the thread.
+    /// Work launched within each of some extents, by any thread.
     pub(crate) fn between_each(&self, extents: &[Extent]) -> Vec<Work> {
         if extents.len() > FEW {
             let over_time = self.over_time();
@@ -200,7 +200,7 @@ impl<'a> LaunchesOverTime<'a> {
         Self { launched, launches, levels }
     }
 
-    /// What was launched within an extent. Takes `O(log n)`.
+    /// Work launched within an extent. Takes `O(log n)`.
     pub(crate) fn between(&self, extent: Extent) -> Work {
         let place = |bound_ns: i64| self.launches.partition_point(|(time_ns, _)| *time_ns < bound_ns);
         let (from, to) = (place(extent.start_ns), place(extent.end_ns));

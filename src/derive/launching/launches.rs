@@ -16,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::launching::LAUNCHES, needs, Build::Alone(build))
 };
 
-/// What can be launched: kind, table and its key.
+/// Kinds of work that can be launched: kind, table and its key.
 const TARGETS: [(&str, &str, &str); 2] = [("kernel", "kernels", "dispatch_id"), ("copy", "memory_copies", "copy_id")];
 
 fn needs() -> Needs {

@@ -113,7 +113,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     Ok(calls.column("name")?.take(&rows)?.with_name(API_NAME.into()))
 }
 
-/// What calls with the same correlation id are ordered by.
+/// Key that orders calls with the same correlation id.
 type Place = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
 /// Position of the word for the fate of what is listed: allocations, and releases of what is not known.

@@ -16,7 +16,7 @@ pub(crate) struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
     pub operation: Operation,
-    /// What became of its memory; operations are numbered as in the list.
+    /// Fate of its memory; operations are numbered as in the list.
     pub fate: AllocationEnd,
 }
 

@@ -1,4 +1,4 @@
-//! What dispatches wait in.
+//! Lanes that dispatches wait in.
 
 use crate::analysis::numbering::dense_groups::DenseGroups;
 use crate::columns::values::I64Values;

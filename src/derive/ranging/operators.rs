@@ -48,7 +48,7 @@ fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
     Ok(all.sort(["start_ns", "operator_id"], SortMultipleOptions::default())?)
 }
 
-/// What nests of the chosen regions: each with what was launched in it, with and without those that lie in it.
+/// Nesting rows of the chosen regions: each with the work launched in it, with and without those that lie in it.
 fn table(frames: &Frames, kind: &str, choose: &dyn Fn(&DataFrame) -> Result<BooleanChunked>) -> Result<DataFrame> {
     let chosen = choose(needed(frames, "regions")?)?;
     let mut forest = match kind {

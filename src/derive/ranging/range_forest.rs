@@ -71,7 +71,7 @@ pub(crate) struct Range {
     pub iteration: i64,
     /// Position of the range that it lies in.
     pub parent: Option<u32>,
-    /// What was launched in it: of a thread's range without the ranges in it, of the process's by any thread.
+    /// Work launched in it: for a thread's range without the ranges in it, for the process's by any thread.
     pub work: Work,
 }
 

@@ -15,7 +15,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::RANGE_SELF_TIMES, needs, Build::Family(&range_tables::FAMILY))
 };
 
-/// What is left of every range without the ranges that lie in it.
+/// The rest of every range without the ranges that lie in it.
 pub(crate) fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);

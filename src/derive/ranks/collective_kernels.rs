@@ -175,7 +175,7 @@ const ELEMENT_TYPE: &str = "element_type";
 const RANK_BYTES: &str = "rank_bytes";
 const SIZES: &str = "sizes";
 
-/// What is known about a row.
+/// Facts about a row.
 #[derive(Clone, Copy)]
 struct Place {
     communicator: i64,
@@ -241,7 +241,7 @@ struct Collective {
     expected: i64,
 }
 
-/// What is known about every row of every part.
+/// Facts about every row of every part.
 fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
     let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
     let mut collectives = Vec::new();
@@ -367,7 +367,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
     Ok(related)
 }
 
-/// What is known of the messages, now that the ranks are known.
+/// Columns about the messages, once the ranks are known.
 fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
     let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
     let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);

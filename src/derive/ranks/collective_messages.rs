@@ -24,11 +24,11 @@ const GROUP_END: &str = "ncclgroupend";
 /// Hexadecimal texts up to this length are addresses, which mean nothing in another process.
 const LONGEST_ADDRESS: usize = 18;
 
-/// What is recorded about the messages of kernels.
+/// Recorded facts about the messages of kernels.
 pub(crate) struct Messages {
     /// For every kernel what it moves, or why that is not known.
     pub of_kernels: Vec<std::result::Result<Message, Sizes>>,
-    /// What is known about the communicators, by their numbers.
+    /// Facts about the communicators, by their numbers.
     pub communicators: Vec<RecordedCommunicator>,
 }
 
@@ -60,7 +60,7 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
     }
 }
 
-/// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
+/// Messages that `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, if they are not given, and arguments are read
 /// only where the names of calls show that there is something to be found.
 pub(crate) fn messages(
     own_rank: i64,
@@ -160,7 +160,7 @@ impl Pairs<'_> {
     }
 }
 
-/// What the arguments of kernels themselves say, as PyTorch records them; `None` where they say nothing.
+/// Messages that the arguments of kernels themselves describe, as PyTorch records them; `None` where they describe none.
 fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<Messages>> {
     let hint = ScanHint { regions: Some(Vec::new()), ..ScanHint::default() };
     let arguments = Arguments::of("kernel", tables, &hint, describes_collective)?;

@@ -249,7 +249,7 @@ impl Kernels {
             let next = ranges.get(place + 1).filter(|next| next.start == range.end);
             let ends = next.map_or_else(|| end_of(range), |next| start_of(next.start));
             let (Some(start_ns), Some(end_ns)) = (start_of(range.start), ends) else { continue };
-            // What follows without belonging to a repetition may have started while its last kernel ran.
+            // Later work outside all repetitions may have started while the last kernel of one ran.
             let begun = self.start_ns.partition_point(|time_ns| *time_ns < start_ns);
             let over = self.start_ns.partition_point(|time_ns| *time_ns < end_ns);
             let rows = begun..over.max(begun);

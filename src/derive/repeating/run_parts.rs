@@ -77,7 +77,7 @@ struct Part {
     time: Interval,
     /// Numbers of its iterations.
     iterations: Range<usize>,
-    /// What of its time is in none of its iterations.
+    /// Part of its time that is in none of its iterations.
     pause_ns: i64,
 }
 
@@ -132,7 +132,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// What comes until a time, if that is later.
+    /// Adds a part that lasts until a time, if that is later.
     fn pass(&mut self, kind: Kind, until_ns: i64) {
         if until_ns > self.at_ns {
             self.parts.push(Part { kind, time: Interval::new(self.at_ns, until_ns), iterations: 0..0, pause_ns: 0 });

@@ -33,7 +33,7 @@ pub(crate) struct Step {
     pub graph_kernels: i64,
 }
 
-/// What is known of kernels by their rows.
+/// Facts about kernels by their rows.
 struct KernelFacts {
     roles: Vec<Option<Role>>,
     /// Workgroups in x where each is a token's.

@@ -22,7 +22,7 @@ const KIND_BITS: u32 = 3;
 const KINDS: usize = 1 << KIND_BITS;
 const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;
 
-/// What ran on a GPU from its first segment on: neighbors with the same kinds of work are one run, and pauses are runs too.
+/// Runs on a GPU from its first segment on: neighbors with the same kinds of work are one run, and pauses are runs too.
 #[derive(Default)]
 struct Runs {
     start_ns: i64,

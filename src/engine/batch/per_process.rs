@@ -24,7 +24,7 @@ pub(crate) struct PerProcessSteps {
     pub names: Vec<String>,
     /// A statement that has them.
     statement: PreparedStatement,
-    /// What that reads.
+    /// Tables and columns that the statement reads.
     request: Request,
 }
 

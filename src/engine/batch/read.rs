@@ -47,7 +47,7 @@ impl<'a> StatementHints<'a> {
 
 /// A statement that is run after the trace was read.
 pub(crate) struct Statement {
-    /// What is left of it.
+    /// The rest of the statement.
     pub rest: Arc<PreparedStatement>,
     /// The tables and columns that it reads.
     pub request: Request,
@@ -80,11 +80,11 @@ pub(crate) struct StatementBatch {
 pub(crate) struct SplitStatement {
     /// Steps that are computed for some processes at a time.
     pub local: Option<PerProcessSteps>,
-    /// What it groups.
+    /// Its groupings.
     pub groupings: Vec<Grouping>,
-    /// What is left of it.
+    /// The rest of the statement.
     pub rest: Arc<PreparedStatement>,
-    /// What that reads.
+    /// Tables and columns that the rest reads.
     pub request: Request,
     /// The step with the intervals within which it is given segments put together, if all that reads segments before is a grouping.
     pub grid: Option<String>,
@@ -135,7 +135,7 @@ impl StatementBatch {
         let mut request = united(of_sums(true));
         request.remove(GPU_SEGMENTS);
         let mut request = united([&request].into_iter().chain(of_sums(false)));
-        // What depends on all processes comes after what is read of each, out of which it can be taken.
+        // Tables that depend on all processes come after those that are read of each, out of which they can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
         trace.request_joint(&united([&late, &late_passes.request(), &steady.late_request()]));
         let coalesced_consumer = whole().any(|(one, _)| one.grid.is_some()).then(|| merged.consumer());

@@ -1,4 +1,4 @@
-//! What statements about the steady part of a run are run over, made of the tables that are read for those about all of it.
+//! Tables for statements about the steady part of a run, made of the tables that are read for those about all of it.
 
 use std::collections::BTreeMap;
 
@@ -78,14 +78,14 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// What is read after all other tables.
+    /// Tables that are read after all others.
     pub(crate) fn late_request(&self) -> Request {
         let [_, passes] = &self.passes;
         let [_, request] = &self.requests;
         united([request, &passes.request()])
     }
 
-    /// What is made of the tables of each process.
+    /// Consumers of the tables of each process.
     pub(crate) fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([passes, _], [kept, _], [request, _]) = (&self.passes, &self.kept, &self.requests);
         let merged = self.has_grid.then(|| self.merged.consumer());
@@ -101,7 +101,7 @@ impl<'a> Steady<'a> {
         consumers.map(|consumer| parts.consumer(consumer, true)).collect()
     }
 
-    /// What was made of all tables.
+    /// The results from all tables.
     pub(crate) fn finish(self, trace: &Trace) -> Result<(SteadyTables, SteadySteps<'a>)> {
         let ([passes, late_passes], [kept, late_kept]) = (self.passes, self.kept);
         let [request, late] = &self.requests;

@@ -15,14 +15,14 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
 use crate::trace::{Trace, TraceProcess};
 
-/// What the sums are made of.
+/// Origin of the sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// Segments that are read for others anyway.
     Segments,
     /// Kernels and copies that are read for others anyway.
     Activities,
-    /// What is read for them alone.
+    /// Tables that are read for them alone.
     Nothing,
 }
 

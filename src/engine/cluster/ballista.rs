@@ -85,7 +85,7 @@ impl Ballista {
         names.into_iter().map(rows).collect()
     }
 
-    /// What keeps the rows of the chosen ranks; `None` if all are.
+    /// Condition that keeps the rows of the chosen ranks; `None` if all are chosen.
     fn condition(&self, trace: &Trace) -> Option<String> {
         let members = trace.members();
         let numbers: Vec<String> = members.iter().map(|member| member.process.process.to_string()).collect();

@@ -18,7 +18,7 @@ const CLIENT: &str = "wavesieve-ballista";
 /// The variable that names it.
 pub(crate) const CLIENT_VARIABLE: &str = "WAVESIEVE_BALLISTA";
 
-/// What it is asked.
+/// A request to the client.
 #[derive(Debug, Serialize)]
 pub(super) struct Request<'a> {
     /// `HOST:PORT`.
@@ -71,7 +71,7 @@ pub(super) fn run(client: &Path, request: &Request<'_>) -> Result<DataFrame, Str
     let (rows, message) = thread::scope(|scope| {
         let message = scope.spawn(|| {
             let mut message = String::new();
-            // What was read until it failed is the message.
+            // The message is the text that was read until it failed.
             let _ = errors.map(|mut errors| errors.read_to_string(&mut message));
             message
         });

@@ -142,7 +142,7 @@ pub struct OutputColumn {
     pub doc: String,
 }
 
-/// What a query file declares.
+/// Declarations of a query file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryDeclaration {
     /// A few words.

@@ -1,4 +1,4 @@
-//! What is declared of named queries, in the heads of their files and in `share/query_rows.toml`, and the queries by name.
+//! Declarations of named queries, in the heads of their files and in `share/query_rows.toml`, and the queries by name.
 
 mod front_matter;
 mod plot;

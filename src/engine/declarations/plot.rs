@@ -1,4 +1,4 @@
-//! What picture an answer is drawn as, and of which columns: `bars label=kernel_name value=total_ns`.
+//! The picture that an answer is drawn as, and its columns: `bars label=kernel_name value=total_ns`.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(crate) const GROUPING: &str = "by";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlotDeclaration {
     pub kind: String,
-    /// What columns are in it: a role, and a column or several.
+    /// Columns in it: a role, and a column or several.
     pub roles: Vec<(String, Vec<String>)>,
 }
 
@@ -33,7 +33,7 @@ impl PlotDeclaration {
     /// Reads `KIND ROLE=COLUMN …`; several columns have commas between them.
     ///
     /// # Errors
-    /// What is wrong, and what to do about it.
+    /// The error, and what to do about it.
     pub fn parse(value: &str) -> Result<Self, String> {
         let mut words = value.split_whitespace();
         let kind = words.next().unwrap_or_default();

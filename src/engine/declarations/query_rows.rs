@@ -40,7 +40,7 @@ pub(crate) enum HasRows {
     Yes,
     /// It has if what it looks for is found.
     IfFound,
-    /// What it needs was not recorded.
+    /// Its input was not recorded.
     No,
 }
 

@@ -22,7 +22,7 @@ pub struct Query {
     pub name: String,
     /// Family: the directory's name.
     pub family: String,
-    /// What its front matter declares.
+    /// Its front matter.
     pub declaration: QueryDeclaration,
     /// The template below the front matter included.
     pub text: String,

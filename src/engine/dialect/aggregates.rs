@@ -1,4 +1,4 @@
-//! What may stand next to aggregates and in them.
+//! Rules for expressions next to aggregates and in them.
 
 use std::ops::ControlFlow;
 

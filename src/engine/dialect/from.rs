@@ -15,7 +15,7 @@ use super::translate::Translator;
 use crate::engine::error::QueryError;
 use crate::schema;
 
-/// What a FROM clause gives.
+/// Tables and columns that a FROM clause gives.
 #[derive(Default)]
 pub(crate) struct Sources {
     /// The tables that the rest of the SELECT sees.

@@ -44,7 +44,7 @@ struct Rewrite {
     renamed: Option<String>,
     /// An expression of the arguments `{0}`, `{1}`, ….
     becomes: Option<String>,
-    /// What to use instead, where polars has nothing.
+    /// An alternative, if polars has nothing.
     instead: Option<String>,
 }
 
@@ -233,7 +233,7 @@ fn is_null(expr: &Expr) -> bool {
 /// A whole quotient is cut off towards zero; polars takes the whole number below.
 const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE -DIV(-({0}), {1}) END";
 
-/// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
+/// The remainder of a division has the sign of the dividend; in polars it has that of the divisor.
 const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE -MOD(-({0}), {1}) END";
 
 /// The place of a text in another.

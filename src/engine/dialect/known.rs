@@ -1,4 +1,4 @@
-//! What a statement may consist of. Everything else is rejected here, in the terms of the statement: polars would name
+//! Parts that a statement may consist of. Everything else is rejected here, in the terms of the statement: polars would name
 //! its own types, and silently ignores some parts.
 
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use super::parts::refused;
 use super::types::is_known_type;
 use crate::engine::error::QueryError;
 
-/// What to do about parts that nothing here takes the place of.
+/// Advice for parts that nothing here can replace.
 const DUCKDB: &str = "DuckDB has it, over a dataset of `wavesieve convert`";
 
 /// The advice about dates: no column has any, and a number cannot tell from when it counts.

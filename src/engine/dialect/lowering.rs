@@ -123,7 +123,7 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
         return None;
     }
     let keys = keys(select, scope);
-    // What comes before the groups cannot come after them.
+    // Expressions computed before the groups cannot come after them.
     if keys.iter().any(|key| has(key, true)) || items(select).any(aggregates_windows) {
         return None;
     }

@@ -171,7 +171,7 @@ impl Translator<'_, '_> {
         self.outside(&query, scope)
     }
 
-    /// What the FROM clause of a subquery gives.
+    /// The scope that the FROM clause of a subquery gives.
     fn scope_of(&self, select: &Select) -> Option<Scope> {
         let mut from = select.from.clone();
         let mut none = |_: &str, _: &[WindowCall]| Err(refused("a subquery in FROM that depends on a value"));
@@ -317,7 +317,7 @@ pub(crate) fn constant(expr: &Expr) -> Option<i128> {
     }
 }
 
-/// What a function of ours is called in a statement.
+/// Name in a statement for a function of ours.
 fn shown_name(name: &str) -> &str {
     match name {
         "to_whole" => "CAST",
@@ -360,7 +360,7 @@ struct Rewriter<'t, 'a, 'b> {
     scope: &'t Scope,
     place: Place,
     depth: usize,
-    /// What is cast by the casts around the present expression, before it is rewritten.
+    /// Numbers cast by the casts around the present expression, before it is rewritten.
     casts: Vec<Number>,
 }
 
@@ -384,7 +384,7 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
         match expr {
             Expr::Cast { expr: inner, .. } => self.casts.push(Number::infer(inner, self.scope)),
             Expr::BinaryOp { left, op, right } if is_whole_division(op) => {
-                // Of others than whole numbers it is a division as any other.
+                // The division of other numbers than whole ones is an ordinary one.
                 let number = Number::infer(left, self.scope).with(Number::infer(right, self.scope));
                 if matches!(number, Number::Decimal | Number::Float) {
                     *op = BinaryOperator::Divide;

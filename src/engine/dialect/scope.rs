@@ -1,4 +1,4 @@
-//! What the names in a statement mean: the tables and columns that each part of it sees.
+//! Meanings of the names in a statement: the tables and columns that each part of it sees.
 
 use std::collections::BTreeSet;
 
@@ -77,12 +77,12 @@ impl Scope {
         })
     }
 
-    /// What a name without a table means where a join has it once for both sides.
+    /// Meaning of a name without a table where a join has it once for both sides.
     pub(crate) fn merged(&self, name: &Ident) -> Option<&Expr> {
         self.merged.iter().find(|(merged, _)| same(name, merged)).map(|(_, expr)| expr)
     }
 
-    /// What an identifier means; names without quotes are the same in any case.
+    /// Meaning of an identifier; names without quotes are the same in any case.
     pub(crate) fn find(&self, parts: &[Ident]) -> NameMeaning<'_> {
         let (qualifier, name) = match parts {
             [name] => (None, name),
@@ -101,7 +101,7 @@ impl Scope {
         if is_open { NameMeaning::Unknown } else { NameMeaning::Nothing }
     }
 
-    /// What the values of an identifier are.
+    /// Meaning of the values of an identifier.
     pub(crate) fn meaning(&self, parts: &[Ident]) -> Meaning {
         match self.find(parts) {
             NameMeaning::Column(_, column) => column.meaning,
@@ -109,7 +109,7 @@ impl Scope {
         }
     }
 
-    /// What the numbers of an identifier are.
+    /// Kind of the numbers of an identifier.
     pub(crate) fn number(&self, parts: &[Ident]) -> Number {
         match self.find(parts) {
             NameMeaning::Column(_, column) => column.number,

@@ -30,7 +30,7 @@ use crate::engine::reasons::unreadable;
 /// A statement that polars runs.
 pub(crate) struct Translated {
     pub sql: String,
-    /// What its `window_…` functions compute.
+    /// Calls that its `window_…` functions compute.
     pub windows: Vec<WindowCall>,
     /// The unit of each column, where they are known.
     pub units: Option<Vec<ColumnUnit>>,
@@ -101,15 +101,15 @@ pub(crate) struct NamedStep {
 pub(crate) struct Translator<'a, 'b> {
     /// The steps that the present query can read by a name.
     pub steps_by_name: Vec<NamedStep>,
-    /// What the functions of ordered windows compute.
+    /// Calls that the functions of ordered windows compute.
     pub windows: Vec<WindowCall>,
     /// Gives the value of a subquery.
     pub scalar: &'a mut Scalar<'b>,
-    /// What the queries around the present one see.
+    /// Scopes of the queries around the present one.
     pub outer: Vec<Scope>,
     /// Subqueries in FROM so far.
     pub subqueries: usize,
-    /// What the statement reads, each after what it reads itself. polars knows the functions of windows here, and in no subquery.
+    /// Steps that the statement reads, each after those it reads itself. polars knows the functions of windows here, and in no subquery.
     pub steps: Vec<Cte>,
     depth: usize,
 }
@@ -277,7 +277,7 @@ impl Translator<'_, '_> {
             return Ok(columns);
         };
         *select = outer;
-        // What it reads now is a query of ours.
+        // The outer query now reads a query of ours.
         let Some(inner) = derived(select) else { return Ok(columns) };
         let given = self.query(inner)?;
         if let Some(table) = select.from.first_mut() {
@@ -319,7 +319,7 @@ impl Translator<'_, '_> {
                 named.into_iter().any(|alias| same(word, &alias.value))
             };
             for order in orders {
-                // What an item is is computed once.
+                // An item is computed once.
                 if !matches!(&order.expr, Expr::Identifier(word) if is_item(word)) {
                     self.rewrite(&mut order.expr, scope)?;
                 }

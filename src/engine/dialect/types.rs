@@ -65,7 +65,7 @@ pub(crate) fn is_known_type(data_type: &DataType) -> bool {
     is_other || whole_type(data_type).is_some()
 }
 
-/// What the numbers of an expression are in DuckDB.
+/// Kind of the numbers of an expression in DuckDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     /// Whole.
@@ -105,7 +105,7 @@ const OF_FIRST: &[&str] = &[
 ];
 
 impl Number {
-    /// What a column of a canonical table has.
+    /// Kind of the numbers in a column of a canonical table.
     pub(crate) fn of_column(column_type: ColumnType) -> Self {
         match column_type {
             ColumnType::I64 => Self::IntegerType,
@@ -114,7 +114,7 @@ impl Number {
         }
     }
 
-    /// What comes of numbers of two kinds.
+    /// Kind that results from numbers of two kinds.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Open, _) | (_, Open) => Open,
@@ -124,16 +124,16 @@ impl Number {
         }
     }
 
-    /// What expressions give that stand for values of one column.
+    /// Common kind of expressions that stand for values of one column.
     pub(crate) fn of_all<'a>(all: impl Iterator<Item = &'a Expr>, scope: &Scope) -> Self {
-        // What is missing is of any kind.
+        // A missing value is of any kind.
         let is_missing = |expr: &&Expr| matches!(expr, Expr::Value(value) if value.value == Value::Null);
         let mut all = all.filter(|expr| !is_missing(expr));
         let Some(first) = all.next() else { return Open };
         all.fold(Self::infer(first, scope), |number, expr| number.with(Self::infer(expr, scope)))
     }
 
-    /// What an expression over the columns of a scope gives.
+    /// Kind of the numbers that an expression over the columns of a scope gives.
     pub(crate) fn infer(expr: &Expr, scope: &Scope) -> Self {
         match expr {
             Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::infer(inner, scope),

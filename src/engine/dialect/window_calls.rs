@@ -12,7 +12,7 @@ use super::regexps::plain;
 use crate::engine::error::QueryError;
 use crate::engine::units::arguments;
 
-/// What is computed of the rows of a window.
+/// Function computed over the rows of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Compute {
     RowNumber,

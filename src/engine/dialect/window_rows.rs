@@ -22,7 +22,7 @@ struct Sorted {
     /// Whether a partition, and a run of equal rows, starts at each row.
     starts: Vec<bool>,
     peers: Vec<bool>,
-    /// What the rows are ordered by, where a frame is of values.
+    /// Values that order the rows, if a frame is of values.
     order: Vec<Option<f64>>,
 }
 
@@ -31,7 +31,7 @@ fn wrong(reason: &str) -> PolarsError {
 }
 
 impl WindowCall {
-    /// What the call gives of its columns, in the order of the rows.
+    /// Computes the call from its columns, in the order of the rows.
     ///
     /// # Errors
     /// When a column is of a type that the function does not take.

@@ -1,4 +1,4 @@
-//! What polars calls in place of its own sums, means and divisions.
+//! Functions that polars calls in place of its own sums, means and divisions.
 
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ pub(crate) const HALF: i64 = 1 << 32;
 /// A function of columns.
 #[derive(Clone, Debug)]
 pub(crate) enum Function {
-    /// Of the sums of the high and the low halves of integers: their sum, as an integer of a type. The error is a sum beyond that type.
+    /// The sum of the sums of the high and the low halves of integers, as an integer of a type. The error is a sum beyond that type.
     Sum(DataType),
-    /// Of the sums of the high and the low halves of integers, and their number: the mean.
+    /// The mean from the sums of the high and the low halves of integers, and their number.
     Mean,
-    /// Of two numbers, which are floats then: the quotient.
+    /// The quotient of two numbers, which are floats then.
     Quotient,
-    /// Of one or two whole numbers, and the conditions of the branches that this is in: the result, of a type. It counts where each
+    /// The result, of a type, for one or two whole numbers and the conditions of the branches that this is in. It counts where each
     /// condition is as it is here.
     Whole(Operation, DataType, Vec<bool>),
-    /// Of floats: their sum.
+    /// The sum of floats.
     FloatSum,
     FloatMean,
-    /// Of numbers: their variance, with the degrees of freedom that are lost.
+    /// The variance of numbers, with the degrees of freedom that are lost.
     Variance(u8),
-    /// Of numbers: their standard deviation, with the degrees of freedom that are lost.
+    /// The standard deviation of numbers, with the degrees of freedom that are lost.
     Deviation(u8),
 }
 
@@ -94,7 +94,7 @@ impl Function {
     }
 }
 
-/// What high and low halves add up to.
+/// The sum of high and low halves.
 fn of_halves(high: i64, low: i64) -> i128 {
     i128::from(high) * i128::from(HALF) + i128::from(low)
 }

@@ -3,7 +3,7 @@
 use polars::prelude::{ChunkAgg, Column, DataType, Int64Chunked, IntoColumn, PolarsError, PolarsResult, arity};
 use polars_plan::dsl::Operator;
 
-/// What is computed of two whole numbers, or of one.
+/// An operation on two whole numbers, or on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// `a + b`

@@ -283,7 +283,7 @@ mod tests {
         let recognized = recognize(&ParsedStatement::new(sql)).unwrap();
         let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         assert_eq!(groupings.len(), bodies.len());
-        // Of many rows to a group, and of few.
+        // Many rows to a group, then few.
         for rows in [3000_i64, 100] {
             let column = |divisor: i64, count: i64| (0..rows).map(move |row| row / divisor % count);
             let optional: Vec<Option<i64>> = column(11, 4).map(|gpu| (gpu != 3).then_some(gpu)).collect();

@@ -14,9 +14,9 @@ use super::value::Value;
 pub(crate) struct Group {
     /// How many there are.
     pub rows: u64,
-    /// Of each value that is summed up.
+    /// Statistics of each value that is summed up.
     pub statistics: Vec<Statistics>,
-    /// Of each value that is kept.
+    /// Kept values.
     pub values: Vec<Values>,
 }
 
@@ -42,7 +42,7 @@ impl Group {
     }
 }
 
-/// What is wanted of the rows of a group.
+/// Values wanted of the rows of a group.
 #[derive(Default)]
 pub(crate) struct Wanted<'a> {
     /// Values of which there are statistics.

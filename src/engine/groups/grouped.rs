@@ -22,7 +22,7 @@ pub(crate) struct Groups<'a> {
     dictionary: DataType,
     /// Keys in the order of the outputs.
     pub keys: Vec<&'a Value>,
-    /// What the outputs are made of.
+    /// Values that the outputs are made of.
     pub wanted: Wanted<'a>,
     groups: BTreeMap<Vec<Key>, Group>,
 }

@@ -10,7 +10,7 @@ use crate::engine::parsed::ParsedStatement;
 use crate::schema;
 use crate::schema::{Origin, Table};
 
-/// What is taken of the rows of a group.
+/// An aggregate over the rows of a group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Aggregate {
     /// Number of rows.
@@ -33,9 +33,9 @@ pub(crate) enum Aggregate {
 /// A column of a grouping.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Output {
-    /// What rows of a group have in common.
+    /// A value that the rows of a group have in common.
     Key(Value),
-    /// What is taken of them.
+    /// An aggregate of the rows.
     Aggregate(Aggregate),
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Output {
 pub(crate) struct Grouping {
     pub name: String,
     pub table: &'static Table,
-    /// What must be true.
+    /// Conditions that must be true.
     pub filters: BTreeSet<Value>,
     /// Names and meanings of its columns.
     pub outputs: Vec<(String, Output)>,
@@ -52,7 +52,7 @@ pub(crate) struct Grouping {
 
 /// A statement without its groupings.
 pub(crate) struct Recognized {
-    /// What it must be given as tables.
+    /// Groupings that it must be given as tables.
     pub groupings: Vec<Grouping>,
     /// The rest of it.
     pub rest: ParsedStatement,
@@ -97,7 +97,7 @@ fn recognize_over(statement: &ParsedStatement, may: &GroupableTables<'_>) -> Opt
     if groupings.is_empty() {
         return None;
     }
-    // What only the groupings used must not be read.
+    // Expressions that only the groupings used must not be read.
     expressions.drop_unused();
     Some(Recognized { groupings, rest: expressions.into_statement() })
 }
@@ -181,7 +181,7 @@ fn known_table(name: &str, may: &GroupableTables<'_>) -> Option<&'static Table> 
     schema::table(name).filter(|table| may(table))
 }
 
-/// What a SELECT reads: a table, or rows of one that were chosen before.
+/// Source of a SELECT: a table, or rows of one that were chosen before.
 struct Source<'a> {
     table: &'static Table,
     chosen: Option<&'a Rows>,
@@ -205,7 +205,7 @@ impl<'a> Source<'a> {
         Value::from_expr(expr, &named)
     }
 
-    /// What must be true of rows, those of the rows chosen before too.
+    /// Conditions on rows, including those of the rows chosen before.
     fn filters(&self, parts: &Parts<'_>) -> Option<BTreeSet<Value>> {
         let own = parts.filters.iter().map(|filter| self.value(parts, filter)?.only(Kind::Truth));
         let mut filters: BTreeSet<Value> = own.collect::<Option<_>>()?;

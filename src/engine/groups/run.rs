@@ -59,7 +59,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     for member in trace.members() {
         match trace.pieces(member, table, &columns)? {
             Some(of_member) => pieces.extend(of_member.into_iter().map(|piece| (member, piece))),
-            // What must be read as a whole is not read twice.
+            // A table that must be read as a whole is not read twice.
             None if rest.contains_key(table.name) => return Ok(None),
             None => whole.push(member),
         }
@@ -127,7 +127,7 @@ pub(crate) fn add_rows<'a>(
         }
         return Ok(());
     }
-    // What is kept of every row for as long as a frame is added up is kept of fewer.
+    // Each pass keeps data of every row for as long as a frame is added up; slices keep it of fewer.
     let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
     let add = |first: &i64| {
         let mut pass = empty();

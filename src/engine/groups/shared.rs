@@ -21,7 +21,7 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::jobs::Jobs;
 use crate::trace::{Trace, TraceProcess};
 
-/// What is grouped how: equal ones have equal tables.
+/// Key of a grouping: equal ones have equal tables.
 type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
 
 fn kind(grouping: &Grouping) -> Kind<'_> {
@@ -109,7 +109,7 @@ impl<'a> Passes<'a> {
         let is_read_anyway = source_request(&united(read_for_all));
         for (at, rows) in self.0.iter().enumerate() {
             for member in trace.members() {
-                // What is read as a whole for others is not read in pieces once more.
+                // A table that is read as a whole for others is not read in pieces once more.
                 let pieces = match is_read_anyway.contains_key(rows.table.name) {
                     true => None,
                     false => trace.pieces(member, rows.table, &rows.columns)?,
@@ -132,7 +132,7 @@ impl<'a> Passes<'a> {
         let groupings: Vec<TableConsumer<'_>> = self.0.iter().map(|rows| rows.look(workers)).collect();
         let looks_at = |member: &TraceProcess| {
             let of_member = whole.get(&member.process.process).into_iter().flatten();
-            // What else is made takes longest.
+            // The other consumers take longest.
             others.iter().chain(of_member.filter_map(|at| groupings.get(*at))).collect()
         };
         trace.frames_with_consumers(request, looks_at)

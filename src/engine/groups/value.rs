@@ -1,4 +1,4 @@
-//! What is taken of each row of a table: a column, or what is computed of columns.
+//! A value taken of each row of a table: a column, or a value computed of columns.
 
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ pub(crate) fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     (expr.to_string() == format!("{name}({})", texts.join(", "))).then_some((name, arguments))
 }
 
-/// What an operator makes of values; `None` where it takes none of these kinds, or is a division, which engines round in their
+/// Kind of the result of an operator; `None` where it takes none of these kinds, or is a division, which engines round in their
 /// own ways.
 fn kind_of(operator: &BinaryOperator, left: Kind, right: Kind) -> Option<Kind> {
     use BinaryOperator as Op;

@@ -26,7 +26,7 @@ pub(crate) enum Dialect {
 /// The name of a copy `c` in AMD's databases and files.
 pub(crate) const COPY_NAME: &str = include_str!("../../../queries/_copy_name.sql");
 
-/// What the expression of a name is called: no table and no other expression has such a name.
+/// Name for the expression of a name: no table and no other expression has such a name.
 fn own_name(name: &str) -> String {
     format!("rocpd_name_{name}")
 }

@@ -16,7 +16,7 @@ type CodeObject = (i64, Option<i64>, Option<i64>);
 /// An instruction: offset and kernel. Where no offset was recorded, its text and source line separate it from others.
 type Place = (Option<i64>, Option<i64>, Option<(Option<String>, Option<String>)>);
 
-/// What was counted at an instruction.
+/// Counts of samples at an instruction.
 #[derive(Default)]
 struct Counts {
     instruction: Option<String>,

@@ -234,7 +234,7 @@ impl Partial {
 }
 
 impl Drop for Partial {
-    /// What failed before a process was finished leaves nothing.
+    /// Removes the files if the conversion failed before a process was finished.
     fn drop(&mut self) {
         if self.removed.is_some() && count_finished(&self.root) == 0 {
             let _ = fs::remove_dir_all(&self.root);

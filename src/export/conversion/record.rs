@@ -1,4 +1,4 @@
-//! What a conversion was made of, kept next to its tables, so that the next one knows what it can take over.
+//! Record of the sources of a conversion, kept next to its tables, so that the next one knows which parts it can reuse.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,12 +21,12 @@ use crate::trace::{Trace, TraceProcess};
 /// that start so.
 pub(crate) const CONVERSION: &str = "_conversion.json";
 
-/// What all processes of a conversion have in common.
+/// Facts that all processes of a conversion have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// Version of the program.
     pub tool_version: String,
-    /// What the program was built from.
+    /// Sources that the program was built from.
     pub build: String,
     /// Format of the files.
     pub format: TableFormat,
@@ -98,16 +98,16 @@ impl Record {
     }
 }
 
-/// What is in a directory that `convert` wrote.
+/// Record of a directory that `convert` wrote.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Conversion {
-    /// What all processes have in common.
+    /// Facts that all processes have in common.
     pub key: Key,
     /// The processes in order, without those that were damaged: they are always read again.
     pub processes: Vec<Record>,
 }
 
-/// What is in a directory that `convert` wrote.
+/// Content of a directory that `convert` wrote.
 pub(crate) struct Earlier {
     pub conversion: Conversion,
     /// The manifest, and the files that it lists, where rows of them can be reused.
@@ -117,10 +117,10 @@ pub(crate) struct Earlier {
 }
 
 impl Earlier {
-    /// What `directory` holds; `None` if it cannot be determined.
+    /// Reads the content of `directory`; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
         let conversion = Conversion::read(directory)?;
-        // What lies in files of an older layout, or cannot be read, is converted again.
+        // Files of an older layout, or that cannot be read, are converted again.
         let dataset = match AnyManifest::read(directory) {
             Ok(AnyManifest::SharedFiles(manifest, processes)) => {
                 SharedFiles::new(directory, &manifest, processes).ok().map(|files| (manifest, files))
@@ -158,7 +158,7 @@ impl Earlier {
 }
 
 impl Conversion {
-    /// What `directory` holds; `None` if it cannot be determined.
+    /// Reads the record in `directory`; `None` if it cannot be determined.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
         let text = regular::read_text(&directory.join(CONVERSION), LARGE_BYTES).ok()?;
         let conversion: Self = serde_json::from_str(&text).ok()?;
@@ -191,7 +191,7 @@ impl Conversion {
     }
 }
 
-/// What a process is made of: hash of all that its rows depend on next to its files, and these.
+/// Hash of all that the rows of a process depend on next to its files, and these files.
 pub(crate) type Described = (String, Vec<FileIdentity>);
 
 /// Where some tables are over all processes, what each process is made of includes all others.

@@ -39,7 +39,7 @@ impl RecordingSource {
         (member, recording)
     }
 
-    /// What was reported so far.
+    /// The report so far.
     pub(crate) fn report(&self) -> ReadReport {
         self.report.lock().clone()
     }

@@ -51,10 +51,10 @@ impl Plan<'_> {
     }
 }
 
-/// What was done.
+/// Result of a conversion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
-    /// What the output holds.
+    /// Rows and files that the output holds.
     pub written: Written,
     /// Processes that were taken over.
     pub reused: usize,
@@ -247,7 +247,7 @@ fn earlier(
     if plan.shard.is_none() && !conversion.shares_input(&inputs) {
         return Err(Refused::OtherInputs(shown()).into());
     }
-    // What another version or other rules made is converted again as a whole.
+    // Output of another version or other rules is converted again as a whole.
     let records = if conversion.key == *key { earlier.whole(plan.output) } else { BTreeMap::new() };
     Ok(Some((earlier, records)))
 }
@@ -265,7 +265,7 @@ fn write_one(
     let with = plan.with_alone();
     let write = || write_process(trace, &member, &directory, plan.format, &with, observer);
     let (process, written) = match write() {
-        // What is stored may turn out to be damaged while it is read: then the rest is written.
+        // Stored content may turn out to be damaged while it is read: then the rest is written.
         Err(_) if !member.source.damage_of_content().is_empty() => {
             trace.report_damage(member.source.damage_of_content().iter().cloned());
             write()?
@@ -307,7 +307,7 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     }
 }
 
-/// What an output holds that another program wrote.
+/// Outcome for an output that another program wrote.
 pub(super) fn outcome_of(output: &Path) -> Outcome {
     let earlier = Earlier::read(output);
     let records: Vec<Record> = earlier.iter().flat_map(|earlier| earlier.whole(output).into_values()).collect();

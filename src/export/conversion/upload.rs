@@ -14,7 +14,7 @@ use crate::input::stores::{Address, Listed, ObjectPlace, StoreFailure};
 use crate::input::{MANIFEST, Manifest, part_name};
 use crate::regular::{self, LARGE_BYTES};
 
-/// What is sent last, in this order: without a manifest nobody takes the objects for a dataset.
+/// Files that are sent last, in this order: without a manifest, programs do not take the objects for a dataset.
 const LAST: [&str; 2] = [CONVERSION, MANIFEST];
 
 /// Where a dataset is sent to, and what is there.
@@ -25,12 +25,12 @@ pub(crate) struct Destination {
     conversion: Option<Conversion>,
 }
 
-/// What was sent.
+/// Counts of the files that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sent {
     /// Files of the dataset.
     pub files: usize,
-    /// Of them those that were sent, because the store had not the same.
+    /// Files that were sent because the store did not have the same.
     pub sent: usize,
     /// Their bytes.
     pub bytes: u64,
@@ -53,7 +53,7 @@ impl Destination {
         let is_there = |name: &str| there.iter().any(|object| object.name == name);
         let manifest = if is_there(MANIFEST) { Some(place.get(MANIFEST)?) } else { None };
         let conversion = if is_there(CONVERSION) { Some(place.get(CONVERSION)?) } else { None };
-        // What was sent in part has no manifest, and is replaced.
+        // A partly sent dataset has no manifest, and is replaced.
         if manifest.is_some() && conversion.is_none() && !overwrite {
             return Err(Refused::NoConversion(shown()).into());
         }
@@ -136,7 +136,7 @@ impl Destination {
     }
 }
 
-/// What a manifest lists of a part of a table.
+/// The entry of a manifest for a part of a table.
 fn listed<'a>(manifest: &'a Manifest, name: &str) -> Option<&'a crate::input::StoredPart> {
     let (table, file) = name.split_once('/')?;
     let parts = manifest.tables.get(table)?.parts.iter().enumerate();

@@ -1,4 +1,4 @@
-//! What other programs need next to the tables: their columns, views, whole numbers and files without rows.
+//! Files that other programs need next to the tables: their columns, views, whole numbers and files without rows.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -92,7 +92,7 @@ impl<'a> Group<'a> {
 pub(crate) struct Column {
     /// Its pages, at the place that they had in the file.
     pub pages: Pages,
-    /// What the row group has to know.
+    /// Facts that the row group has to know.
     pub close: ColumnCloseResult,
     /// Sum of the pages.
     pub sum: u64,

@@ -113,13 +113,13 @@ impl<'a> Origins<'_, 'a> {
     }
 }
 
-/// What the manifest reports about the conversion as a whole.
+/// Facts in the manifest about the conversion as a whole.
 pub(crate) struct About {
     /// Hash of the category rules.
     pub categories_hash: String,
     /// The filters in force, as options.
     pub selection: Vec<String>,
-    /// What could not be read.
+    /// Data that could not be read.
     pub damage: Vec<Damage>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Track {
     last_ns: Option<i64>,
     /// Regions that were entered and not left.
     open: Vec<u64>,
-    /// Of a counter.
+    /// Metric of a counter.
     metric: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ pub(super) const CHUNK: usize = 4 << 20;
 const HIP: u8 = 23;
 const USER: u8 = 1;
 
-/// What a location is.
+/// Kind of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LocationKind {
     Thread = 1,
@@ -231,7 +231,7 @@ impl Writer {
     }
 }
 
-/// What a region does, and whose it is.
+/// Role and paradigm of a region.
 fn role(name: &str, category: &str) -> (u8, u8) {
     const FUNCTION: u8 = 1;
     const CODE: u8 = 4;

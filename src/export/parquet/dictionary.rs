@@ -41,7 +41,7 @@ const VACANT: u32 = u32::MAX;
 pub(crate) struct Chunk {
     /// Its pages.
     pub bytes: Bytes,
-    /// What the row group has to know of it.
+    /// Facts that the row group has to know of it.
     pub close: ColumnCloseResult,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Opti
 /// Values of a column and where they are in its dictionary.
 struct Coded {
     values: Values,
-    /// Of the rows that have a value.
+    /// Indices of the rows that have a value.
     indices: Vec<u32>,
     valid: Option<Bitmap>,
 }
@@ -219,14 +219,14 @@ impl Values {
     }
 }
 
-/// What the index has to know of a page.
+/// Facts about a page for the index.
 struct PageBounds {
     /// The places in the dictionary of its least and its greatest value.
     values: Option<(usize, usize)>,
     nulls: usize,
 }
 
-/// What is needed to write the pages of a chunk.
+/// Inputs for writing the pages of a chunk.
 struct Pages<'a> {
     descriptor: &'a ColumnDescPtr,
     values: Values,

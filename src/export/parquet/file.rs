@@ -202,7 +202,7 @@ fn hardly_repeats(column: &Column) -> Result<bool> {
     Ok(different.len() > sample.len() / 2 && sample.len() > 1)
 }
 
-/// What a file reports about its table.
+/// Metadata of a file about its table.
 fn about(table: &'static Table) -> Result<Vec<KeyValue>> {
     let units: BTreeMap<&str, &str> = table
         .columns
@@ -222,7 +222,7 @@ fn about(table: &'static Table) -> Result<Vec<KeyValue>> {
     ]))
 }
 
-/// What a file of one process reports.
+/// Metadata of a file of one process.
 fn provenance(table: &'static Table, facts: &ProcessFacts) -> Result<Vec<KeyValue>> {
     let optional = |value: &Option<String>| value.clone().unwrap_or_default();
     let mut all = about(table)?;

@@ -53,7 +53,7 @@ const MAX_REPEATED: usize = 4096;
 /// A track that events are written to, in the order of time.
 #[derive(Debug)]
 pub(crate) struct Track {
-    /// Of a track on the shared sequence.
+    /// Id of a track on the shared sequence.
     shared: Option<u64>,
     /// The end of the head of its packets: sequence and flags.
     head: [u8; 12],
@@ -575,7 +575,7 @@ impl Sink for Stream<'_> {
         self.event.clear();
         self.interned.clear();
         self.event.varint(9, 4);
-        // What is whole keeps all of its digits.
+        // A whole number keeps all of its digits.
         if value == value.trunc() && value.abs() < 9e15 {
             self.event.varint(30, value as i64 as u64);
         } else {

@@ -1,4 +1,4 @@
-//! What rows that are copied refer to, noted by functions in the statements that copy them: no table is read twice.
+//! References from copied rows, noted by functions in the statements that copy them: no table is read twice.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rusqlite::types::{Value, ValueRef};
 
 use super::id_set::IdSet;
 
-/// What is noted.
+/// Kind of a noted reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// Events of rows.
@@ -44,7 +44,7 @@ const REFERENCES: [(&str, Mark); 9] = [
 ];
 
 impl Mark {
-    /// What a column refers to.
+    /// Kind of reference that a column holds.
     pub(super) fn of_column(column: &str) -> Option<Self> {
         REFERENCES.iter().find(|(name, _)| *name == column).map(|(_, mark)| *mark)
     }

@@ -14,7 +14,7 @@ use crate::export::target::{Target, temporary_for};
 use crate::input::{AtInterruption, RocpdFile, read_only_uri};
 use crate::text::causes::with_causes;
 
-/// What was written.
+/// Result of writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     /// Captures.
@@ -25,7 +25,7 @@ pub(crate) struct Written {
     pub events: usize,
     /// Bytes of the file.
     pub bytes: u64,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

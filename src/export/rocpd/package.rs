@@ -10,7 +10,7 @@ use crate::export::atomic::write_directory;
 use crate::input::{INDEX, KEYS, RocpdFile, VERSION};
 use crate::trace::Trace;
 
-/// What becomes of the databases.
+/// Fate of the databases.
 pub(crate) enum Packaging<'a> {
     /// The index refers to them where they are.
     Refer,

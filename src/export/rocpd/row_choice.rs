@@ -89,7 +89,7 @@ impl RowChoice<'_> {
         })
     }
 
-    /// What a window asks for; `None` if it is open on both sides.
+    /// Condition for a window; `None` if it is open on both sides.
     fn bounds(&self, condition: impl Fn(Option<i64>, Option<i64>) -> String) -> Option<String> {
         let resolved = self.resolved().filter(|_| self.filters.is_windowed())?;
         match resolved.window {

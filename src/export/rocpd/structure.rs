@@ -10,7 +10,7 @@ pub(super) const SOURCE: &str = "source";
 
 /// The tables of one capture.
 pub(super) struct Partition {
-    /// What identifies it.
+    /// Facts that identify it.
     pub facts: PartitionFacts,
     /// Its tables in the order of their declarations.
     pub tables: Vec<SourceTable>,
@@ -65,7 +65,7 @@ pub(super) struct Declared {
     pub sql: String,
 }
 
-/// What an attached database holds.
+/// Content of an attached database.
 pub(super) struct Structure {
     /// Its captures.
     pub partitions: Vec<Partition>,

@@ -46,7 +46,7 @@ pub(crate) fn trim(files: &[RocpdFile], trace: &Trace, output: &Path, keep_envir
         })?;
     }
     if written.events == 0 {
-        // What the output was before stays.
+        // The earlier output stays.
         return Ok(written);
     }
     written.note_views(&views.create(database.connection())?);
@@ -59,7 +59,7 @@ struct Trimming<'a> {
     copying: &'a Copying<'a>,
     filters: &'a Filters,
     processes: &'a [KeptProcess<'a>],
-    /// What rows of each process have, if the partition has others too.
+    /// Values that mark the rows of each process, if the partition has others too.
     owners: Option<Vec<Owner>>,
     /// Whether a process of the partition is left out.
     is_partial: bool,
@@ -299,7 +299,7 @@ impl<'a> Trimming<'a> {
     }
 }
 
-/// What rows of a process have.
+/// Values that mark the rows of a process.
 struct Owner {
     /// Row ids of the process.
     rows: Vec<i64>,

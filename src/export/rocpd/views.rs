@@ -20,7 +20,7 @@ struct Part {
     columns: Vec<SourceColumn>,
 }
 
-/// What the views are made of.
+/// Sources of the views.
 #[derive(Default)]
 pub(super) struct Views {
     /// Tables by base name, in the order of their first appearance.
@@ -81,7 +81,7 @@ impl Views {
             connection.execute(&view.sql, []).with_context(|| format!("cannot create view {}", view.name))?;
         }
         connection.execute_batch("COMMIT")?;
-        // Of ours, those that a database lacks tables for are no loss.
+        // Our own views whose tables a database lacks are not a loss.
         Ok(if is_carried { other.into_iter().map(|view| view.name.clone()).collect() } else { Vec::new() })
     }
 }

@@ -16,7 +16,7 @@ use crate::trace::{Trace, TraceProcess};
 /// The columns of the list of agents, in their order.
 const AGENT_COLUMNS: &str = include_str!("../../../share/rocprofv3/agent_info.txt");
 
-/// What was written.
+/// Counts of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub files: u64,
@@ -73,7 +73,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// What the paths of the files of a process begin with: its host and pid, or `out`.
+    /// Start of the paths of a process's files: its host and pid, or `out`.
     fn prefix(&mut self, member: &TraceProcess) -> Result<PathBuf> {
         if self.flavor == Flavor::Rocpd {
             return Ok(self.directory.join("out"));

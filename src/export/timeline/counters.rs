@@ -155,7 +155,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
 
     fn counter(&mut self, facts: &CounterFacts<'_>, mut values: Vec<(i64, f64)>) -> Result<()> {
         values.retain(|(at_ns, value)| *at_ns > 0 && value.is_finite());
-        // What starts at a time follows what ends at it.
+        // Values that start at a time follow those that end at it.
         if !values.is_sorted_by_key(|(at_ns, _)| *at_ns) {
             values.sort_by(|one, other| one.0.cmp(&other.0).then((one.1 != 0.0).cmp(&(other.1 != 0.0))));
         }

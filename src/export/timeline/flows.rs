@@ -36,7 +36,7 @@ impl End {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Call {
     start_ns: i64,
-    /// Of calls that start together the shortest is the innermost; those of more than 4 seconds are alike.
+    /// The shortest of calls that start together is the innermost; those of more than 4 seconds are alike.
     duration_ns: Reverse<u32>,
     number: u32,
 }
@@ -45,7 +45,7 @@ struct Call {
 #[derive(Debug, Default)]
 struct Ends {
     ends: Vec<End>,
-    /// Of each correlation id the call, at the place of its first end.
+    /// The call of each correlation id, at the place of its first end.
     calls: Vec<Call>,
     /// Where the last one was found: ids mostly come in their order.
     near: usize,
@@ -109,7 +109,7 @@ impl Flows {
     /// None yet, with room for so many kernels.
     pub(super) fn new(seed: u64, kernels: usize) -> Self {
         let mut flows = Self { seed, ..Self::default() };
-        // What is not enough grows.
+        // The room grows if it is not enough.
         let _ = flows.kernels.ends.try_reserve_exact(kernels);
         flows
     }

@@ -81,7 +81,7 @@ impl<const N: usize> GpuWork<N> {
     }
 }
 
-/// What [`ProcessWriter::gather`] needs of a table.
+/// Columns that [`ProcessWriter::gather`] needs of a table.
 struct Gathered<'a> {
     frame: &'a DataFrame,
     id: &'static str,

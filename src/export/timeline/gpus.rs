@@ -20,11 +20,11 @@ pub(super) struct LaneFacts {
     pub parent: u64,
     pub order: i64,
     pub gpu: Option<i64>,
-    /// Of the queue or stream; `None` for notes.
+    /// Number of the queue or stream; `None` for notes.
     pub number: Option<(WorkKind, i64)>,
 }
 
-/// What is shown of a row: category and name.
+/// Shown text of a row: category and name.
 pub(super) type Shown = (u32, u32);
 
 impl<S: Sink> ProcessWriter<'_, S> {

@@ -245,7 +245,7 @@ fn request(tables: &[(&'static str, &[&'static str])]) -> Request {
     tables.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect()
 }
 
-/// What is read first.
+/// Columns that are read first.
 fn facts_request() -> Request {
     request(&[("threads", &["tid", "name"]), ("kernel_symbols", &["kernel_id", "vgpr", "accum_vgpr", "sgpr"])])
 }

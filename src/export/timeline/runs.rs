@@ -33,7 +33,7 @@ pub(super) struct Row {
     pub number: u32,
     pub name: u32,
     pub category: u32,
-    /// What else is known of it, by number.
+    /// Number of other facts about it.
     pub facts: u32,
     id: i64,
     correlation_id: i64,
@@ -89,7 +89,7 @@ impl Row {
     }
 }
 
-/// What slices of a track are sorted by: their starts, then their ends.
+/// Key that sorts slices of a track: by their starts, then their ends.
 type Key = (i64, i64, u32);
 
 /// Which of the slices that start together comes first.

@@ -1,4 +1,4 @@
-//! What a format of a viewer gets of a time line.
+//! Interface through which formats of viewers receive a timeline.
 
 use anyhow::Result;
 
@@ -15,19 +15,19 @@ pub(crate) struct ProcessFacts<'a> {
     pub process: &'a Process,
 }
 
-/// What a GPU does in a lane.
+/// Kind of work of a GPU in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkKind {
     Kernels,
     Copies,
 }
 
-/// What a track shows.
+/// Content of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place<'a> {
     /// Calls and ranges of a thread; the id is different for each thread of the file.
     Thread { tid: i64 },
-    /// What does not nest on a thread.
+    /// Calls and ranges that do not nest on a thread.
     BesideThread,
     /// A GPU, which has tracks and no events.
     Gpu { gpu: i64 },
@@ -35,7 +35,7 @@ pub(crate) enum Place<'a> {
     Group,
     /// Work of a queue or stream, one lane of it.
     Work { gpu: Option<i64>, kind: WorkKind, number: i64, lane: usize },
-    /// What was found out about a process or a GPU.
+    /// Facts found about a process or a GPU.
     Notes { gpu: Option<i64> },
     /// Values in this unit.
     Counter { gpu: Option<i64>, unit: &'a str },
@@ -70,7 +70,7 @@ pub(crate) struct Repeated<'a> {
     pub arguments: &'a [(u32, Value)],
 }
 
-/// What a slice or an instant shows.
+/// Content of a slice or an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event<'a> {
     pub category: u32,
@@ -97,7 +97,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What was written.
+/// Counts of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub slices: u64,
@@ -147,6 +147,6 @@ pub(crate) trait Sink {
         Ok(())
     }
 
-    /// What was written so far.
+    /// Counts of the output so far.
     fn counts(&self) -> Counts;
 }

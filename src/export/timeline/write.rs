@@ -28,7 +28,7 @@ pub(crate) enum Arguments {
     Rocprof,
 }
 
-/// What a track of kernels stands for.
+/// Meaning of a track of kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum By {
@@ -62,7 +62,7 @@ pub(crate) struct Options {
     pub are_names_short: bool,
 }
 
-/// What is not in the output as it was recorded.
+/// Records that the output lacks or changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Omitted {
     /// Rows without a start.
@@ -90,7 +90,7 @@ impl Omitted {
     }
 }
 
-/// What was written.
+/// Result of writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub counts: Counts,

@@ -23,7 +23,7 @@ const LONGEST_NAME: usize = 100;
 /// Commands that profile and show what a row is about.
 #[derive(Clone, Debug)]
 pub(crate) struct Handoff {
-    /// What the commands are for, in one line.
+    /// Purpose of the commands, in one line.
     pub about: String,
     /// The dispatch that stands for the row.
     pub dispatch: Option<ChosenDispatch>,
@@ -41,7 +41,7 @@ impl Handoff {
     }
 }
 
-/// What commands are for.
+/// Purpose of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HandoffKind {
     Counters,
@@ -63,7 +63,7 @@ impl HandoffKind {
         }
     }
 
-    /// What the commands give.
+    /// Title for the output of the commands.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Counters => "counters",
@@ -74,7 +74,7 @@ impl HandoffKind {
     }
 }
 
-/// What the commands of a row are made of.
+/// Facts about a row that its commands are made of.
 pub(super) struct Subject<'a> {
     pub trace: &'a Trace,
     pub row: &'a HandoffRow,
@@ -150,7 +150,7 @@ impl Subject<'_> {
             None => KernelTarget::named(kernel, self.name),
         };
         let architecture = collected.architectures.iter().find(|name| name.starts_with("gfx"));
-        // What works differs among architectures, only thread traces are the same wherever they exist.
+        // Supported methods differ among architectures, only thread traces are the same wherever they exist.
         if architecture.is_none() && kind != HandoffKind::ThreadTrace {
             return Err("the trace does not record the architecture".to_owned());
         }

@@ -13,7 +13,7 @@ use crate::trace::{Trace, TraceProcess};
 
 const KERNELS: &str = "kernels";
 const SYMBOLS: &str = "kernel_symbols";
-/// What is read of dispatches that the filters keep.
+/// Columns that are read of dispatches that the filters keep.
 const COLUMNS: [&str; 21] = [
     "dispatch_id",
     "kernel_id",

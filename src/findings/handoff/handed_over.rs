@@ -12,10 +12,10 @@ use crate::engine::{Answer, ColumnUnit, NameForm, OutputColumn, Query};
 use crate::findings::finding::Finding;
 use crate::trace::Trace;
 
-/// What joins the commands of a cell.
+/// Text that joins the commands of a cell.
 const THEN: &str = " && ";
 
-/// What commands are made for.
+/// A request for commands.
 pub(crate) struct HandoffRequest<'a> {
     /// Words that name the inputs.
     pub inputs: &'a [String],

@@ -1,4 +1,4 @@
-//! What a row of an answer names, by its columns.
+//! Names in a row of an answer, by its columns.
 
 use crate::engine::{Answer, Query};
 use crate::findings::rule_context::Rows;
@@ -27,7 +27,7 @@ const KERNEL: &str = "kernel_name";
 /// Column with the name of a kernel or of other work.
 const WORK: &str = "name";
 
-/// What a row names.
+/// Names in a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HandoffRow {
     /// A kernel, in the form of the answer.

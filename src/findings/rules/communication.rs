@@ -14,12 +14,12 @@ fn collectives() -> QueryRequest {
     QueryRequest::new("collective_summary")
 }
 
-/// Who comes last to them.
+/// Query for the arrivals at collectives.
 fn arrivals() -> QueryRequest {
     collectives().by(&["rank", "gpu"])
 }
 
-/// What these rules ask.
+/// Queries of these rules.
 pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), collectives(), arrivals(), stragglers_question(), kernels()]
 }

@@ -1,4 +1,4 @@
-//! What counters reveal about kernels, and what their registers and LDS allow.
+//! Findings from counters about kernels, and from the limits of their registers and LDS.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn resources() -> QueryRequest {
     QueryRequest::new("kernel_resources")
 }
 
-/// What the rules about bottlenecks ask.
+/// Queries of the rules about bottlenecks.
 pub(crate) fn counter_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks(), roofline(), occupancy(), resources()]
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the trace itself.
+//! Problems of the trace itself.
 
 use super::kernels::kernels;
 use crate::findings::priority::Priority;
@@ -17,17 +17,17 @@ fn copies() -> QueryRequest {
 /// Checks that leave rows out of every number.
 const LEAVES_OUT: [&str; 3] = ["far_outside_process", "negative_duration", "zero_timestamp"];
 
-/// What these rules ask.
+/// Queries of these rules.
 pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![health(), time_question(), idle(), gaps_question(), kernels(), copies()]
 }
 
-/// What makes numbers wrong.
+/// Anomalies that make numbers wrong.
 pub(crate) fn trace_errors(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "error", Priority::High)
 }
 
-/// What may make numbers wrong.
+/// Anomalies that may make numbers wrong.
 pub(crate) fn trace_warnings(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "warning", Priority::Info)
 }

@@ -16,7 +16,7 @@ pub(crate) fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// What limits each kernel, inferred from counters.
+/// Query for the limits of each kernel, inferred from counters.
 pub(crate) fn bottlenecks() -> QueryRequest {
     QueryRequest::new("bottlenecks")
 }
@@ -49,27 +49,27 @@ fn queues() -> QueryRequest {
     QueryRequest::new("queue_summary")
 }
 
-/// What the rules about single kernels ask.
+/// Queries of the rules about single kernels.
 pub(crate) fn kernel_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks()]
 }
 
-/// What the rules about first calls, outliers and pace ask.
+/// Queries of the rules about first calls, outliers and pace.
 pub(crate) fn pace_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), warm_up(), outliers(), pace()]
 }
 
-/// What the rule about matrix products asks.
+/// Queries of the rule about matrix products.
 pub(crate) fn matrix_questions() -> Vec<QueryRequest> {
     vec![time_question(), matrix_shapes()]
 }
 
-/// What the rule about chains of short kernels asks.
+/// Queries of the rule about chains of short kernels.
 pub(crate) fn chain_questions() -> Vec<QueryRequest> {
     vec![time_question(), chains()]
 }
 
-/// What the rules about clocks and queues ask.
+/// Queries of the rules about clocks and queues.
 pub(crate) fn device_questions() -> Vec<QueryRequest> {
     vec![time_question(), throttling_question(), queues()]
 }
@@ -81,7 +81,7 @@ pub(crate) fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
     let rows = case.rows(&question);
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
     let compute_ns = rows.sum(computes.iter().copied(), "total_ns");
-    // Of all kernels, as in the tables.
+    // The time of all kernels, as in the tables.
     let kernel_ns = rows.sum(rows.places(), "total_ns");
     let known = bottlenecks();
     let known = case.rows(&known);
@@ -176,8 +176,8 @@ pub(crate) fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
 pub(crate) fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
-    // What the longer mode costs: its share of the calls by the distance of the modes.
-    // A few that take longer are outliers, and no mode.
+    // Cost of the longer mode: its share of the calls by the distance of the modes.
+    // A few calls that take longer are outliers, and not a mode.
     let least = case.threshold("min_mode_pct");
     let is_mode = |pct: f64| pct >= least && pct <= 100.0 - least;
     let cost = |row: usize| {
@@ -194,7 +194,7 @@ pub(crate) fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
 pub(crate) fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
-    // What it costs: the time above that of the first third.
+    // The cost is the time above that of the first third.
     let cost = |row: usize| {
         let at_first = rows.number(row, "early_median_ns")? * rows.number(row, "calls")?;
         Some((rows.number(row, "total_ns")? - at_first) as i64)
@@ -208,7 +208,7 @@ pub(crate) fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
     paced(case, &["drifting", "both"], cost, much, &columns)
 }
 
-/// What kernels of these verdicts cost. Where that is little it is good to know at most, if one of them is `remarkable`.
+/// Cost of kernels with these verdicts. If it is small, the observation is information at most, if one of them is `remarkable`.
 fn paced(
     case: &RuleContext<'_>,
     verdicts: &[&str],
@@ -316,7 +316,7 @@ pub(crate) fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = throttling_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "verdict").is_some_and(|verdict| verdict != "none"));
-    // What the kernels would take less at the highest clock, if their time goes with it.
+    // Time that the kernels would save at the highest clock, if their time goes with it.
     let cost = |row: usize| {
         let slower = 1.0 - rows.number(row, "mean_mhz")? / rows.number(row, "top_mhz").filter(|mhz| *mhz > 0.0)?;
         Some((rows.number(row, "low_ns")? * slower.max(0.0)) as i64)

@@ -31,17 +31,17 @@ fn churn() -> QueryRequest {
     QueryRequest::new("allocation_churn").by(&[])
 }
 
-/// What the rules about copies ask.
+/// Queries of the rules about copies.
 pub(crate) fn copy_questions() -> Vec<QueryRequest> {
     vec![time_question(), links(), calls()]
 }
 
-/// What the rule about fills asks.
+/// Queries of the rule about fills.
 pub(crate) fn fill_questions() -> Vec<QueryRequest> {
     vec![time_question(), fills()]
 }
 
-/// What the rules about allocations ask.
+/// Queries of the rules about allocations.
 pub(crate) fn allocation_questions() -> Vec<QueryRequest> {
     vec![time_question(), leaks(), high_water(), churn()]
 }
@@ -52,7 +52,7 @@ struct Direction {
     places: Vec<usize>,
     bytes: f64,
     busy_ns: f64,
-    /// What would have been copied in the time at the peaks of the links.
+    /// Bytes that the links could have copied in the time at their peaks.
     at_peak: f64,
     small_ns: f64,
     all_known: bool,
@@ -114,7 +114,7 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let copies = rows.sum(direction.places.iter().copied(), "copies");
-        // What remains when the bytes are moved at the peak.
+        // The ideal time is the time to move the bytes at the peak.
         let ideal_ns = peak.map_or(0.0, |peak| direction.bytes / peak);
         let places = rows.sorted_down(direction.places, "busy_ns");
         observations.push(
@@ -196,7 +196,7 @@ pub(crate) fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
     let places = rows.sorted_down(places, "leaked_bytes");
     let Some(first) = places.first().copied() else { return Vec::new() };
     let leaked = rows.sum(places.iter().copied(), "leaked_bytes");
-    // Of the memory of the GPU with most of it, as far as its size is recorded.
+    // The share of the memory of the GPU that leaks most, if its size is recorded.
     let of = |row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu"));
     let worst = places.iter().copied().filter(|row| of(*row) == of(first));
     let worst_bytes = rows.sum(worst, "leaked_bytes");

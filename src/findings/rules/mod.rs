@@ -25,7 +25,7 @@ pub(crate) struct Rule {
     /// Its id, by which the rule book knows it.
     pub id: &'static str,
     pub asks: fn() -> Vec<QueryRequest>,
-    /// What it observes.
+    /// Makes its observations.
     pub judge: fn(&RuleContext<'_>) -> Vec<Observation>,
     /// Whether it is about what repeats, and not about all of the run by its nature.
     pub repeats: bool,

@@ -1,4 +1,4 @@
-//! What of a run does not repeat: set-up, pauses between iterations, and what comes after the last of them.
+//! Parts of a run that do not repeat: set-up, pauses between iterations, and the tail after the last of them.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::time_question;
 use crate::trace::views::View;
 
-/// What the run of every process consists of.
+/// Query for the parts of the run of every process.
 pub(crate) fn parts_question() -> QueryRequest {
     QueryRequest::new("run_parts")
 }
 
-/// What these rules ask.
+/// Queries of these rules.
 pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), parts_question()]
 }
@@ -53,7 +53,7 @@ pub(crate) fn pauses(case: &RuleContext<'_>) -> Vec<Observation> {
     observed(case, places, &pause_ns).into_iter().collect()
 }
 
-/// What a part of the run costs, if figures are not about all of it and it reaches a threshold. Of a process it is the time of each
+/// Cost of a part of the run, if figures are not about all of it and it reaches a threshold. For a process it is the time of each
 /// of its GPUs.
 fn observed(case: &RuleContext<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Option<Observation> {
     if case.headline == View::WholeRun {

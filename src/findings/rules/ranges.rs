@@ -16,12 +16,12 @@ fn pace() -> QueryRequest {
     QueryRequest::new("range_pace")
 }
 
-/// What the rule about work outside of ranges asks.
+/// Queries of the rule about work outside of ranges.
 pub(crate) fn coverage_questions() -> Vec<QueryRequest> {
     vec![coverage()]
 }
 
-/// What the rules about iterations ask.
+/// Queries of the rules about iterations.
 pub(crate) fn iteration_questions() -> Vec<QueryRequest> {
     vec![time_question(), iterations(), pace()]
 }

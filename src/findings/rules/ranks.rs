@@ -15,12 +15,12 @@ fn imbalance() -> QueryRequest {
     QueryRequest::new("rank_imbalance")
 }
 
-/// What these rules ask.
+/// Queries of these rules.
 pub(crate) fn questions() -> Vec<QueryRequest> {
     vec![time_question(), stragglers_question(), imbalance()]
 }
 
-/// What holds a rank up, from what explains most to what only follows.
+/// Reasons for a slow rank, from those that explain most to those that only follow.
 const REASONS: [(&str, &str); 5] = [
     ("slow_kernels", "the same kernels take longer on it"),
     ("more_work", "it has more or larger dispatches"),

@@ -22,17 +22,17 @@ fn samples() -> QueryRequest {
     QueryRequest::new("pc_hotspots").by(&["kernel_name", "stall_reason"])
 }
 
-/// What the rule about thread traces asks.
+/// Queries of the rule about thread traces.
 pub(crate) fn trace_questions() -> Vec<QueryRequest> {
     vec![classes(), hotspots(), waits()]
 }
 
-/// What the rule about samples asks.
+/// Queries of the rule about samples.
 pub(crate) fn sample_questions() -> Vec<QueryRequest> {
     vec![samples()]
 }
 
-/// What a wait is for: the class of the operation, or where that is not known the one whose counter it waits for.
+/// Class of operation that a wait is for, or where that is not known the one whose counter it waits for.
 fn waited_class<'a>(rows: &Rows<'a>, row: usize) -> Option<&'a str> {
     let by_counter = || match rows.text(row, "counter")? {
         "vmcnt" | "vscnt" | "loadcnt" | "storecnt" | "samplecnt" | "bvhcnt" => Some("VMEM"),

@@ -32,12 +32,12 @@ fn copies() -> QueryRequest {
     QueryRequest::new("copy_summary")
 }
 
-/// What the rules about idle time ask.
+/// Queries of the rules about idle time.
 pub(crate) fn idle_questions() -> Vec<QueryRequest> {
     vec![time_question(), idle(), gaps_question(), launches(), iterations(), waits(), graphs(), kernels()]
 }
 
-/// What the rules about the spans ask.
+/// Queries of the rules about the spans.
 pub(crate) fn time_questions() -> Vec<QueryRequest> {
     vec![time_question(), copies()]
 }
@@ -245,7 +245,7 @@ pub(crate) fn unused_gpus(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let used = rows.places().len();
-    // Who communicates has partners: their traces are elsewhere, and so is the work of their GPUs.
+    // Communicating processes have partners: their traces are elsewhere, and so is the work of their GPUs.
     let alone = rows.sum(rows.places(), "comm_ns") == 0;
     let Some(escape_hidden) = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used) else {
         return Vec::new();

@@ -41,7 +41,7 @@ fn idle_time_between_counted_dispatches_is_none() {
     assert!(found_with(&waits, &counted).iter().all(|one| one.rule == "nothing_stands_out"));
 }
 
-/// What mostly runs in graphs already is no candidate for them.
+/// A trace whose work mostly runs in graphs already is not a candidate for them.
 #[test]
 fn graphs_are_not_recommended_twice() {
     let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 300000 10.5 20 30.0";
@@ -62,7 +62,7 @@ fn graphs_are_not_recommended_twice() {
     assert_eq!(of(&[("graph_summary", &replayed(101))]), "-");
 }
 
-/// Of 1,000 kernels and copies so many have no times.
+/// Rows without times, among 1,000 kernels and copies.
 #[test]
 fn rows_that_count_nowhere_are_a_share() {
     let priority = |left_out: i64| {

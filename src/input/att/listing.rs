@@ -44,7 +44,7 @@ pub(crate) struct Kernel {
     pub mangled: Option<String>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     /// Instructions in the order of the file.
@@ -55,7 +55,7 @@ pub(crate) struct Listing {
     pub unknown: Vec<String>,
     /// Rows that cannot be understood.
     pub bad: u64,
-    /// What cannot be read, in words.
+    /// Descriptions of unreadable parts.
     pub damage: Vec<String>,
     /// Rows with bytes that are not UTF-8.
     pub lossy: u64,

@@ -1,4 +1,4 @@
-//! What the parser of instruction statistics promises of any bytes.
+//! Properties that the parser of instruction statistics guarantees for any bytes.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use super::header::is_header;
 use super::listing::Listing;
 use crate::analysis::instructions::{Instruction, InstructionRules, attribute, innermost, outermost};
 
-/// What is recognized can be read; every row is an instruction, a symbol, bad or a note; waits are split among operations
+/// Recognized input can be read; every row is an instruction, a symbol, bad or a note; waits are split among operations
 /// before them; links of a chain are in it.
 pub fn att_listing(bytes: &[u8]) {
     let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::schema::facts::AgentFacts;
 
-/// What only the agent record holds: sizes, clocks, location, and the device's uuid.
+/// Facts that only the agent record holds: sizes, clocks, location, and the device's uuid.
 pub(crate) fn agent_details(details: &Value) -> AgentFacts {
     let positive = |name: &str| detail(details, name).filter(|value| *value > 0);
     let bank = details.get("mem_banks").and_then(Value::as_array).and_then(|banks| banks.first());

@@ -1,4 +1,4 @@
-//! What an allocation did and on which level, from the recorded name of its operation.
+//! Operation and level of an allocation, from the recorded name of its operation.
 
 /// Operations of allocations.
 pub(crate) const ALLOCATION_OPERATIONS: &[&str] = &["ALLOC", "FREE", "REALLOC", "RECLAIM", "UNKNOWN"];

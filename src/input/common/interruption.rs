@@ -1,4 +1,4 @@
-//! What is done when a signal ends the program.
+//! Cleanup when a signal ends the program.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 type CleanupAction = Box<dyn FnOnce() + Send>;
 
-/// What is to be done, by the order in which it was requested.
+/// Pending cleanup actions, in the order of their requests.
 static ACTS: Mutex<BTreeMap<u64, CleanupAction>> = Mutex::new(BTreeMap::new());
 
 /// Something that is done when a signal ends the program, as long as this is kept. What was asked for last is done first. Only

@@ -1,4 +1,4 @@
-//! What the adapters of several formats share.
+//! Code that adapters of several formats share.
 
 mod agents;
 mod allocations;

@@ -248,7 +248,7 @@ impl<'a> TableBuilder<'a> {
     }
 }
 
-/// What `value` makes of every row, made once for equal rows that follow each other.
+/// The result of `value` for every row, computed once for equal rows that follow each other.
 pub(crate) fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     rows: &Int64Chunked,
     value: F,

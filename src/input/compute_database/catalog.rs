@@ -38,7 +38,7 @@ pub(crate) struct Kernel {
 pub(crate) struct Catalog {
     pub workloads: Vec<Workload>,
     pub kernels: Vec<Kernel>,
-    /// What was odd about them.
+    /// Anomalies of the rows.
     pub anomalies: Vec<Anomaly>,
 }
 

@@ -9,14 +9,14 @@ use super::container::Container;
 use super::owner::{OwnedBy, Owner};
 use crate::input::common::sqlite::{Store, integer};
 
-/// What the rows of a workload name.
+/// The ids that the rows of a workload name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Named {
     pub gpus: BTreeSet<i64>,
     pub pids: BTreeSet<i64>,
 }
 
-/// What the rows of each workload name, in the order of `owners`.
+/// The ids that the rows of each workload name, in the order of `owners`.
 ///
 /// # Errors
 /// When nothing of a table can be read.

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::tables::{Expected, FORMER_NAMES, Known, TABLES};
 use crate::input::common::sqlite::{TableShape, declarations, shape};
 
-/// What the names of all tables begin with.
+/// The prefix of all table names.
 pub(crate) const PREFIX: &str = "compute_";
 
 /// A table that is there.

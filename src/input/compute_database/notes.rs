@@ -1,4 +1,4 @@
-//! What is worth knowing about an analysis database: what is not known, not there and not read.
+//! Notes about an analysis database: unknown, missing and unread content.
 
 use super::reading::Capture;
 use super::rooflines::has_unread_ceilings;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::catalog::Catalog;
 use crate::input::common::sqlite::{Condition, RowTest};
 
-/// What the column of a table that decides whose a row is refers to.
+/// The id column of a table that decides which workload owns a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnedBy {
     /// `kernel_uuid`.

@@ -30,7 +30,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// What is damaged of all tables: of their pages and, to look `closely`, of their rows.
+    /// The damage to all tables: to their pages and, if `closely`, to their rows.
     pub(crate) fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
         let threads = rayon::current_num_threads();
         let damage = |table: &super::container::KnownTable| {

@@ -12,7 +12,7 @@ use crate::schema::anomaly::Severity;
 
 const NAMES: &[&str] = &["kernel_name", "short_name"];
 
-/// What a value is of.
+/// The metric that a value belongs to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metric {
     pub id: Option<String>,

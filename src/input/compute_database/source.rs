@@ -83,7 +83,7 @@ pub(crate) fn find(
     Ok(Opened { processes, notes, damage })
 }
 
-/// What the description of the machine and the rows of a workload report about it.
+/// Process facts from the machine description and the rows of a workload.
 fn facts(system: &System, named: &Named) -> ProcessFacts {
     let hostname = system.text("hostname");
     let mut agents: Vec<_> = named.gpus.iter().map(|gpu| system.gpu(*gpu)).collect();
@@ -144,7 +144,7 @@ fn content_hash(path: &Path) -> String {
     let mut bytes = Vec::new();
     if let Ok(file) = regular::open(path) {
         bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
-        // What cannot be read is reported by those who read rows.
+        // An unreadable file is reported by the readers of its rows.
         let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
     }
     format!("{:032x}", xxh3_128(&bytes))

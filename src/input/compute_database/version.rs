@@ -9,7 +9,7 @@ const KNOWN_PREFIXES: [&str; 7] = ["1.3.", "1.4.", "2.0.", "2.1.", "2.2.", "2.3.
 /// How this program names itself where rocprofiler-compute writes its version.
 const OWN_NAME: &str = "wavesieve ";
 
-/// What the metadata states.
+/// Versions that the metadata states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Version {
     /// Version of the schema, such as `2.0.0`.
@@ -35,7 +35,7 @@ impl Version {
         !self.schema.as_deref().is_some_and(is_known)
     }
 
-    /// What to report if not all of the schema is known.
+    /// A warning if the schema is not fully known.
     pub(crate) fn warning(&self) -> Option<String> {
         match self.schema.as_deref() {
             Some(_) if !self.is_unknown() => None,

@@ -13,7 +13,7 @@ use crate::input::recognition::discover::is_unfinished;
 use crate::input::recognition::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// What is to be known of a dataset before its rows are.
+/// Notes about a dataset that are known before its rows are read.
 pub(crate) fn notes(directory: &Path, shown: &str, selection: &[String], listed: &BTreeSet<PathBuf>) -> Vec<Anomaly> {
     let note = |check_id, path: String, detail: String| Anomaly {
         check_id,

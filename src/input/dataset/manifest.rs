@@ -33,12 +33,12 @@ pub(crate) const DATASET_FORMAT: &str = "wavesieve-dataset";
 pub(crate) const LAYOUT_VERSION: u32 = 2;
 /// Layout of older versions: each process has a file of its own for each table.
 const OWN_FILES: u32 = 1;
-/// What stands in the place of the manifest's own sum while it is computed.
+/// Placeholder for the manifest's own sum while it is computed.
 const NO_SUM: &str = "0000000000000000";
 /// Level of the compression of the facts.
 const ZSTD_LEVEL: i32 = 3;
 
-/// What a dataset is made of.
+/// The contents of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     /// `DATASET_FORMAT`.
@@ -81,7 +81,7 @@ pub(crate) struct StoredFile {
 }
 
 impl StoredFile {
-    /// What is listed of a content.
+    /// The manifest entry for a content.
     pub(crate) fn of(content: &[u8]) -> Self {
         Self { bytes: content.len() as u64, hash: hash(content) }
     }
@@ -141,7 +141,7 @@ pub(crate) struct ListedProcess {
     pub pass: i64,
 }
 
-/// What the program has to know of a process next to its rows.
+/// Facts about a process that the program needs next to its rows.
 #[derive(Debug, Serialize, Deserialize)]
 struct Facts {
     devices: BTreeMap<i64, i64>,
@@ -317,7 +317,7 @@ pub(crate) fn is_dataset(directory: &Path) -> bool {
     regular::read_text(&directory.join(MANIFEST), LARGE_BYTES).is_ok_and(|text| text.contains(DATASET_FORMAT))
 }
 
-/// What is wrong with a directory that holds the parts of a dataset, but no manifest that can be read.
+/// The problem of a directory that holds the parts of a dataset, but no readable manifest.
 pub(crate) fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
     let below = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_part = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "parquet");

@@ -58,7 +58,7 @@ impl OwnFiles {
     }
 
     fn cursory_problem(&self, table: &'static Table) -> Option<Damage> {
-        // What is derived can be deleted to save space: then it is made again, as long as it was deleted of all ranks.
+        // Derived tables can be deleted to save space: they are rebuilt if they were deleted for all ranks.
         if table.origin.is_derived() && !self.directory.join(table.name).exists() {
             return None;
         }

@@ -137,7 +137,7 @@ pub(crate) fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<Da
             });
             Ok(())
         };
-        // What is kept whole is best read so: then there is nothing to put together.
+        // Rows that are all kept are best read at once: then there is nothing to put together.
         match keep {
             Some(_) => piece.read(&mut take)?,
             None => piece.read_at_once(&mut take)?,

@@ -67,7 +67,7 @@ pub(crate) struct Part {
     footer: OnceLock<Result<Footer, Error>>,
 }
 
-/// What a part reports about itself.
+/// The metadata that a part stores about itself.
 #[derive(Clone)]
 pub(crate) struct Footer {
     metadata: ArrowReaderMetadata,
@@ -75,7 +75,7 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    /// What describes the row groups.
+    /// The metadata of the row groups.
     pub(crate) fn metadata(&self) -> &Arc<ParquetMetaData> {
         self.metadata.metadata()
     }
@@ -179,7 +179,7 @@ impl SharedFiles {
         self.damaged_companions.get_or_init(|| self.companions.iter().filter_map(damage).collect())
     }
 
-    /// What is lost with a part: rows of all processes that have some in it.
+    /// The damage if a part is lost: it affects all processes that have rows in it.
     fn damage(&self, parts: &Parts, part: &Part, error: &Error) -> Damage {
         let places = self.processes.iter().enumerate().filter(|(place, _)| parts.holds(part, *place));
         let cause = unusable(&ranks(places.map(|(_, process)| process.rank).collect()), error);
@@ -212,7 +212,7 @@ impl Part {
         &self.path
     }
 
-    /// What the manifest lists of it.
+    /// Its entry in the manifest.
     pub(crate) fn listed(&self) -> &StoredPart {
         &self.listed
     }
@@ -222,7 +222,7 @@ impl Part {
         self.footer.get_or_init(|| self.read_footer()).as_ref()
     }
 
-    /// What describes its row groups.
+    /// The metadata of its row groups.
     ///
     /// # Errors
     /// When it is not the file that the manifest lists.

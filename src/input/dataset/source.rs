@@ -94,15 +94,15 @@ impl Format for Dataset {
 pub(crate) struct DatasetSource {
     store: Box<dyn Store>,
     same_categories: bool,
-    /// What was damaged when it was opened.
+    /// Damage found when it was opened.
     opened_with: Damaged,
-    /// What is known of the parts that were looked at since.
+    /// State of the parts that were inspected since.
     inspected: Mutex<BTreeMap<&'static str, PartState>>,
     /// Whether the content of any part turned out to be damaged.
     content: OnceLock<Vec<Damage>>,
 }
 
-/// What is known of a part.
+/// The known state of a part.
 #[derive(Clone, Debug, Default)]
 struct PartState {
     damage: Option<Damage>,
@@ -141,12 +141,12 @@ impl DatasetSource {
         self.inspected.lock()
     }
 
-    /// What is wrong with the part of a table, as far as it was looked at.
+    /// The damage found so far in the part of a table.
     fn known_damage(&self, table: &Table) -> Option<Damage> {
         self.looked_at_now().get(table.name)?.damage.clone()
     }
 
-    /// What is wrong with the part of a table, before some columns of it are read.
+    /// The damage to the part of a table, checked before some columns of it are read.
     fn damage_in(&self, table: &'static Table, columns: impl Iterator<Item = &'static str>) -> Option<Damage> {
         let known = self.looked_at_now().get(table.name).cloned();
         let unknown: BTreeSet<&'static str> =
@@ -163,7 +163,7 @@ impl DatasetSource {
         inspected.damage.clone()
     }
 
-    /// What is wrong with the part of a table as a whole.
+    /// The damage to the part of a table as a whole.
     fn damage_of_part(&self, table: &'static Table) -> Option<Damage> {
         self.damage_in(table, std::iter::empty())
     }

@@ -11,7 +11,7 @@ use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table};
 use crate::text::causes::with_causes;
 
-/// What to do about a file that cannot be used.
+/// Advice for a file that cannot be used.
 pub(crate) const ADVICE: &str = "copy it again or convert again with --overwrite";
 
 /// The files that hold the tables of one process.
@@ -22,10 +22,10 @@ pub(crate) trait Store: Send + Sync {
     /// Whether what holds the rows of a table is there, whole or not. What is derived may be deleted of all processes to save space.
     fn is_kept(&self, table: &Table) -> bool;
 
-    /// What is wrong with the rows of a table, by what describes them and by what is stored of some columns.
+    /// The damage to the rows of a table, by their metadata and by the stored data of some columns.
     fn problem(&self, table: &'static Table, columns: &BTreeSet<&'static str>) -> Option<Damage>;
 
-    /// What is wrong with the rows of a table, by all of their content.
+    /// The damage to the rows of a table, by all of their content.
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage>;
 
     /// Files beside the tables that are not as they were written; no row is lost with them.
@@ -33,7 +33,7 @@ pub(crate) trait Store: Send + Sync {
         &[]
     }
 
-    /// What is lost when the rows of a table cannot be read.
+    /// The damage to report if the rows of a table cannot be read.
     fn damage_of(&self, table: &Table, error: &anyhow::Error) -> Damage;
 
     /// Columns of a table in pieces.

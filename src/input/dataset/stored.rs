@@ -1,4 +1,4 @@
-//! What is kept of a process whose tables are stored.
+//! Stored facts about a process whose tables are stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub struct StoredProcess {
     /// Sums of `gpu_segments`; unknown in datasets of older versions.
     #[serde(default)]
     pub gpu_times: Option<Vec<GpuTime>>,
-    /// What the source reported about it.
+    /// Facts that the source reported about it.
     pub facts: ProcessFacts,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<I
     let mut memory = MmapMut::map_anon(length.saturating_add(padding)).context("cannot get memory for a text")?;
     populate(&memory);
     let Some(room) = memory.get_mut(..length) else { return Ok(None) };
-    // Who ends in the length of the text ends where the text does.
+    // A stream that yields exactly the length of the text ends where the text does.
     match Decompressor::new().gzip_decompress(&compressed, room) {
         Ok(made) if made == length => Ok(Some(Inflated { memory, length })),
         _ => Ok(None),

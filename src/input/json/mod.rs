@@ -1,4 +1,4 @@
-//! What readers of JSON share: the text of a file, plain or compressed, that can be read anywhere, and words of it.
+//! Parts that readers of JSON share: the text of a file, plain or compressed, that can be read anywhere, and words of it.
 
 mod inflate;
 mod text_file;

@@ -30,7 +30,7 @@ const COMPRESSED_BYTES: usize = 1 << 15;
 const MAX_IN_MEMORY: u64 = 64 << 20;
 
 thread_local! {
-    /// What was read last, so that not every part of a file needs memory of its own.
+    /// The buffer of the last read, so that not every part of a file needs memory of its own.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

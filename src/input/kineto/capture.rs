@@ -22,11 +22,11 @@ pub(crate) struct Capture {
     pub label: String,
     /// Path as given or found, for messages.
     pub path: String,
-    /// What is added to all times.
+    /// The offset that is added to all times.
     pub base_ns: i64,
-    /// What was found on the way.
+    /// Facts gathered during the scan.
     pub census: Census,
-    /// What is wrong with the file, so that anything may be missing.
+    /// Damage to the file, due to which anything may be missing.
     pub damage: Vec<Damage>,
     /// Number of events.
     pub counts: Counts,
@@ -168,7 +168,7 @@ impl Launches {
             if known.is_some_and(|known| pids.get(known) != pids.get(row)) {
                 launches.ambiguous.insert(id);
             }
-            // Of several calls in each other, the one with sizes launched.
+            // If calls are nested, the one with sizes launched.
             let has_grid = grids.get(row).is_some_and(Option::is_some);
             if known.is_none() || has_grid {
                 launches.rows.insert(id, row);

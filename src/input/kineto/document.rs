@@ -1,4 +1,4 @@
-//! What is in a file: the list of events, and what is said of the run around it, if anything is.
+//! The content of a file: the list of events, and the members around it that describe the run, if there are any.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::input::json::TextFile;
 
 /// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
-/// What some editors put before a text.
+/// The mark that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Members that are read besides them.
 const MEMBERS: [&str; 4] = ["schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"];
@@ -24,9 +24,9 @@ const SEARCH_BYTES: u64 = 1 << 26;
 #[derive(Default)]
 pub(crate) struct Document {
     pub events: Events,
-    /// What is said of the run.
+    /// The members that describe the run.
     pub members: BTreeMap<String, Value>,
-    /// What is wrong with the file as a whole.
+    /// Problems of the file as a whole.
     pub damage: Vec<String>,
     /// Bytes behind the end.
     pub behind: u64,

@@ -1,4 +1,4 @@
-//! What a trace says of its process: rank, GPUs, time, names.
+//! Facts that a trace states about its process: rank, GPUs, time, names.
 
 use std::collections::BTreeSet;
 

@@ -105,7 +105,7 @@ pub(crate) struct Gathered {
     pub height: usize,
     /// Names of the events, if they were wanted.
     pub names: Dictionary,
-    /// What is told apart by category, as a place in [`KINDS`].
+    /// Kinds distinguished by category, as places in [`KINDS`].
     pub kinds: Vec<u8>,
     pub oddities: Oddities,
     columns: BTreeMap<Field, Int64Chunked>,
@@ -132,7 +132,7 @@ impl Keep {
     }
 }
 
-/// What is wanted of events.
+/// A request for events.
 pub(crate) struct Wanted<'a> {
     pub role: Role,
     pub keep: Keep,

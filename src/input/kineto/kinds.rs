@@ -1,6 +1,6 @@
-//! What events are, by the category that they were recorded with.
+//! Kinds of events, by the category that they were recorded with.
 
-/// What an event becomes.
+/// The role of an event in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Role {
     /// A kernel, or a fill of memory by the GPU.

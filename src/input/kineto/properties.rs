@@ -1,4 +1,4 @@
-//! What the reader of Kineto traces promises of any bytes.
+//! Properties that the reader of Kineto traces guarantees for any bytes.
 
 use super::cursor::{Cursor, elements, members};
 use super::decimal::nanoseconds;

@@ -40,7 +40,7 @@ pub(crate) struct Chunk {
     pub end: u64,
     /// How far behind `start` each event that is read starts.
     offsets: Vec<u32>,
-    /// What each is: a place in [`KINDS`], and whether it has a length.
+    /// The kind of each event: a place in [`KINDS`], and whether it has a length.
     kinds: Vec<u8>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct WorkSum {
     pub duration_ns: i64,
 }
 
-/// What was found in the list on the way.
+/// Facts gathered while the list is scanned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Census {
     /// Devices that worked.

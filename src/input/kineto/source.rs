@@ -77,7 +77,7 @@ fn ranks_of(labels: Vec<&str>) -> Vec<Option<i64>> {
     labels.iter().map(|label| sorted.iter().position(|other| other == label)?.try_into().ok()).collect()
 }
 
-/// What is odd about a file, and which events are not read.
+/// Notes about a file: its anomalies, and the events that are not read.
 fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail| {

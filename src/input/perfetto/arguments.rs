@@ -62,7 +62,7 @@ fn integer_of(text: &str) -> Option<i64> {
     }
 }
 
-/// What an annotation holds, before its place is known.
+/// The content of an annotation, before its place is known.
 #[derive(Default)]
 struct Annotation<'a> {
     name: Option<u32>,

@@ -1,4 +1,4 @@
-//! What a file holds: its tracks, rows for what happened on them, and what was odd on the way.
+//! The content of a file: its tracks, rows for what happened on them, and anomalies found on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::names::Names;
 use super::rows::Rows;
 use super::tracks::Tracks;
 
-/// What was found on the way.
+/// Facts gathered during the scan.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub packets: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Owned {
     pub value: u32,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     pub writer: Writer,

@@ -5,7 +5,7 @@ use super::names::Names;
 use super::sequence::{Sequence, Table};
 use super::wire::{Fields, Malformed, Value};
 
-/// What an event does on its track.
+/// The effect of an event on its track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Type {
     Begin,

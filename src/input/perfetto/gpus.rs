@@ -6,7 +6,7 @@ use super::kinds::{Role, Writer};
 use super::processes::{Process, UsedTrack};
 use super::rows::{Field, Rows};
 
-/// What the name of a track states.
+/// The facts that a track's name states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TrackName {
     pub agent: Option<i64>,
@@ -57,7 +57,7 @@ impl TrackName {
         read
     }
 
-    /// What is stated here, otherwise there.
+    /// The facts stated here, with gaps filled from `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             agent: self.agent.or(other.agent),
@@ -196,7 +196,7 @@ impl Agents {
             if is_kernel && agents.gpus().next().is_none() && rows.column(Field::Agent).all(|agent| agent.is_none()) {
                 agents.known.insert(0, Agent { is_gpu: true, ..Agent::default() });
             }
-            // What this program leaves out it does not know. Allocations may be of the host.
+            // Agents that this program leaves out are unknown to it. Allocations may be of the host.
             let is_on_gpu = role != Role::Allocation as usize && writer != Writer::Wavesieve;
             let only = agents.gpus().next().filter(|_| is_on_gpu && agents.gpus().count() == 1);
             left += agents.complete(rows, tracks, only, is_kernel);

@@ -1,8 +1,8 @@
-//! What slices are, by their categories, and what their arguments are called by different writers.
+//! Roles of slices, by their categories, and names of their arguments in the files of different writers.
 
 use super::rows::Field;
 
-/// Who wrote a file.
+/// The writer of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// rocprofv3 or rocpd.
@@ -14,7 +14,7 @@ pub(crate) enum Writer {
     Wavesieve,
 }
 
-/// What a slice becomes.
+/// The role of a slice in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     Kernel,
@@ -68,7 +68,7 @@ pub(crate) fn is_of_systems(category: &str) -> bool {
     category.starts_with(SYSTEMS) || matches!(category, "host" | "device_hip" | "device_hsa")
 }
 
-/// What a slice becomes by its category, name and the names of its arguments; `None` for what this program derived.
+/// The role of a slice by its category, name and the names of its arguments; `None` for data that this program derived.
 pub(crate) fn role(writer: Writer, category: &str, name: &str, has: impl Fn(&str) -> bool) -> Option<Role> {
     let base = category.strip_prefix(SYSTEMS).unwrap_or(category);
     match base {
@@ -94,7 +94,7 @@ fn mixed(name: &str, has: impl Fn(&str) -> bool) -> Role {
     }
 }
 
-/// What an argument states.
+/// The meaning of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A value of the row.
@@ -111,7 +111,7 @@ pub(crate) enum Key {
     Nothing,
 }
 
-/// What an argument of a slice of a role states; `None` if it is one of its own.
+/// The meaning of an argument of a slice of a role; `None` if it is one of its own.
 pub(crate) fn key(role: Role, name: &str) -> Option<Key> {
     let of_all = match name {
         "begin_ns" => Key::Of(Field::Start),

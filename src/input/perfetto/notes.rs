@@ -1,4 +1,4 @@
-//! What is odd about a file, and which of its content is not read.
+//! Notes about a file: its anomalies, and its content that is not read.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn packets(census: &Census) -> Vec<String> {
     OTHERS.iter().filter_map(of).take(MAX_LISTED).collect()
 }
 
-/// What is damaged, as the file at a path.
+/// The damage to the file, shown under a path.
 pub(crate) fn damage(census: &Census, writer: Writer, shown: &str) -> Vec<Damage> {
     let of = |cause: String| Damage { path: shown.to_owned(), part: String::new(), cause };
     let inside = census.first_damage.as_ref().map(|(place, what)| {
@@ -86,7 +86,7 @@ fn halves(census: &Census, writer: Writer) -> Option<String> {
     })
 }
 
-/// What is odd about a file.
+/// The anomalies of a file.
 pub(crate) fn notes(census: &Census, assembled: &Assembled, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail: String| {

@@ -11,7 +11,7 @@ const MAX_PACKET: u64 = 1 << 28;
 /// How a packet starts: field 1 of the file, with bytes.
 pub(crate) const PACKET_KEY: u8 = 0x0a;
 
-/// What is between the packets that can be read.
+/// A part of a file: a packet that can be read, or the bytes between packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// A packet, and where it starts in the file.
@@ -34,7 +34,7 @@ pub(crate) struct Packets<R> {
     failure: Option<String>,
 }
 
-/// What the bytes at a place are.
+/// The record that starts at a place.
 enum Record {
     /// A packet of so many bytes, behind a head of so many.
     Packet(usize, usize),

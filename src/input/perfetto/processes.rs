@@ -19,7 +19,7 @@ pub(crate) struct UsedTrack {
     pub counter: CounterTrack,
     /// Whether its values are measured: neither derived nor sums over the run.
     pub is_measured: bool,
-    /// What the names of it and of those above it state.
+    /// Facts that the names of the track and of those above it state.
     pub stated: TrackName,
 }
 
@@ -46,7 +46,7 @@ impl Process {
     }
 }
 
-/// What the processes of a file share.
+/// Data that the processes of a file share.
 #[derive(Debug, Default)]
 pub(crate) struct Assembled {
     pub writer: Writer,
@@ -191,7 +191,7 @@ fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usi
     (all, parts)
 }
 
-/// What a track states.
+/// A value that a track states.
 type OfTrack = fn(&UsedTrack) -> Option<i64>;
 
 /// Gives rows the thread, the queue and the stream of their track where their arguments state none.

@@ -1,4 +1,4 @@
-//! What the reader of Perfetto traces promises of any bytes.
+//! Properties that the reader of Perfetto traces guarantees for any bytes.
 
 use std::io::Read;
 
@@ -56,6 +56,6 @@ pub fn perfetto_document(bytes: &[u8]) {
         assert_eq!(assembled.processes.iter().map(of).sum::<usize>(), height);
     }
     assert_eq!(assembled.processes.iter().map(|process| process.arguments.len()).sum::<usize>(), arguments);
-    // What follows the first packet may be anything, so that this needs no packet that can be read.
+    // Anything may follow the first packet, so that this needs no packet that can be read.
     let _ = is_perfetto(file) || has_packets(file);
 }

@@ -84,7 +84,7 @@ impl Reader {
         document
     }
 
-    /// What has not ended does not end any more.
+    /// Open events do not end any more.
     fn forget_open(&mut self) {
         let left = self.open.drain().flat_map(|(_, open)| open);
         self.document.census.unfinished += left.filter(|open| open.row.is_some() && !open.has_end).count() as u64;
@@ -131,7 +131,7 @@ impl Reader {
         if is_whole { Ok(()) } else { Err(Malformed::Cut) }
     }
 
-    /// Who wrote the file.
+    /// Reads the writer of the file.
     fn attributes(&mut self, attributes: &[u8]) -> Result<(), Malformed> {
         for field in Fields::new(attributes) {
             let Value::Bytes(attribute) = field?.value else { continue };
@@ -232,7 +232,7 @@ impl Reader {
     }
 }
 
-/// What the recorder reports to have dropped: overwritten and discarded chunks of buffers, and losses of writers.
+/// The number of drops that the recorder reports: overwritten and discarded chunks of buffers, and losses of writers.
 fn dropped(statistics: &[u8]) -> Result<u64, Malformed> {
     let mut all = 0_u64;
     for field in Fields::new(statistics) {

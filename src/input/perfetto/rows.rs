@@ -41,7 +41,7 @@ pub(crate) enum Field {
 
 /// Number of fields.
 const FIELDS: usize = Field::Value as usize + 1;
-/// What a row does not have.
+/// The mark for a field that a row does not have.
 const NONE: i64 = i64::MIN;
 
 /// One row.

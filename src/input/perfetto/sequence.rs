@@ -17,7 +17,7 @@ pub(crate) enum Table {
     ArgumentTexts = 29,
 }
 
-/// What events have that state nothing else.
+/// Values of events that state nothing else.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Defaults {
     clock: Option<u64>,

@@ -1,4 +1,4 @@
-//! What is in a file before any format is asked: a dataset, a database, or the first bytes of something else.
+//! The content of a file before any format is asked: a dataset, a database, or the first bytes of something else.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::text::causes::with_causes;
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
 const HEAD_BYTES: u64 = 4096;
 
-/// What is in a file or directory.
+/// The content of a file or directory.
 pub(crate) enum Content {
     /// A dataset written by `convert`.
     Dataset,
@@ -112,7 +112,7 @@ fn is_whole(head: &[u8]) -> bool {
     (head.len() as u64) < HEAD_BYTES
 }
 
-/// What is in a gzip file, by the first bytes of its content.
+/// The content of a gzip file, by its first decompressed bytes.
 fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     let text = String::from_utf8_lossy(head);
     if is_tar(head) {
@@ -124,7 +124,7 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     } else if head.is_empty() {
         unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
-        // What is in it is only known when all of it is there.
+        // Its content is only known when all of it is there.
         database(path, DatabaseFile::decompressed(path), reader)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";

@@ -59,7 +59,7 @@ pub(crate) fn is_unfinished(name: &OsStr) -> bool {
 
 /// Finds the candidates of all inputs. A directory is searched recursively, through links to directories as well; a dataset is
 /// one candidate, and a package of rocpd the databases that its index lists. The directory `exclude` is left out where it is found and not named, as are outputs that are being written.
-/// What cannot be searched or followed is a candidate with a problem.
+/// Paths that cannot be searched or followed become candidates with a problem.
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.

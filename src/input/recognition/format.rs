@@ -1,4 +1,4 @@
-//! What a format of traces is: which content is of it, and how that is opened.
+//! A format of traces: the content that belongs to it, and how that is opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::trace::source::ProcessReader;
 
 /// A format of traces.
 pub(crate) trait Format: Sync {
-    /// What content is in this format; `None` if it is of another.
+    /// Recognizes content in this format; `None` if it is of another.
     fn recognize(&self, content: &mut Content) -> Option<Recognized>;
 
     /// The captures that [`Recognized::Part`]s of this format make up.
@@ -32,7 +32,7 @@ pub(crate) trait Format: Sync {
 /// Opens a capture.
 type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
 
-/// What content is in a format.
+/// The role of content in a format.
 pub(crate) enum Recognized {
     /// A capture by itself, which this opens.
     Capture(Open),
@@ -57,7 +57,7 @@ impl From<UnreadContent> for Recognized {
     }
 }
 
-/// What a capture is opened with.
+/// The inputs for opening a capture.
 pub(crate) struct Opening<'a> {
     /// The file or directory.
     pub path: &'a Path,
@@ -65,17 +65,17 @@ pub(crate) struct Opening<'a> {
     pub shown: &'a str,
     /// The last part of that.
     pub name: &'a str,
-    /// Who reads databases.
+    /// The reader of databases.
     pub reader: Reader,
     /// Category rules.
     pub categories: &'a Categories,
     /// Columns that will be read soon.
     pub ahead: &'a Request,
-    /// What it shares with others.
+    /// Resources that it shares with other captures.
     pub shared: &'a Shared,
 }
 
-/// What captures share that are opened together.
+/// Resources shared by captures that are opened together.
 #[derive(Default)]
 pub(crate) struct Shared {
     /// Files of decompressed text, one for each thread that opens files.
@@ -98,7 +98,7 @@ pub(crate) trait Group: Send + Sync {
     fn open(&self) -> Result<Opened>;
 }
 
-/// What a capture holds.
+/// The content of a capture.
 pub struct Opened {
     pub processes: Vec<ProcessInput>,
     /// Anomalies of the capture as a whole.

@@ -24,7 +24,7 @@ pub(crate) static FORMATS: [&dyn Format; 10] = [
     &compute_database::ComputeDatabase,
 ];
 
-/// What a file or directory is, and the place of its format in the list.
+/// The recognized content of a file or directory, and the place of its format in the list.
 pub(crate) fn recognize(path: &Path, reader: Reader) -> (usize, Recognized) {
     let mut content = Content::detect(path, reader);
     let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognize(&mut content)?));

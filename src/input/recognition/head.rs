@@ -1,4 +1,4 @@
-//! What a file is, by the first bytes of its content alone.
+//! The kind of a file, by the first bytes of its content alone.
 
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::att;
@@ -183,7 +183,7 @@ fn compute(head: &[u8]) -> Option<Head> {
     }
 }
 
-/// What JSON is that does not start as that of rocprofv3 does.
+/// The head of JSON that does not start as rocprofv3 JSON does.
 pub(crate) fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
     let Beginning { bytes, is_whole, more } = beginning;
     let trimmed = text.trim_start_matches('\u{feff}').trim_start();
@@ -236,7 +236,7 @@ fn is_unified_memory(text: &str) -> bool {
         || has(&["migrations", "host_to_device", "device_to_host", "total_size_bytes"])
 }
 
-/// What is wrong with the start of a text of JSON values, if it is not only that it ends too early.
+/// The syntax error at the start of a text of JSON values, unless the text only ends too early.
 fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     // Python writes these, and most programs read them.
     let text = text.replace("NaN", "0").replace("Infinity", "0");

@@ -46,10 +46,10 @@ pub(crate) fn listed_files(index: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files.iter().map(|file| clean(&folder.join(file))).collect())
 }
 
-/// What an index holds.
+/// The content of an index.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct List {
-    /// What the files are relative to, itself relative to the folder of the index.
+    /// The base of the files' paths, itself relative to the folder of the index.
     path: String,
     files: Vec<String>,
 }

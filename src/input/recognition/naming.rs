@@ -1,4 +1,4 @@
-//! What the name of a file promises, before anybody looks into it.
+//! The kind of content that a file's name promises, before anybody looks into it.
 
 use crate::input::att;
 use crate::input::rocprofv3_csv;
@@ -17,7 +17,7 @@ const ARCHIVES: [&str; 12] =
 /// The file of counters in a folder of rocprofiler-compute.
 const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
 
-/// What a file was to be.
+/// The kind of file that a name promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpectedKind {
     /// A rocpd or RPD database, or a trace in an archive that is not read.
@@ -32,7 +32,7 @@ pub(crate) enum ExpectedKind {
     Statistics,
 }
 
-/// What a file of this name was to be; `None` if it need not be a trace.
+/// The kind that a file name promises; `None` if it need not be a trace.
 pub(crate) fn promise(name: &str) -> Option<ExpectedKind> {
     let ends_in = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     let unpacked = PACKED.iter().find_map(|ending| name.strip_suffix(ending));

@@ -6,7 +6,7 @@ use super::naming::{ExpectedKind, promise};
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// What follows from a file that is not read, in the order in which such files are listed where no trace is read.
+/// The consequence of a file that is not read, in the order in which such files are listed if no trace is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// A trace that is damaged.
@@ -36,7 +36,7 @@ pub(crate) struct Skipped {
     /// Path as given or found.
     pub path: String,
     pub reason: String,
-    /// What follows from it.
+    /// The consequence.
     pub class: Class,
 }
 
@@ -46,7 +46,7 @@ impl Skipped {
         Self { path: path.into(), reason: reason.into(), class }
     }
 
-    /// What becomes of a candidate whose content is not read; `None` if nobody misses it.
+    /// The entry for a candidate whose content is not read; `None` if nobody misses it.
     pub(crate) fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
         let UnreadContent { why, reason } = unread;
         let promised = promise(&candidate.name());

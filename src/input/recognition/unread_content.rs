@@ -26,7 +26,7 @@ pub(crate) enum SkipReason {
 pub(crate) struct UnreadContent {
     /// Why it is not.
     pub why: SkipReason,
-    /// What it is and what to do.
+    /// A description and advice.
     pub reason: String,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Assembly<'a> {
     /// Kernel symbols of the partition.
     pub symbols: &'a SymbolCache,
     builder: TableBuilder<'a>,
-    /// What is damaged of tables that rows were looked up in, by base name.
+    /// Damage to tables that rows were looked up in, by base name.
     looked_up: Mutex<BTreeMap<&'static str, String>>,
 }
 

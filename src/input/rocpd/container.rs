@@ -11,7 +11,7 @@ use crate::input::common::sqlite::{OpeningDatabase, TableShape};
 /// The tables of one capture (one guid) in a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// What every table name ends in, such as `_00000096_88a3_…`, or 32 hexadecimal digits in the early spelling.
+    /// The suffix of all its table names, such as `_00000096_88a3_…`, or 32 hexadecimal digits in the early spelling.
     pub suffix: String,
     /// The dashed guid.
     pub guid: Option<String>,
@@ -103,7 +103,7 @@ fn kept_rank(tag: &str, value: &str) -> Option<(i64, i64)> {
     (rank >= 0).then_some((row, rank))
 }
 
-/// What the table names of a partition end in, by the name of its metadata table.
+/// The suffix of a partition's table names, from the name of its metadata table.
 pub(crate) fn suffix_of(name: &str) -> Option<&str> {
     name.strip_prefix("rocpd_metadata").filter(|suffix| is_suffix(suffix))
 }

@@ -38,7 +38,7 @@ pub(crate) struct Owner {
 pub(crate) struct DatabaseStore {
     store: Arc<Store>,
     _file: Arc<DatabaseFile>,
-    /// What was found of tables that were verified, by name and whether closely: processes of a partition share them.
+    /// Results of verified tables, by name and whether closely: processes of a partition share them.
     verified: Mutex<BTreeMap<(String, bool), Option<String>>>,
 }
 
@@ -58,7 +58,7 @@ impl DatabaseStore {
         sqlite::damage_of_root(&self.store, table)
     }
 
-    /// What is damaged of the pages of a table and, to look `closely`, of its rows.
+    /// The damage to the pages of a table and, if `closely`, to its rows.
     pub(crate) fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
         let key = (table.name.clone(), closely);
         let lock = || self.verified.lock();
@@ -101,12 +101,12 @@ impl Database {
         self.tracks.get(self)
     }
 
-    /// What is damaged of the tracks, as far as they were read.
+    /// The damage to the tracks that were read so far.
     pub(crate) fn damage_of_tracks(&self) -> Option<&str> {
         self.tracks.damage()
     }
 
-    /// What is damaged of all tables of the partition, by base name: of their pages and, to look `closely`, of their rows.
+    /// The damage to all tables of the partition, by base name: to their pages and, if `closely`, to their rows.
     pub(crate) fn damage_of_tables(&self, closely: bool, threads: usize) -> Vec<(String, String)> {
         let tables = self.partition.table_bases().filter_map(|base| Some((base, self.partition.table(base)?)));
         let damage =

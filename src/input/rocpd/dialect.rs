@@ -72,7 +72,7 @@ pub(crate) fn is_track_based(partition: &Partition) -> bool {
     INTERVALS.iter().filter_map(|base| partition.table(base)).any(|table| table.has("track_id") && !table.has("tid"))
 }
 
-/// What of a partition was not understood.
+/// Notes about parts of a partition that were not understood.
 pub(crate) fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
     let note = |check_id, severity, count: usize, detail: String| Anomaly {
         check_id,

@@ -58,7 +58,7 @@ impl Numbers {
                     Self::Wide(values) => values,
                     narrow => (0..narrow.len()).map(|at| narrow.get(at)).collect(),
                 };
-                // Of the same type, so that it cannot fail.
+                // The types are the same, so that it cannot fail.
                 let _ = all.append_owned(values);
             }
             Self::Wide(all.rechunk().into_owned())

@@ -57,14 +57,14 @@ impl Events {
         if names.is_empty() {
             return Ok(Self::default());
         }
-        // Of those who read pieces at the same time one reads the events, with the others' threads.
+        // If pieces are read at the same time, one thread reads the events, with the help of the other threads.
         let _reading = is_piece.then(|| cache.reading.lock());
         let threads = if is_piece { rayon::current_num_threads() } else { threads };
         let kept = cache.find(database);
         if is_piece {
             return Self::read_for_pieces(cache, database, names, kept, threads);
         }
-        // Who wants several columns wants the others later; one more costs less than another look at every page.
+        // A caller that wants several columns wants the others later; one more costs less than another look at every page.
         let read = if names.len() > 1 { JOINED } else { names };
         let missing: Vec<&'static str> = read.iter().copied().filter(|name| !kept.has(name)).collect();
         let mut events = kept.clone();
@@ -75,7 +75,7 @@ impl Events {
                     cache.keep(database, events.clone(), false);
                     events
                 }
-                // Of a damaged table each column may give other rows.
+                // If a table is damaged, each column may give other rows.
                 None => Self::read_anew(database, names, threads)?,
             };
         }
@@ -190,7 +190,7 @@ impl Events {
         self.index.position(id).is_some()
     }
 
-    /// What was odd about the columns.
+    /// Type mismatches and damage of the columns.
     pub(crate) fn notes(&self) -> Columns {
         let (type_mismatches, damage) = (self.type_mismatches.clone(), self.damage.clone());
         Columns { height: self.height, type_mismatches, damage, ..Columns::default() }

@@ -28,7 +28,7 @@ pub(crate) struct Lookups {
     /// Ranges of regions that all have a length, by their first rows.
     lasting: Mutex<BTreeMap<i64, i64>>,
     marker_names: OnceLock<MarkerNames>,
-    /// Who owns arguments.
+    /// The owners of arguments.
     pub owners: OwnerCache,
     /// The events, shared with other partitions.
     pub events: Arc<EventCache>,
@@ -143,13 +143,13 @@ impl Lookups {
         Ok(self.marker_names.get_or_init(|| names))
     }
 
-    /// What is odd about the texts that were read so far.
+    /// The anomalies of the texts that were read so far.
     pub(crate) fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
         let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
         read.flat_map(|table| table.anomalies.iter().cloned())
     }
 
-    /// What is damaged of the tables that were read so far, by base name: whatever names a row of them may be wrong.
+    /// The damage to tables that were read so far, by base name: whatever names a row of them may be wrong.
     pub(crate) fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
         fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
             Some((base, table.get()?.damage.as_deref()?))

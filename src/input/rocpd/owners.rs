@@ -11,7 +11,7 @@ use super::database::KEY;
 use crate::input::common::IdIndex;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 
-/// Who owns arguments: canonical word, source table, and its key column.
+/// Owners of arguments: canonical word, source table, and its key column.
 pub(crate) const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
 
@@ -73,7 +73,7 @@ impl Owners {
         Ok(Self { events, owners })
     }
 
-    /// Of these regions alone, with their events in rising order.
+    /// The owners for these regions alone, with their events in rising order.
     pub(crate) fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
         let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
         let columns = assembly.look_up("region", &[integer("event_id")], among)?;

@@ -8,7 +8,7 @@ use super::container::{Partition, partitions};
 use super::dialect::unsupported;
 use crate::input::common::sqlite::OpeningDatabase;
 
-/// What a database is to this reader.
+/// The usability of a database for this reader.
 #[derive(Clone, Debug)]
 pub(crate) enum Probe {
     /// A rocpd database with a partition that can be read; all of its partitions.

@@ -1,4 +1,4 @@
-//! What the info tables of a partition hold about its process and agents.
+//! Facts about a process and its agents, from the info tables of a partition.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -55,9 +55,9 @@ const AGENT_COLUMNS: &[Wanted] = &[
 
 /// A process of a partition.
 pub(crate) struct FoundProcess {
-    /// What rows of it have, set when there is more than one.
+    /// The owner that its rows name, set if there is more than one process.
     pub owner: Option<Owner>,
-    /// What is known about it.
+    /// Known facts about it.
     pub facts: ProcessFacts,
 }
 

@@ -48,7 +48,7 @@ fn is_description(base: &str) -> bool {
     base == "metadata" || base == TRACKS || base.starts_with("info_")
 }
 
-/// What is damaged of the tables that decide what a partition is, in the words of who reads them.
+/// The damage to the tables that decide the type of a partition, in the words of their readers.
 fn damage_of_descriptions(
     store: &DatabaseStore,
     partition: &Partition,

@@ -72,7 +72,7 @@ impl SymbolCache {
         Ok(self.0.get_or_init(|| symbols))
     }
 
-    /// What is damaged of those that were read.
+    /// The damage to the symbols that were read.
     pub(crate) fn damage(&self) -> Option<&str> {
         self.0.get()?.columns.damage.as_deref()
     }

@@ -49,7 +49,7 @@ impl TrackCache {
         Ok(self.0.get_or_init(|| tracks))
     }
 
-    /// What is damaged of those that were read.
+    /// The damage to the tracks that were read.
     pub(crate) fn damage(&self) -> Option<&str> {
         self.0.get()?.columns.damage.as_deref()
     }

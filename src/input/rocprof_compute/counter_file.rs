@@ -15,7 +15,7 @@ use crate::input::common::csv::{self, CsvFile, Flaws};
 use crate::regular;
 use crate::text::bytes::text_of_name;
 
-/// What rows of counters are read from. Rows of databases and of the native tool are shown as those of CSV in the long
+/// The source of counter rows. Rows of databases and of the native tool are shown as those of CSV in the long
 /// layout.
 #[derive(Clone, Debug)]
 pub(crate) enum CounterFile {
@@ -26,7 +26,7 @@ pub(crate) enum CounterFile {
 }
 
 impl CounterFile {
-    /// What a file is read as, by its first bytes.
+    /// The reader for a file, chosen by its first bytes.
     pub(crate) fn of_content(file: CsvFile) -> Self {
         #[cfg(feature = "core")]
         if PassDatabase::is_database(&file.path) {
@@ -52,7 +52,7 @@ impl CounterFile {
         }
     }
 
-    /// What the pass is called: the name of the file without endings.
+    /// The name of the pass: the name of the file without endings.
     pub(crate) fn stem(&self) -> String {
         match self {
             Self::Native(pass) => pass.name.clone(),

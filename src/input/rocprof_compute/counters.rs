@@ -50,7 +50,7 @@ impl Values {
 
     /// Adds a row of the wide layout; `codes` are those of the header's counters.
     fn add_wide(&mut self, file: &Surveyed, row: &Row<'_>, run: usize, codes: &[usize]) {
-        // What was sampled again counts where it was not the first time.
+        // Counters that were sampled again count if the first sample is missing.
         let mut again: BTreeMap<usize, f64> = BTreeMap::new();
         for (repeat, value) in file.header.repeats.iter().zip(row.repeated) {
             let Some(value) = *value else { continue };

@@ -41,7 +41,7 @@ pub(crate) struct Repeat {
     pub of: usize,
 }
 
-/// What the columns of a file are.
+/// The meaning of a file's columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     /// Number of fields.

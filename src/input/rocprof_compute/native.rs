@@ -1,4 +1,4 @@
-//! What the native tool of rocprofiler-compute writes for each process of a pass: `counters_<pass>_<pid>.csv.gz`,
+//! Files that the native tool of rocprofiler-compute writes for each process of a pass: `counters_<pass>_<pid>.csv.gz`,
 //! `dispatch_<pass>_<pid>.csv.gz` and `kernel_symbols_<pass>_<pid>.csv.gz`. Ids of dispatches and kernels are unique within
 //! a process only (its `src/utils/native_data.py`, and the headers in `src/lib/rocprofiler_compute_tool`).
 
@@ -97,7 +97,7 @@ pub(crate) fn passes(files: &mut Vec<CsvFile>) -> (Vec<NativePass>, Vec<Incomple
     files.retain(|file| {
         let of_native = start(file).is_ok_and(|(header, _)| is_native(&header));
         let Some((kind, pass, pid)) = parts_of(&file.path).filter(|_| of_native) else { return true };
-        // Of a file that is there compressed, too, one is enough.
+        // If a file is also there compressed, one of the two is enough.
         found.entry((pass, pid)).or_default().entry(kind).or_insert_with(|| file.clone());
         false
     });

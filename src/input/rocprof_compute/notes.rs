@@ -1,4 +1,4 @@
-//! What is worth knowing about a workload: files that are not read or missing, columns and tables that are not known.
+//! Notes about a workload: files that are not read or missing, columns and tables that are not known.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the parser of rocprofiler-compute's counters promises of any bytes. Each function panics where a promise is broken.
+//! Properties that the parser of rocprofiler-compute's counters guarantees for any bytes. Each function panics if one is violated.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What the files of a workload name: dispatches, kernels, GPUs. Everything but the values of counters.
+//! Names in the files of a workload: dispatches, kernels, GPUs. Everything but the values of counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,16 +52,16 @@ type KernelKey = (Option<i64>, Option<String>);
 pub(crate) struct Surveyed {
     /// Where it is.
     pub file: CounterFile,
-    /// What its columns are.
+    /// The meaning of its columns.
     pub header: Header,
-    /// What is odd about its rows.
+    /// Problems in its rows.
     pub flaws: Flaws,
     /// Position of its first run in [`Survey::runs`].
     first: usize,
     runs: BTreeMap<RunKey, usize>,
 }
 
-/// What the files name.
+/// Names in the files.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub files: Vec<Surveyed>,

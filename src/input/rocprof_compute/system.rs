@@ -1,4 +1,4 @@
-//! What `sysinfo.csv` reports about the machine and its GPUs, or the same fields as JSON.
+//! The description of the machine and its GPUs in `sysinfo.csv`, or the same fields as JSON.
 
 use std::collections::BTreeMap;
 

@@ -56,7 +56,7 @@ pub(crate) fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
     directories.into_iter().filter_map(|directory| Some(workload(groups.remove(&directory)?, &directory))).collect()
 }
 
-/// What a pass is called: its results are those of the database or of the native tool with that name.
+/// The name of a pass: its results are those of the database or of the native tool with that name.
 pub(crate) fn pass_name(stem: &str) -> &str {
     stem.strip_prefix("results_").unwrap_or(stem)
 }

@@ -18,9 +18,9 @@ use crate::schema::domain::domain_of_category;
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
 const NAMES: &[&str] = &["domain", "category", "name", "message"];
 
-/// What a marker is called: its file only has the text.
+/// The name of a marker: its file only has the text.
 const UNKNOWN: &str = "unknown";
-/// What a range without thread is called.
+/// The name of a range without thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 const NUMBERS: &[Need] =

@@ -22,15 +22,15 @@ use crate::schema::anomaly::{Anomaly, Damage};
 pub(crate) struct Surveyed {
     /// Where it is.
     pub file: CsvFile,
-    /// What it holds.
+    /// Its kind of records.
     pub kind: Kind,
     /// Where its columns are.
     pub header: Header,
-    /// What is odd about its rows.
+    /// Problems in its rows.
     pub flaws: Flaws,
 }
 
-/// What the processes of a capture share.
+/// Data that the processes of a capture share.
 pub(crate) struct Shared {
     /// Files of records.
     pub files: Vec<Surveyed>,
@@ -44,7 +44,7 @@ pub(crate) struct Capture {
     pub shared: Arc<Shared>,
     /// Which of the processes it is.
     pub process: usize,
-    /// What its rows name.
+    /// Names in its rows.
     pub census: Census,
     /// Its kernels.
     pub symbols: Symbols,
@@ -56,13 +56,13 @@ pub(crate) struct Capture {
 
 /// A capture after all its files were surveyed.
 pub(crate) struct Survey {
-    /// What its processes share.
+    /// Data that its processes share.
     pub shared: Shared,
     /// Its processes.
     pub owned: Vec<Owned>,
     /// The agents that a file lists.
     pub listed: Vec<Listed>,
-    /// What could not be read of that list.
+    /// Damage to the list of agents.
     pub damage: Vec<Damage>,
 }
 
@@ -128,7 +128,7 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     Ok((Surveyed { file: file.clone(), kind, header, flaws }, censuses))
 }
 
-/// What was odd about rows that were read.
+/// Anomalies of rows that were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowAnomalies {
     /// Things to know.
@@ -169,7 +169,7 @@ impl Capture {
         Ok(all)
     }
 
-    /// What the survey found to be lost of files of these kinds.
+    /// Damage that the survey found in files of these kinds.
     pub(crate) fn damage(&self, kinds: &[Kind]) -> Vec<Damage> {
         let files = self.shared.files.iter().filter(|surveyed| kinds.contains(&surveyed.kind));
         files.flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, surveyed.kind.name())).collect()

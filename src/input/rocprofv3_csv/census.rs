@@ -1,4 +1,4 @@
-//! What the rows of a file name, by the process they belong to, gathered in one pass.
+//! Names in the rows of a file, by the process they belong to, gathered in one pass.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use super::rows::Row;
 use crate::input::common::{DispatchRun, DispatchRuns};
 use crate::schema::domain::domain_of_category;
 
-/// What identifies the process of a row.
+/// The identity of a row's process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowKey {
     /// Id of the capture.
@@ -38,7 +38,7 @@ pub(crate) struct AgentUse {
     pub as_cpu: bool,
 }
 
-/// What rows name.
+/// Names in rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
     pub rows: BTreeMap<Kind, u64>,
@@ -103,7 +103,7 @@ impl Census {
 
     fn add_kernel(&mut self, row: &Row<'_>) {
         let kernel = || {
-            // What rocpd convert writes is the LDS and scratch memory of the dispatch, not of the symbol.
+            // The output of rocpd convert has the LDS and scratch memory of the dispatch, not of the symbol.
             let of_symbol = row.text(Col::Guid).is_none();
             let size = |column: Col| row.number(column).filter(|_| of_symbol);
             let numbers = [

@@ -46,7 +46,7 @@ fn stem(name: &str) -> &str {
     name.strip_suffix(".csv").unwrap_or(name)
 }
 
-/// What a name starts with before one of the known endings; `None` if it has none.
+/// The start of a name before one of the known endings; `None` if it has none.
 fn prefix(name: &str) -> Option<&str> {
     let stem = stem(name);
     let before = |ending: &&str| {

@@ -1,11 +1,11 @@
-//! What a file holds, by the names of its columns.
+//! The kind of a file's records, by the names of its columns.
 
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::columns::Col;
 use super::header::{Header, spelling};
 
-/// What the records of a file are.
+/// The kind of a file's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Dispatches of kernels.

@@ -12,14 +12,14 @@ pub(crate) struct Owners {
     pub processes: usize,
 }
 
-/// What is known of a process before its rows are read.
+/// Known facts about a process before its rows are read.
 #[derive(Debug, Default)]
 pub(crate) struct Owned {
     /// Capture id.
     pub guid: Option<String>,
     /// Process id, if rows or file names reveal it.
     pub pid: Option<i64>,
-    /// What its rows name.
+    /// Names in its rows.
     pub census: Census,
 }
 

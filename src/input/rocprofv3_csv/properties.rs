@@ -1,4 +1,4 @@
-//! What the parsers of rocprofv3 CSV promise of any bytes. Each function panics where a promise is broken.
+//! Properties that the parsers of rocprofv3 CSV guarantee for any bytes. Each function panics if one is violated.
 
 use std::io::Write as _;
 
@@ -76,7 +76,7 @@ pub fn csv_values(bytes: &[u8]) {
         let expected = if value.is_finite() { Parsed::Value(value) } else { Parsed::Missing };
         assert_eq!(real, expected, "{text}");
     }
-    // What is a number as an integer is one as a float.
+    // A text that is a number as an integer is one as a float.
     if matches!(whole, Parsed::Value(_)) {
         assert!(!matches!(real, Parsed::Bad), "{text}");
     }

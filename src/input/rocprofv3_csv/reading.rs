@@ -14,7 +14,7 @@ pub(crate) struct Reading<'a> {
     pub capture: &'a Capture,
     /// Canonical columns.
     pub builder: TableBuilder<'a>,
-    /// What was odd about the rows.
+    /// Anomalies of the rows.
     pub findings: RowAnomalies,
 }
 

@@ -22,11 +22,11 @@ pub(crate) struct Capture {
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
-    /// What is wrong with the file as a whole, so that anything may be missing.
+    /// Damage to the file as a whole, due to which anything may be missing.
     pub structural: Vec<Damage>,
     /// Its sections.
     pub process: ProcessIndex,
-    /// What each section of records holds.
+    /// The role of each section of records.
     pub roles: Roles,
     /// Agent id by handle.
     pub agents: BTreeMap<i64, i64>,
@@ -40,7 +40,7 @@ pub(crate) struct Capture {
     pub census: OnceLock<(Census, SectionAnomalies)>,
 }
 
-/// What was odd about sections that were read.
+/// Anomalies of sections that were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SectionAnomalies {
     /// Things to know.
@@ -160,12 +160,12 @@ impl Capture {
     }
 }
 
-/// What is kept of a record of a small section.
+/// The kept part of a record in a small section.
 pub(crate) trait FromRecord: Sized + Send {
     /// The record as the file spells it.
     type Record<'de>: Deserialize<'de>;
 
-    /// What is kept.
+    /// Keeps the needed part of a record.
     fn from_record(record: Self::Record<'_>) -> Self;
 }
 

@@ -20,7 +20,7 @@ const NAMING: &str = "MARKER_NAME_API";
 /// Operation of those that name a thread.
 const NAMES_THREAD: &str = "roctxNameOsThread";
 
-/// What the records name.
+/// Names in the records.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub threads: BTreeSet<i64>,
@@ -36,7 +36,7 @@ pub(crate) struct Census {
     pub naming_calls: BTreeMap<i64, i64>,
 }
 
-/// What is looked at in a record, in this order: thread, queue, stream, kind, operation, correlation id, start, end, number
+/// The fields that are looked at in a record, in this order: thread, queue, stream, kind, operation, correlation id, start, end, number
 /// of arguments.
 const LAYOUT: Layout<Surveyed> = Layout {
     fields: &[
@@ -187,7 +187,7 @@ impl Census {
 }
 
 impl Capture {
-    /// What the records name.
+    /// Names in the records.
     pub(crate) fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }

@@ -11,7 +11,7 @@ use super::parts::Sink;
 use super::structure::gathered::Keep;
 use super::structure::index::Section;
 
-/// What the names of their sections start with.
+/// The prefix of the names of their sections.
 const SECTIONS: &str = "buffer_records.kfd";
 
 /// Whether a section holds events of the driver.

@@ -52,7 +52,7 @@ fn of_samples(path: &Path) -> Result<TextFile> {
     let is_stochastic = samples.windows(ISSUED.len()).any(|text| text == ISSUED);
     let section = if is_stochastic { "pc_sample_stochastic" } else { "pc_sample_host_trap" };
     let before = format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"{section}\":");
-    // What follows a list that was cut would complete its last record.
+    // Text after a list that was cut would complete its last record.
     let after: &[u8] = if samples.trim_ascii_end().ends_with(b"]") { b"}}]}" } else { b"" };
     Ok(TextFile::of_text([before.as_bytes(), &samples, after].concat()))
 }

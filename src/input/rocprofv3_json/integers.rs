@@ -111,7 +111,7 @@ impl<R> Selected<R> {
         Some(length)
     }
 
-    /// What to gather from sections while the file is looked through; see [`Selected::shape`].
+    /// The data to gather from sections while the file is looked through; see [`Selected::shape`].
     pub(crate) fn gather<'a>(&'a self, sections: Vec<String>, general: General<'a>) -> Gather<'a> {
         Gather { sections, names: self.names(), keep: self.keep, shape: self.shape(general) }
     }

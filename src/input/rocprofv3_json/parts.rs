@@ -23,7 +23,7 @@ const LONGEST_PART: u64 = 64 << 20;
 pub(crate) trait Sink: Send {
     /// A record as the file spells it.
     type Record<'de>: Deserialize<'de>;
-    /// What became of the records of a part.
+    /// The result from the records of a part.
     type Output: Send;
 
     /// Takes a record.
@@ -33,7 +33,7 @@ pub(crate) trait Sink: Send {
     fn finish(self) -> Self::Output;
 }
 
-/// What was collected from a section, and what was odd.
+/// Data collected from a section, and its anomalies.
 pub(crate) struct Collected<T> {
     /// One for each part, in order.
     pub parts: Vec<T>,

@@ -46,7 +46,7 @@ impl<'de> Deserialize<'de> for Word {
     }
 }
 
-/// What is known of a process, apart from its place in the file.
+/// Known facts about a process, apart from its place in the file.
 pub(crate) fn facts(
     capture: &Capture,
     source: &str,

@@ -1,4 +1,4 @@
-//! What the parsers of rocprofv3 JSON promise of any bytes. Each function panics where a promise is broken.
+//! Properties that the parsers of rocprofv3 JSON guarantee for any bytes. Each function panics if one is violated.
 
 use std::fmt::{Debug, Write as _};
 use std::io::{Seek, Write as _};
@@ -142,7 +142,7 @@ pub fn json_record(bytes: &[u8]) {
     read(
         serde_json::from_str::<Length>(&text).is_ok_and(|own| value.as_array().is_none_or(|list| own.0 == list.len())),
     );
-    // What is JSON has nothing to mend.
+    // Valid JSON has nothing to mend.
     assert_eq!(mend(&text), None);
     assert_eq!(quiet(&text), None);
 }

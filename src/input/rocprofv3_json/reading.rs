@@ -16,7 +16,7 @@ pub(crate) struct Reading<'a> {
     pub capture: &'a Capture,
     /// Canonical columns.
     pub builder: TableBuilder<'a>,
-    /// What was odd about the sections.
+    /// Anomalies of the sections.
     pub findings: SectionAnomalies,
 }
 

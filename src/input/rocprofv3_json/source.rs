@@ -109,7 +109,7 @@ fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     })
 }
 
-/// What is wrong with the file as a whole.
+/// Damage to the file as a whole.
 fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Damage> {
     let mut causes = Vec::new();
     causes.extend(file.damage.clone());

@@ -1,4 +1,4 @@
-//! What two scans reveal about a file before anything is read: its processes, its GPUs, its types of operations.
+//! Facts that two scans reveal about a file before anything is read: its processes, its GPUs, its types of operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::text::fnv::fnv1a;
 /// The call that a tracer on rocprofiler-sdk records of its own work.
 const SDK_CALL: &str = "RocprofDataSource::buffer_callback";
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
     /// Process ids in the order in which they appear; at least one, -1 where none is known.

@@ -1,8 +1,8 @@
-//! What the words of the tracers mean: types of operations, directions of copies, domains of calls.
+//! Meanings of the tracers' words: types of operations, directions of copies, domains of calls.
 
 use crate::schema::domain::domain_of_category;
 
-/// What a GPU operation is.
+/// The type of a GPU operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpKind {
     /// A dispatch: a kernel, a task of a graph, a fill.

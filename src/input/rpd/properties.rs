@@ -1,4 +1,4 @@
-//! What the parsers of texts in RPD databases promise of any bytes.
+//! Properties that the parsers of texts in RPD databases guarantee for any bytes.
 
 use super::arg_texts::parse;
 

@@ -25,7 +25,7 @@ pub(crate) struct Capture {
     pub store: Store,
     /// Its tables.
     pub container: Container,
-    /// What its rows are.
+    /// Facts about its rows.
     pub census: Census,
     strings: OnceLock<Strings>,
 }
@@ -43,7 +43,7 @@ impl Capture {
         Self { _file: file, store, container, census, strings: OnceLock::new() }
     }
 
-    /// What is damaged of all tables: of their pages and, to look `closely`, of their rows.
+    /// The damage to all tables: to their pages and, if `closely`, to their rows.
     pub(crate) fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
         let threads = rayon::current_num_threads();
         let damage = |table: &TableShape| {

@@ -17,7 +17,7 @@ const SCHEMES: [(&str, Scheme); 8] = [
     ("https", Scheme::Http),
 ];
 
-/// Who serves an address.
+/// The service behind an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// Amazon S3, and stores that serve its protocol.
@@ -53,7 +53,7 @@ pub(crate) enum AddressError {
         "{0}: an address with credentials is seen by others; put them into the environment, such as AWS_ACCESS_KEY_ID"
     )]
     Credentials(String),
-    /// What stands behind the path.
+    /// Text behind the path.
     #[error("{0}: an address of a dataset ends with its path; leave out what begins with ? or #")]
     BehindPath(String),
     /// Not the form of an address.
@@ -105,7 +105,7 @@ impl Address {
         Ok(Some(Self { scheme: *scheme, url }))
     }
 
-    /// Who serves it.
+    /// The service behind it.
     pub(crate) fn scheme(&self) -> Scheme {
         self.scheme
     }

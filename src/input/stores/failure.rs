@@ -1,4 +1,4 @@
-//! What a failed request to a store means, in words that hold no credentials.
+//! The meaning of a failed request to a store, in words that hold no credentials.
 
 use std::error::Error as _;
 
@@ -38,7 +38,7 @@ pub(crate) enum StoreFailure {
 }
 
 impl StoreFailure {
-    /// What an error of the library means, for an object with this name.
+    /// The meaning of an error of the library, for an object with this name.
     pub(crate) fn of(error: &object_store::Error, name: &str) -> Self {
         let name = name.to_owned();
         let mut causes = error.to_string().to_lowercase();

@@ -28,7 +28,7 @@ static MIRRORS: Mutex<Vec<Weak<Mirror>>> = Mutex::new(Vec::new());
 pub(crate) struct Mirror {
     place: ObjectPlace,
     folder: TemporaryFolder,
-    /// What was fetched of each file.
+    /// Fetched ranges of each file.
     fetched: Mutex<BTreeMap<PathBuf, Vec<Range<u64>>>>,
 }
 
@@ -179,7 +179,7 @@ fn in_use(is_wanted: impl Fn(&Mirror) -> bool) -> Option<Arc<Mirror>> {
     mirrors.into_iter().find(|mirror| is_wanted(mirror))
 }
 
-/// What to do where there is no manifest.
+/// Advice if there is no manifest.
 fn no_dataset(address: &Address) -> &'static str {
     if promise(address.name()).is_some() {
         "databases and other traces are not read over the network; convert them where they lie, with `wavesieve convert TRACES -o ADDRESS`, \

@@ -213,7 +213,7 @@ fn scrubbed(_: object_store::Error) -> anyhow::Error {
     anyhow::anyhow!("check the variables that begin with AWS_, GOOGLE_ or AZURE_")
 }
 
-/// What waits for the answers, on the thread that asks.
+/// The runtime that waits for the answers, on the thread that asks.
 fn runtime() -> Result<&'static Runtime, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let made =

@@ -13,7 +13,7 @@ use crate::regular;
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
 
-/// What was saved.
+/// A saved checkpoint: its commit and reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     pub commit: String,

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::error::GitError;
 
-/// Who commits.
+/// The author of commits.
 const NAME: &str = "wavesieve";
 const ADDRESS: &str = "wavesieve@localhost";
 /// Settings that would run programs of the user, write elsewhere, or change what is printed.
@@ -25,7 +25,7 @@ const SETTINGS: [&str; 11] = [
     "i18n.commitEncoding=UTF-8",
     "i18n.logOutputEncoding=UTF-8",
 ];
-/// What else the environment says: no prompts, nothing fetched, paths without patterns, and no lock of the user's index.
+/// Other variables: no prompts, nothing fetched, paths without patterns, and no lock of the user's index.
 const ENVIRONMENT: [(&str, &str); 10] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -105,7 +105,7 @@ impl Git {
         self.command.output()
     }
 
-    /// What it prints.
+    /// Its output.
     ///
     /// # Errors
     /// When it fails: with what it prints about that.

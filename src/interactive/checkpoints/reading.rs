@@ -40,7 +40,7 @@ impl Repository {
     }
 }
 
-/// What `ls-tree -z` prints.
+/// Parses the output of `ls-tree -z`.
 fn parsed(bytes: &[u8]) -> Result<Vec<Entry>, GitError> {
     let failed = || GitError::failed("read the files of a commit", "git printed something unknown");
     let lines = bytes.split(|byte| *byte == 0).filter(|line| !line.is_empty());

@@ -166,7 +166,7 @@ fn checkpoints_build_on_one_another_and_ids_are_never_overwritten() {
         ]
     );
     assert_eq!((repository.highest(SESSION).unwrap(), repository.highest("no").unwrap()), (Some(1), None));
-    // What others keep there is theirs.
+    // References that others keep there are theirs.
     own.git(&["update-ref", &format!("refs/wavesieve/{SESSION}/mine"), "HEAD"]);
     assert_eq!(repository.remove(SESSION).unwrap(), 2);
     assert_eq!(repository.remove(SESSION).unwrap(), 0);

@@ -1,4 +1,4 @@
-//! What an edit is.
+//! Edits of files.
 
 use std::path::PathBuf;
 

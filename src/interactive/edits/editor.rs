@@ -8,7 +8,7 @@ use super::error::EditError;
 use super::root::Root;
 
 impl Edit {
-    /// What an editor changed: texts from before, files as they are now; none if nothing changed. The edit is applied already.
+    /// The changes of an editor: texts from before, files as they are now; none if nothing changed. The edit is applied already.
     ///
     /// # Errors
     /// When a file cannot be read, or is no text any more.

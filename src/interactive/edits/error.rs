@@ -16,7 +16,7 @@ pub(crate) enum EditError {
     Path { path: String, reason: &'static str },
     #[error("cannot edit {path}: it is not among the files of this step; name one of {allowed}")]
     NotAllowed { path: String, allowed: String },
-    /// What is there is nothing that can be edited.
+    /// The file is not one that can be edited.
     #[error("cannot edit {path}: {reason}; edit it by hand")]
     NotEditable { path: String, reason: &'static str },
     #[error("cannot read {path}: {reason}; check its permissions")]

@@ -4,7 +4,7 @@ use super::error::{EditError, shown};
 use super::hunks::Hunk;
 use super::names::{both_names, name_at_start, without_prefixes};
 
-/// What a patch does to a file.
+/// The change of a file in a patch.
 #[derive(Debug, Default)]
 pub(super) struct FilePatch {
     /// None if the file is created.
@@ -22,7 +22,7 @@ pub(super) struct FilePatch {
     pub hunks: Vec<Hunk>,
 }
 
-/// What the lines after `diff --git` say.
+/// The content of the lines after `diff --git`.
 #[derive(Default)]
 struct Header {
     names: Option<(String, String)>,
@@ -50,7 +50,7 @@ impl<'a> PatchParser<'a> {
         Self { lines, at: 0 }
     }
 
-    /// What it does to each file, in order.
+    /// The change of each file, in order.
     ///
     /// # Errors
     /// When a part is damaged, or something that an edit cannot hold.
@@ -122,7 +122,7 @@ impl<'a> PatchParser<'a> {
         Ok(header)
     }
 
-    /// What follows a header, if it is a change.
+    /// The change after a header, if there is one.
     fn file(&mut self, header: Option<Header>) -> Result<Option<FilePatch>, EditError> {
         let mut file = FilePatch { is_from_git: header.is_some(), ..FilePatch::default() };
         let header = header.unwrap_or_default();

@@ -81,7 +81,7 @@ impl Root {
         Ok(found)
     }
 
-    /// What is known about a file, by its resolved path; none if there is none.
+    /// The metadata of a file, by its resolved path; none if there is none.
     ///
     /// # Errors
     /// When the system refuses.

@@ -13,7 +13,7 @@ use crate::export::atomic::{MadeDirectories, make_directory, removed_at_interrup
 use crate::export::target::{as_others, keep_owner, own_cause, parent};
 use crate::input::AtInterruption;
 
-/// What a file is to become from what it is.
+/// A change of a file from one text to another.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'a> {
     pub file: &'a FileEdit,
@@ -26,7 +26,7 @@ pub(super) struct Staged<'a> {
     step: Step<'a>,
     place: PathBuf,
     new: Option<Temporary>,
-    /// What is there now, for the case that a later step fails.
+    /// The present file, for the case that a later step fails.
     old: Option<Temporary>,
 }
 

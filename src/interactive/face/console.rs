@@ -41,7 +41,7 @@ pub(crate) struct Console {
     interruptions: Interruptions,
 }
 
-/// What a face of a test is made of.
+/// The parts of a face in a test.
 #[cfg(test)]
 pub(super) struct Parts {
     pub screen: Screen,
@@ -104,7 +104,7 @@ impl Console {
         self.screen.take_error().map_or(Ok(()), |error| Err(FaceError::Output(error)))
     }
 
-    /// Who answers, and then the default where the answer is empty.
+    /// The reply to a question; the default if the answer is empty.
     fn reply(&mut self, question: &Question) -> Result<Reply, FaceError> {
         if self.interruptions.is_set() {
             return Ok(Reply::Interrupted);

@@ -1,4 +1,4 @@
-//! What happens, as JSON lines for other programs.
+//! Events as JSON lines for other programs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 /// How soon a second one ends the program.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who takes Ctrl-C, as long as there is somebody.
+/// The present receiver of Ctrl-C, if there is one.
 static TAKER: Mutex<Option<Arc<Pressed>>> = Mutex::new(None);
 
 /// When Ctrl-C was pressed last, and whether anybody has seen to it.
@@ -91,7 +91,7 @@ impl Drop for Interruptions {
     }
 }
 
-/// What becomes of a Ctrl-C.
+/// The effect of a Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// It ends the program.

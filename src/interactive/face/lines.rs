@@ -9,7 +9,7 @@ const LIMIT_BYTES: u64 = 1 << 20;
 /// How often Ctrl-C is looked for.
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// What was read.
+/// The outcome of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Text(String),

@@ -1,4 +1,4 @@
-//! What a loop asks, and who answers.
+//! Questions of a loop, and the faces that answer them.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) struct Question {
     pub is_long: bool,
 }
 
-/// What came back.
+/// The reply to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// A trimmed line, or the default where it is empty; of a long answer all lines.
@@ -43,7 +43,7 @@ pub(crate) enum Reply {
     Interrupted,
 }
 
-/// What a text is for.
+/// The purpose of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Heading,
@@ -54,7 +54,7 @@ pub(crate) enum Level {
     Good,
 }
 
-/// Who a loop talks with.
+/// The other side of a loop: it answers questions and shows texts.
 pub(crate) trait Face {
     /// Asks; the question and its answer are events as well.
     ///

@@ -17,7 +17,7 @@ const OF_CHILD: &str = "  | ";
 /// A terminal or a pipe.
 pub(super) struct Screen {
     out: Box<dyn Write>,
-    /// Of a terminal.
+    /// The width of a terminal.
     width: Option<usize>,
     has_color: bool,
     has_spinner: bool,

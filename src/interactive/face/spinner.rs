@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How often it moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// What runs, and for how long.
+/// Shows what runs, and for how long.
 pub(super) struct Spinner(ProgressBar);
 
 impl Spinner {

@@ -1,4 +1,4 @@
-//! What is promised of a face.
+//! Promises of a face.
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::screen::Screen;
 use super::*;
 
-/// What was written to it.
+/// The bytes that were written to it.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 

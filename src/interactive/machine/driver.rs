@@ -21,14 +21,14 @@ const SHOWN_OUTPUT: u64 = 16 << 20;
 /// Characters of a wrong answer that are repeated.
 const LONGEST_ECHO: usize = 40;
 
-/// What the machine needs of the program around it.
+/// The parts of the surrounding program that the machine needs.
 pub(crate) struct Tools<'a> {
     pub registry: &'a Registry,
-    /// What is wrong with a command of this program.
+    /// The problem with a command of this program, if it has one.
     pub check_own: &'a dyn Fn(&[String]) -> Option<String>,
     /// A model with its conversation in a file; `None` where none is asked for.
     pub narrator: &'a dyn Fn(&Path) -> Result<Option<Narrator>, LlmError>,
-    /// Who shows how far a model is.
+    /// Shows the progress of a model.
     pub listener: &'a dyn Listener,
     /// The time, for the session's records.
     pub now: &'a dyn Fn() -> SystemTime,
@@ -63,7 +63,7 @@ impl Machine<'_> {
                 true => Err(Halt::Interrupted),
                 false => step(self),
             };
-            // What was done so far is kept, whatever comes next.
+            // The work so far is kept, whatever comes next.
             if let Ok(next) = &next {
                 self.state.phase = *next;
             }

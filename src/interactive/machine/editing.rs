@@ -50,7 +50,7 @@ impl Machine<'_> {
             origin: origin.word().to_owned(),
             root,
             edit,
-            // What an editor wrote is in the files already.
+            // The changes of an editor are in the files already.
             status: if matches!(origin, Origin::Editor { .. }) { EditStatus::Applying } else { EditStatus::Proposed },
             summary,
             checkpoint: None,
@@ -169,7 +169,7 @@ impl Machine<'_> {
         let done = match record.edit.state(&record.root)? {
             EditState::After => Ok(()),
             EditState::Before if record.status == EditStatus::Applying => {
-                // What a process that was killed left beside the files goes first.
+                // The remains of a process that was killed go first.
                 record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
             }
             EditState::Before => record.edit.apply(&record.root),
@@ -378,7 +378,7 @@ impl Machine<'_> {
         self.say(Level::Note, format!("left in the files: {} ({})", record.summary, record.edit.summary()));
     }
 
-    /// What an edit is for: the titles of findings, or the file.
+    /// The purpose of an edit: the titles of findings, or the file.
     fn summary_of(&self, findings: &[String], file: &Path) -> String {
         let items = self.items();
         let titles: Vec<String> =

@@ -1,4 +1,4 @@
-//! What an analysis offers to pursue.
+//! Findings of an analysis that can be pursued.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub(crate) struct Analyzed {
 }
 
 impl Analyzed {
-    /// Of a trace, of source code, or of both.
+    /// Analyzes a trace, source code, or both.
     ///
     /// # Errors
     /// When the inputs or the source cannot be read, or neither is there.

@@ -194,7 +194,7 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// What to optimise: by the model, or by the findings alone.
+    /// Shows what to optimize: by the model, or by the findings alone.
     fn optimize(&mut self) -> Result<Phase, Halt> {
         if !self.refresh()? {
             self.say(Level::Note, "there is nothing to analyse yet; profile the program first");

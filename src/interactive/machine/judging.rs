@@ -59,7 +59,7 @@ impl Machine<'_> {
     }
 }
 
-/// What a model is sent about something that must not come again.
+/// The text for a model about something that must not come again.
 pub(crate) fn blacklisted(summary: &str, delta_pct: Option<f64>, verdict: &str) -> Blacklisted {
     let change = match delta_pct {
         Some(pct) => format!("was measured as {verdict} ({pct:+}% of the time saved)"),

@@ -14,12 +14,12 @@ use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End, Ended, Profiling, ProgramError, run, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
-/// What is collected that changes the times of a program, by the beginning of its name.
+/// Collections that change the times of a program, by the beginning of their names.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
 /// Lines of output that a failure repeats.
 const LAST_LINES: usize = 12;
 
-/// What became of a run.
+/// The outcome of a run.
 enum Outcome {
     Done(Run),
     Failed { reason: String, tail: String },
@@ -116,7 +116,7 @@ impl Machine<'_> {
     fn run_once(&mut self, command: &Profiling, number: usize, of: usize) -> Result<Outcome, Halt> {
         let measurement = self.state.measuring.as_ref().map_or(0, |one| one.number);
         let directory = self.trace_directory().join(format!("measurement-{measurement}")).join(format!("run-{number}"));
-        // What a run left that was stopped is no result.
+        // The remains of a run that was stopped are no result.
         if directory.exists() {
             fs::remove_dir_all(&directory).with_context(|| format!("cannot empty {}", directory.display()))?;
         }
@@ -175,7 +175,7 @@ impl Machine<'_> {
         Profiling::of_words(&words, &self.application, directory)
     }
 
-    /// What to do about a run that failed; `None` to try again.
+    /// Asks what to do about a run that failed; `None` to try again.
     fn after_failure(&mut self, reason: &str, tail: &str) -> Result<Option<Phase>, Halt> {
         self.event("run_failed", json!({ "reason": reason }));
         self.say(Level::Error, reason);

@@ -1,4 +1,4 @@
-//! What a language model is asked: what to optimise, and edits of source files.
+//! Requests to a language model: what to optimize, and edits of source files.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -237,7 +237,7 @@ impl Machine<'_> {
         Ok(Some(gate.restored(&reply.text)))
     }
 
-    /// What was tried in this file and taken back, for a model that shall not write it again.
+    /// Reverted edits of this file, for a model that shall not write them again.
     fn rejected(&self, file: &Path) -> Vec<String> {
         let is_of = |edit: &&super::records::EditRecord| {
             edit.status == EditStatus::Reverted && edit.edit.files.iter().any(|one| one.path == file)

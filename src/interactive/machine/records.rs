@@ -1,4 +1,4 @@
-//! What a session did: measurements, edits, checkpoints and what must not be suggested again.
+//! Records of a session: measurements, edits, checkpoints and suggestions that must not come again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub(crate) struct Run {
     pub traces: Vec<PathBuf>,
     /// How long the whole program ran under the profiler.
     pub seconds: f64,
-    /// What `compare` needs of it, once it is analysed.
+    /// The digest for `compare`, once the run is analyzed.
     pub digest: Option<PathBuf>,
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct EditRecord {
     pub root: PathBuf,
     pub edit: Edit,
     pub status: EditStatus,
-    /// What it is for, in a line.
+    /// Its purpose, in a line.
     pub summary: String,
     #[serde(default)]
     pub checkpoint: Option<u64>,
@@ -172,7 +172,7 @@ pub(crate) struct CheckpointRecord {
     pub blacklisted: bool,
 }
 
-/// What a model must not suggest again.
+/// A suggestion that a model must not repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Blacklisted {
     pub category: String,

@@ -58,7 +58,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What was changed outside the session in files of an edit becomes an edit of its own, so that no rollback loses it.
+    /// Turns changes made outside the session to files of an edit into an edit of their own, so that no rollback loses them.
     pub(crate) fn adopt_outside_changes(&mut self, edit: &EditRecord) {
         let known = texts_at(&self.state, self.state.checkpoints.len(), None);
         let changed = |file: &&FileEdit| known.get(&file.path).is_some_and(|text| *text != file.before);
@@ -222,7 +222,7 @@ pub(crate) fn first_line(summary: &str) -> String {
     line.unwrap_or("edit").chars().take(80).collect()
 }
 
-/// What every file that the session changed was like before it.
+/// The texts of all files that the session changed, as they were before it.
 pub(crate) fn texts_before(state: &State) -> Texts {
     let mut texts = Texts::new();
     for file in state.edits.iter().filter(|edit| edit.checkpoint.is_some()).flat_map(|edit| &edit.edit.files) {

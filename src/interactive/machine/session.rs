@@ -193,14 +193,14 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
     }
     if !is_other && session.format > 0 {
         let lock = store.lock(&session.session_id)?;
-        // What another process saved before it let go of the session counts.
+        // The state that another process saved before it released the session counts.
         return Ok((store.load(id)?, lock));
     }
     let (own, lock) = store.begin(session.kind, &session.root, (tools.now)())?;
     let taken = Session {
         session_id: own.session_id,
         created_at: own.created_at,
-        // What was analysed last is analysed again.
+        // The last analyzed inputs are analyzed again.
         inputs: match session.inputs.is_empty() {
             true => session
                 .history
@@ -213,7 +213,7 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
         },
         last_updated: own.last_updated,
         format: own.format,
-        // What the other program did next is not known here.
+        // The next step of the other program is not known here.
         state: serde_json::Value::Null,
         ..session
     };
@@ -348,7 +348,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
         state.phase = Phase::Confirm;
     }
     if state.phase == Phase::Finished {
-        // What was never measured is asked about again: there is nothing to compare with.
+        // A program that was never measured is asked about again: there is nothing to compare with.
         let is_begun = session.kind == Kind::Interactive || !state.measurements.is_empty();
         state.phase = if is_begun { Phase::Menu } else { Phase::Confirm };
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::records::{Blacklisted, CheckpointRecord, EditRecord, Measurement};
 use crate::interactive::programs::Profiling;
 
-/// What is done next. Every phase can be begun again: what it does is written down before and after it is done.
+/// The next phase. Every phase can be begun again: what it does is written down before and after it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
@@ -16,11 +16,11 @@ pub(crate) enum Phase {
     Confirm,
     /// The command runs, as often as was asked for.
     Measure,
-    /// What it wrote is analysed, and compared with the measurement before.
+    /// The new traces are analyzed, and compared with the measurement before.
     Analyze,
     /// An edit is kept or taken back, by what was measured.
     Judge,
-    /// What to do is asked.
+    /// The user is asked what to do.
     Menu,
     /// An edit is written: by a model, in the editor, or from a patch.
     Propose,
@@ -81,7 +81,7 @@ impl Origin {
     }
 }
 
-/// What the user asked for when the session began.
+/// The user's requests when the session began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Plan {
@@ -120,7 +120,7 @@ pub(crate) struct State {
     /// The measurement under way.
     pub measuring: Option<Measurement>,
     pub measurements: Vec<Measurement>,
-    /// What is to be written, or was.
+    /// The source of the edit that is, or was, to be written.
     pub origin: Option<Origin>,
     pub edits: Vec<EditRecord>,
     /// Numbers that come next; none comes twice, whatever was rolled back.
@@ -133,7 +133,7 @@ pub(crate) struct State {
     /// The commit that HEAD was at when the session began.
     pub baseline_commit: Option<String>,
     pub blacklist: Vec<Blacklisted>,
-    /// What a rollback went back behind; it stays to be read.
+    /// Records after the target of a rollback; they stay to be read.
     pub undone_checkpoints: Vec<CheckpointRecord>,
     pub undone_measurements: Vec<Measurement>,
     /// Findings that a model was asked about; without a person none is asked about twice.
@@ -142,7 +142,7 @@ pub(crate) struct State {
     pub repairs: u32,
     /// Whether files were taken back since the program was built.
     pub is_stale: bool,
-    /// What the build or the test printed when it failed last.
+    /// The output of the last build or test that failed.
     pub failure: Option<String>,
 }
 

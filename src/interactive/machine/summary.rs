@@ -1,4 +1,4 @@
-//! What a session came to.
+//! The summary of a session.
 
 use serde_json::json;
 

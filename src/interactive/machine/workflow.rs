@@ -121,7 +121,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What is done without a person: patches first, then what a model can do about findings, then the end.
+    /// The choice without a person: patches first, then what a model can do about findings, then the end.
     fn default_choice(&self, open: &[Item]) -> &'static str {
         if !self.state.plan.patches.is_empty() {
             return "p";
@@ -259,7 +259,7 @@ impl Machine<'_> {
             }
             "3" => self.measured_by(deeper),
             _ => {
-                // What is left built is what the files say.
+                // The built program must match the files.
                 if self.state.is_stale && self.state.plan.build.is_some() {
                     self.rebuild()?;
                 }

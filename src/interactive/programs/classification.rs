@@ -1,4 +1,4 @@
-//! What an application is, by the words of its command.
+//! Classifies an application by the words of its command.
 
 use super::kind::ApplicationKind;
 use super::starters::{base_name, started};

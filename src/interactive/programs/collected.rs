@@ -1,4 +1,4 @@
-//! What a rocprofv3 command collects.
+//! The data that a rocprofv3 command collects.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::analysis::counter_plan::{GivenFlag, implied_flags};
 const SELECTING: [&str; 4] =
     ["--kernel-include-regex", "--kernel-exclude-regex", "--kernel-iteration-range", "--profile-mpi-ranks"];
 
-/// What the flags of a command collect. A flag that stands for several is among them if all of these are.
+/// The data that the flags of a command collect. A flag that stands for several is among them if all of these are.
 pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut items = BTreeSet::new();
@@ -49,7 +49,7 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     items
 }
 
-/// What counters and thread traces are of.
+/// The kernels, iterations and ranks that counters and thread traces cover.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scope(BTreeSet<(&'static str, Vec<String>)>);
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a command.
+//! Errors of commands.
 
 /// Why a line is no command that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +11,7 @@ pub(crate) enum ProgramError {
     Shell {
         /// The whole line.
         line: String,
-        /// What only a shell does.
+        /// The part that only a shell can do.
         what: String,
     },
     /// Nothing to run.
@@ -25,7 +25,7 @@ pub(crate) enum ProgramError {
     Refused {
         /// The command.
         line: String,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
 }

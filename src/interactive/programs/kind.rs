@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an application is, by its command line.
+/// The kind of an application, by its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ApplicationKind {
@@ -23,7 +23,7 @@ pub(crate) enum ApplicationKind {
 }
 
 impl ApplicationKind {
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub(crate) fn description(self) -> &'static str {
         super::tables::tables().description.get(&self).map_or("", String::as_str)
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// What is kept of the end.
+/// Bytes that are kept of the end.
 const TAIL_BYTES: usize = 64 << 10;
 /// Longest line; what is longer comes in pieces.
 const LINE_BYTES: usize = 16 << 10;

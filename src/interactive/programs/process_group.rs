@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 /// The groups of programs that run.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// What groups have to end after SIGTERM when this process ends.
+/// Time for groups to end after SIGTERM when this process ends.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often is looked whether they have ended.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -72,7 +72,7 @@ impl Profiling {
         line(&self.environment, &self.words)
     }
 
-    /// What it collects: `kernel-trace`, `hip-trace`, `pmc:SQ_WAVES`, `att`, `pc-sampling`, with what flags turn on besides
+    /// Its collected data: `kernel-trace`, `hip-trace`, `pmc:SQ_WAVES`, `att`, `pc-sampling`, with what flags turn on besides
     /// themselves.
     pub(crate) fn collects(&self) -> BTreeSet<String> {
         collected(&self.flags())
@@ -95,7 +95,7 @@ impl Profiling {
         !own.is_empty() && own.iter().all(is_had)
     }
 
-    /// What it wrote that can be read, sorted.
+    /// The readable traces that it wrote, sorted.
     pub(crate) fn traces(&self, directory: &Path) -> Vec<PathBuf> {
         crate::input::traces_below(directory)
     }

@@ -14,14 +14,14 @@ use super::process_group::{Running, Signal, is_left, send, start};
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How soon is looked first when its output has ended, as it mostly does with the program; the time between looks doubles.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
-/// What a program has to end after each signal, and what its children have after it has ended.
+/// Time for a program to end after each signal, and for its children after it has ended.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// How long is waited for the end of the output when no process of the group is left.
 const SILENCE: Duration = Duration::from_millis(200);
 /// The most output of what escaped from the group.
 const MOST_CHUNKS_BEHIND: usize = 64;
 
-/// What a program may use.
+/// Limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// How long it may run.

@@ -54,7 +54,7 @@ fn needs_shell(line: &str) -> Option<String> {
     None
 }
 
-/// What a dollar with this behind it does.
+/// The expansion that a dollar starts with this character behind it.
 fn expansion(next: Option<char>) -> Option<String> {
     match next {
         Some('(') => Some("$(".to_owned()),
@@ -74,7 +74,7 @@ fn skip_to(characters: &mut impl Iterator<Item = char>, end: char, escapes: bool
     }
 }
 
-/// What is expanded up to the closing double quote.
+/// The first expansion up to the closing double quote.
 fn expanded_in_quotes(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<String> {
     while let Some(character) = characters.next() {
         match character {

@@ -3,7 +3,7 @@
 use super::kind::ApplicationKind;
 use super::tables::{Starter, tables};
 
-/// What the words of a command come to.
+/// The parts of a command: its launcher and its program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Started<'a> {
     /// The launcher that is met first.

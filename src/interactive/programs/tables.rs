@@ -1,4 +1,4 @@
-//! What is known about commands of applications: `share/applications.toml`.
+//! Known commands of applications: `share/applications.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -55,7 +55,7 @@ fn offset(text: &str) -> Option<i64> {
         Some(("+", rest)) => (1, rest),
         Some(("-", rest)) => (-1, rest),
         Some(("Z" | "z", "")) => return Some(0),
-        // What follows the time in an identifier.
+        // An identifier goes on after the time.
         Some(("_", _)) => return Some(0),
         _ => return None,
     };

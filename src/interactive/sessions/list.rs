@@ -19,9 +19,9 @@ use crate::input::is_unfinished;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Owner {
-    /// Of this program.
+    /// A session of this program.
     Wavesieve,
-    /// Of rocpd or rocinsight: it can be read and gone on with, but is never changed.
+    /// A session of rocpd or rocinsight: it can be read and gone on with, but is never changed.
     Rocpd,
 }
 

@@ -1,4 +1,4 @@
-//! What a session keeps.
+//! The content of a session.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// The format that this program writes; 0 is a session of rocpd.
 pub(super) const FORMAT: u32 = 1;
 
-/// What a session starts with.
+/// The start of a session: traces or a program.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub created_at: String,
     #[serde(deserialize_with = "or_default")]
     pub last_updated: String,
-    /// What paths of the session are relative to.
+    /// The folder that paths of the session are relative to.
     #[serde(rename = "source_dir", deserialize_with = "or_default")]
     pub root: PathBuf,
     #[serde(deserialize_with = "or_default")]
@@ -67,7 +67,7 @@ pub(crate) struct Session {
     pub other: Map<String, Value>,
 }
 
-/// What happened in a session.
+/// An event in a session.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct HistoryEntry {

@@ -1,4 +1,4 @@
-//! What is promised of sessions.
+//! Promises of sessions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

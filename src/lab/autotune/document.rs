@@ -38,7 +38,7 @@ pub(crate) struct Document {
     pub undecided_reason: Option<&'static str>,
     /// Deviation of single runs of a configuration, in percent; `None` where none ran twice, or numbers are not all positive.
     pub noise_pct: Option<f64>,
-    /// What cannot be distinguished from the best.
+    /// Configurations that cannot be distinguished from the best.
     pub tied_with: Vec<BTreeMap<String, Value>>,
     pub top: Vec<Ranked>,
     pub failures: Vec<Failure>,
@@ -68,17 +68,17 @@ pub(crate) struct Ranked {
     pub runs: usize,
     /// How much worse than the best, in percent.
     pub behind_pct: f64,
-    /// What the model expects.
+    /// The prediction of the model.
     pub predicted: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ModelFigures {
-    /// Of samples that were predicted without them.
+    /// Coefficient of determination for samples that were predicted without them.
     pub r2: f64,
     /// Deviation of the samples from these predictions, in the unit of the objective.
     pub residual_std: f64,
-    /// Of the samples that were fitted.
+    /// Coefficient of determination for the fitted samples.
     pub fitted_r2: f64,
     pub samples: usize,
     /// Without the constant one.
@@ -95,7 +95,7 @@ pub(crate) struct Failure {
     pub reason: String,
 }
 
-/// What a result is made of.
+/// The parts of a result.
 pub(crate) struct Parts<'a> {
     pub space: &'a Space,
     pub search: &'a Search<'a>,

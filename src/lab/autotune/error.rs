@@ -1,4 +1,4 @@
-//! What can be wrong with a space, a template, or a file of results.
+//! Errors of a space, a template, or a file of results.
 
 use std::io;
 use std::path::PathBuf;

@@ -7,10 +7,10 @@ use super::score::{Noise, Scale, median_score};
 const MAX_ENTRANTS: usize = 16;
 /// Scores this close together are as good as the same.
 const CLOSE: f64 = 0.005;
-/// What single runs of the first round are, at most, above the best: beyond, noise does not explain it.
+/// The most that single runs of the first round may be above the best, as a factor: beyond, noise does not explain it.
 const ENTRY: f64 = 1.3;
 
-/// What the rounds come to.
+/// The outcome of the rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     /// This one has to run again first.
@@ -43,7 +43,7 @@ pub(crate) fn halving(history: &History, scale: Scale, most: usize) -> Verdict {
     }
 }
 
-/// What has to run again before the last round ends.
+/// The configuration that has to run again before the last round ends.
 fn next_of_rounds(history: &History, scale: Scale, most: usize) -> Option<usize> {
     let mut survivors: Vec<(f64, usize)> = history
         .measured()

@@ -1,4 +1,4 @@
-//! What was measured.
+//! The history of measurements.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// What is known of a configuration.
+/// The known runs of a configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Known {
     /// The numbers of its runs.

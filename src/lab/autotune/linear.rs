@@ -10,7 +10,7 @@ pub(crate) fn dot(one: &[f64], two: &[f64]) -> f64 {
 }
 
 impl Cholesky {
-    /// Of a symmetric matrix given by its lower rows, with `ridge` added to the diagonal; `None` where it is not positive
+    /// Decomposes a symmetric matrix given by its lower rows, with `ridge` added to the diagonal; `None` if it is not positive
     /// definite.
     pub(crate) fn new(lower: &[Vec<f64>], ridge: f64) -> Option<Self> {
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(lower.len());

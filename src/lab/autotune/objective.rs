@@ -1,4 +1,4 @@
-//! What is measured of a configuration, and how it runs.
+//! The measured number of a configuration, and how it runs.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const REASON: usize = 400;
 const LONGER: f64 = 20.0;
 const MORE_SECONDS: f64 = 10.0;
 
-/// What is made small or large.
+/// The number to make small or large.
 #[derive(Debug, Clone)]
 pub(crate) enum Objective {
     /// The time from the start of the command to its end.

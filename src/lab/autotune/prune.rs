@@ -1,4 +1,4 @@
-//! What predictions leave to be measured.
+//! Leaves out configurations that predictions make unlikely.
 
 /// The places of predictions up to `factor` times the best time.
 pub(crate) fn prune(predictions: &[f64], best: f64, factor: f64) -> Vec<usize> {

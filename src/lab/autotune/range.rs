@@ -60,7 +60,7 @@ fn integers(from: i128, to: i128, by: i128, is_factor: bool) -> Vec<Value> {
 
 fn numbers(from: f64, to: f64, by: f64, is_factor: bool) -> Vec<Value> {
     let at = |place: usize| if is_factor { from * libm::pow(by, place as f64) } else { from + by * place as f64 };
-    // What is computed may be a little more than `to`.
+    // A computed value may be a little more than `to`.
     let end = (to + (to - from).abs() * 1e-9 + to.abs() * 1e-12).min(f64::MAX);
     let all = (0..=MAX_RANGE).map(at).take_while(|value| *value <= end);
     all.enumerate().map(|(place, value)| if place == 0 { Value::of_number(value) } else { tidy(value) }).collect()

@@ -98,7 +98,7 @@ impl Regression {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Validation {
     pub r2: f64,
-    /// What was predicted for each sample.
+    /// The prediction for each sample.
     pub predictions: Vec<f64>,
 }
 

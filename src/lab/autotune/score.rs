@@ -66,8 +66,8 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    /// Of the scores of configurations that ran several times, by the median difference of two runs, which single runs that
-    /// were disturbed do not change; `None` where each ran once.
+    /// Noise of configurations that ran several times, by the median difference of two runs, which single runs that
+    /// were disturbed do not change; `None` if each ran once.
     pub(crate) fn new<'a>(groups: impl Iterator<Item = &'a [f64]>, scale: Scale) -> Option<Self> {
         let mut differences: Vec<f64> = Vec::new();
         let mut degrees = 0_usize;

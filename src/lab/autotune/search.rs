@@ -25,7 +25,7 @@ const SHORT_LIST: usize = 256;
 /// The model is fitted anew when a twelfth was added to its samples.
 const REFIT: usize = 12;
 
-/// What the user chose.
+/// The user's settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub seed: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     pub is_maximized: bool,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     Run(usize),
@@ -54,7 +54,7 @@ pub(crate) struct Model {
     pub validation: Option<Validation>,
     /// The scores that it was fitted to.
     pub scores: Vec<f64>,
-    /// Of whether configurations fail, where some do.
+    /// A regression of whether configurations fail, if some do.
     failing: Option<Regression>,
 }
 
@@ -64,7 +64,7 @@ impl Model {
     }
 }
 
-/// What is chosen by until the model is fitted anew.
+/// The model and its ranking until it is fitted anew.
 struct Generation {
     /// How many configurations the model knows.
     samples: usize,

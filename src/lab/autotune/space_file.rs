@@ -52,7 +52,7 @@ pub(crate) fn space_of_parameters(parameters: &[String], constraints: &[String])
     })
 }
 
-/// What is wrong with the text of a space.
+/// The fault in the text of a space.
 #[derive(Debug)]
 pub(crate) enum SpaceError {
     Reason(String),

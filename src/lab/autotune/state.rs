@@ -12,10 +12,10 @@ use super::history::{History, Outcome};
 use super::space::Space;
 
 const VERSION: u32 = 1;
-/// What results of another search differ by is shown up to here.
+/// Characters that a message shows of a difference to the results of another search.
 const SHOWN: usize = 120;
 
-/// What is searched. Results of different searches do not mix.
+/// The subject of a search. Results of different searches do not mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Subject {
     /// Version of the file.
@@ -23,7 +23,7 @@ pub(crate) struct Subject {
     /// Digest of the parameters and their values.
     pub space: String,
     pub command: Vec<String>,
-    /// What is measured, in words.
+    /// The measured number, in words.
     pub measure: String,
 }
 

@@ -14,7 +14,7 @@ pub(crate) type Object = BTreeMap<String, Tree>;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
     Value(Value),
-    /// What no parameter can have, as messages name it: null, nan, a date.
+    /// A value that no parameter can have, as messages name it: null, nan, a date.
     Other(String),
     List(Vec<Tree>),
     Object(Object),
@@ -160,7 +160,7 @@ fn large_integer(text: &str) -> Option<&str> {
     }
 }
 
-/// What follows the quote that ends a text.
+/// The text after the quote that ends a text.
 fn behind_text(inner: &str) -> &str {
     let mut is_escaped = false;
     let end = inner.find(|character| {

@@ -47,7 +47,7 @@ pub(super) fn threads_for(chunk_bytes: u64, threads: usize) -> usize {
 }
 
 impl Blob {
-    /// What cannot be true of it for a region of a size.
+    /// The contradiction in a blob for a region of a size, if there is one.
     pub(super) fn impossibility(&self, size: u64) -> Option<String> {
         let named = |what: &str| Some(format!("the blob `{}` {what}", self.file));
         if !(LEAST_CHUNK..=MOST_CHUNK).contains(&self.chunk_bytes) {

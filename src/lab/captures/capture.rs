@@ -17,7 +17,7 @@ const MOST_HSACO: u64 = 4 << 30;
 /// The largest arguments that are read.
 const MOST_KERNARG: u64 = 1 << 20;
 
-/// What wrote a capture.
+/// The program that wrote a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Wavesieve,

@@ -93,7 +93,7 @@ impl Dispatch {
         })
     }
 
-    /// What cannot be true of it.
+    /// The impossible value in it, if there is one.
     pub fn impossibility(&self) -> Option<String> {
         if self.kernel().is_empty() {
             return Some("`mangled_name` is empty".to_owned());

@@ -1,4 +1,4 @@
-//! What is wrong with a capture.
+//! Errors of captures.
 
 use std::io;
 use std::path::PathBuf;

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 
-/// What marks a capture of ours.
+/// Marks a capture of ours.
 pub const FORMAT: &str = "wavesieve-capture";
 /// The version of its format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// What a capture is, and what its other files hold. kerncap's has other keys, of which one is read.
+/// Metadata of a capture and its other files. kerncap's has other keys, of which one is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// [`FORMAT`] in ours.
@@ -17,7 +17,7 @@ pub struct Metadata {
     pub format: String,
     #[serde(default)]
     pub format_version: u32,
-    /// What wrote it, such as `wavesieve 0.1.0`.
+    /// The program that wrote it, such as `wavesieve 0.1.0`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub captured_by: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,7 +14,7 @@ pub const MEMORY: &str = "memory";
 pub const VARIABLES: &str = "module_variables.json";
 /// The directory of their bytes.
 pub(super) const VARIABLE_DIRECTORY: &str = "module_variables";
-/// What was captured by whom; of kerncap and us.
+/// Metadata of a capture, with the program that wrote it; of kerncap and us.
 pub const METADATA: &str = "metadata.json";
 
 /// The file of a region of a base, relative to the capture. With zstd the name ends in `.zst`.

@@ -1,4 +1,4 @@
-//! What the readers of captures promise of any bytes.
+//! Promises of the readers of captures about any bytes.
 
 use super::dispatch::Dispatch;
 use super::files::parse_json;

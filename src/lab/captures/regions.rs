@@ -66,7 +66,7 @@ impl Regions {
         self.regions.sort_by_key(|region| (region.base, region.size));
     }
 
-    /// What cannot be true of them, when they are in order.
+    /// The contradiction in regions that are in order, if there is one.
     pub(super) fn impossibility(&self) -> Option<String> {
         let absurd = |region: &&Region| {
             let end = region.base.checked_add(region.size);

@@ -60,7 +60,7 @@ enum Reason {
     Memory(String),
 }
 
-/// What workers share: chunks are taken in order, and compressed ones written in order.
+/// Shared by the workers: chunks are taken in order, and compressed ones written in order.
 struct Shared {
     /// The next chunk to take.
     next: AtomicU64,

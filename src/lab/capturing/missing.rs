@@ -14,7 +14,7 @@ pub(crate) struct Missing {
     pub reason: String,
 }
 
-/// What is known of a wanted kernel in a process.
+/// The known dispatches of a wanted kernel in a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reached {
     /// Dispatches that were captured, or of which it is known why they were not.

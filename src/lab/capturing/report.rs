@@ -1,4 +1,4 @@
-//! What was captured.
+//! The report of a run with captures.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,12 +44,12 @@ pub(crate) struct NotCaptured {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Seen {
     pub kernel: String,
-    /// Of all processes; nothing if the runtime was not shut down.
+    /// Dispatches in all processes; nothing if the runtime was not shut down.
     pub dispatches: Option<u64>,
     pub wanted: bool,
 }
 
-/// What a program left behind.
+/// The captures that a program left behind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Report {
     pub captures: Vec<Captured>,

@@ -1,10 +1,10 @@
-//! What is to be captured, as variables of the program.
+//! The request to capture, as variables of the program.
 
 use std::path::{Path, PathBuf};
 
 use crate::lab::recording::VARIABLE_PREFIX;
 
-/// What is to be captured, and how it is kept.
+/// The dispatches to capture, and how they are kept.
 #[derive(Debug, Clone)]
 pub(crate) struct CaptureRequest {
     pub kernel: String,

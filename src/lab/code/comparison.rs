@@ -7,7 +7,7 @@ use crate::source::objects::{
     CodeObject, Fact, interface_difference, kernarg_difference, launch_difference, static_facts,
 };
 
-/// What changed from one file to another.
+/// The changes from one file to another.
 #[derive(Debug, Serialize)]
 pub(crate) struct Comparison {
     /// The file that came before.
@@ -69,7 +69,7 @@ pub(crate) fn compared(against: String, old: &[CodeObject], new: &[CodeObject], 
             };
             let work_items = wanted.work_items(before);
             let mut facts = static_facts(&object.target, before, after, work_items, wanted.dynamic_lds_bytes);
-            // What cannot be launched has no occupancy.
+            // A kernel that cannot be launched has no occupancy.
             for fact in facts.iter_mut().filter(|fact| fact.name == "waves_per_simd") {
                 fact.before = fact.before.filter(|_| impossible_launch(before, work_items).is_none());
                 fact.after = fact.after.filter(|_| impossible_launch(after, work_items).is_none());

@@ -6,7 +6,7 @@ use super::comparison::Comparison;
 use super::sources::{Place, Sources};
 use crate::source::objects::{CodeObject, KernelCode, launch_refusal, occupancy};
 
-/// What is to be listed.
+/// The kernels to list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     /// Texts of which the name of a kernel contains one; none for all kernels.
@@ -22,7 +22,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Listing {
     pub schema_version: &'static str,
     pub files: Vec<ListedFile>,
-    /// What differs from other code objects, if there are others to compare with.
+    /// Differences from other code objects, if there are others to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
 }

@@ -1,4 +1,4 @@
-//! What code objects state about their kernels, as it is shown.
+//! Shows the facts that code objects state about their kernels.
 
 mod comparison;
 mod listing;

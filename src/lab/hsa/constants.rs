@@ -45,7 +45,7 @@ pub const SYSTEM_INFO_VERSION_MINOR: u32 = 1;
 pub const SYSTEM_INFO_TIMESTAMP: u32 = 2;
 pub const SYSTEM_INFO_TIMESTAMP_FREQUENCY: u32 = 3;
 
-/// Of pools and of regions alike.
+/// Segments and flags of pools and of regions alike.
 pub const SEGMENT_GLOBAL: u32 = 0;
 pub const SEGMENT_GROUP: u32 = 3;
 pub const GLOBAL_FLAG_KERNARG: u32 = 1;

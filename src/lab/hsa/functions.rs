@@ -93,7 +93,7 @@ pub type LoadedCodeObjectGetInfo = unsafe extern "C" fn(LoadedCodeObject, u32, *
 pub type ProfilingSetEnabled = unsafe extern "C" fn(*mut Queue, c_int) -> Status;
 pub type ProfilingGetDispatchTime = unsafe extern "C" fn(Agent, Signal, *mut DispatchTime) -> Status;
 
-/// What a tool exports as `OnLoad`: the table, the version of the runtime, and the names of tools that failed to load.
+/// The function that a tool exports as `OnLoad`: the table, the version of the runtime, and the names of tools that failed to load.
 pub type OnLoad = unsafe extern "C" fn(*mut super::HsaApiTable, u64, u64, *const *const c_char) -> bool;
-/// What a tool exports as `OnUnload`.
+/// The function that a tool exports as `OnUnload`.
 pub type OnUnload = unsafe extern "C" fn();

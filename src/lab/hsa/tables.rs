@@ -23,7 +23,7 @@ pub const API_TABLE_MAJOR: u32 = 3;
 pub const CORE_TABLE_MAJOR: u32 = 2;
 pub const AMD_EXT_TABLE_MAJOR: u32 = 2;
 
-/// What `OnLoad` is given.
+/// The table that `OnLoad` gets.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct HsaApiTable {

@@ -56,7 +56,7 @@ pub(crate) struct Stability {
     pub runs: usize,
     pub mean: f64,
     pub median: f64,
-    /// Of the sample, with n - 1; 0 of one run.
+    /// Standard deviation of the sample, with n - 1; 0 for one run.
     pub stddev: f64,
     pub min: f64,
     pub max: f64,
@@ -68,7 +68,7 @@ pub(crate) struct Stability {
 }
 
 impl Stability {
-    /// Of times in any order; `None` of none.
+    /// Takes times in any order; `None` without times.
     pub(crate) fn of(times: &[f64]) -> Option<Self> {
         let mean = mean(times)?;
         let median = median_of_floats(&mut times.to_vec())?;

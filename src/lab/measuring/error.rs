@@ -52,7 +52,7 @@ pub(crate) enum MeasureError {
     NoMatch {
         /// The command.
         line: String,
-        /// What names were to match.
+        /// The pattern for names.
         pattern: String,
         /// Some of the names that there are.
         found: String,

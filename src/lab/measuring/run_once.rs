@@ -9,10 +9,10 @@ use super::error::MeasureError;
 use super::run_times::{RunTimes, read_run_times};
 use crate::interactive::programs::{Application, End, Limits, Profiling, run};
 
-/// What is recorded where only times count: it disturbs the program least.
+/// The recording if only times count: it disturbs the program least.
 const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
 
-/// What a run left.
+/// The files and time of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Collected {
     /// The command, as a line for a shell.
@@ -25,7 +25,7 @@ pub(crate) struct Collected {
 
 /// Runs the application once with its kernels timed, and reads what they took.
 ///
-/// What lies in `directory` is removed first; the application runs in `working_directory`.
+/// Files in `directory` are removed first; the application runs in `working_directory`.
 ///
 /// # Errors
 /// When the program fails, is stopped, or nothing of a GPU was recorded.
@@ -59,7 +59,7 @@ pub(crate) fn collect(
     on_line: &mut dyn FnMut(&str),
 ) -> Result<Collected, MeasureError> {
     let line = profiling.line();
-    // What a run left that was stopped is no result.
+    // The remains of a run that was stopped are no result.
     if directory.exists() {
         fs::remove_dir_all(directory).with_context(|| format!("cannot empty {}", directory.display()))?;
     }

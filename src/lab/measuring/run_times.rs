@@ -1,4 +1,4 @@
-//! What the kernels of a run took.
+//! Times of the kernels of a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ const OF_THE_RUNTIME: [&str; 2] = ["runtime", "graph_task"];
 /// How names of kernels of the runtime start, also of those that copy and fill.
 const RUNTIME_PREFIX: &str = "__amd_rocclr_";
 
-/// What a kernel took in a run, over all processes.
+/// Times of a kernel in a run, over all processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KernelTimes {
     /// Its full demangled name.
@@ -31,7 +31,7 @@ pub(crate) struct KernelTimes {
     pub is_communication: bool,
 }
 
-/// What a run took.
+/// Times of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunTimes {
     /// From the start of the command to its end.
@@ -45,7 +45,7 @@ pub(crate) struct RunTimes {
 }
 
 impl RunTimes {
-    /// What a kernel took, by its name.
+    /// The times of a kernel, by its name.
     pub(crate) fn kernel(&self, name: &str) -> Option<&KernelTimes> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }

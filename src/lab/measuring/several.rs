@@ -10,7 +10,7 @@ use super::run_once::run_once;
 use super::run_times::{KernelTimes, RunTimes};
 use crate::interactive::programs::{Application, Limits};
 
-/// What is run, and where.
+/// The application to run, and where.
 pub(crate) struct Setting<'a> {
     pub application: &'a Application,
     /// Where traces go.
@@ -58,7 +58,7 @@ impl Stopped {
     }
 }
 
-/// What several runs took.
+/// Times of several runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     pub runs: Vec<RunTimes>,

@@ -23,10 +23,10 @@ pub(crate) struct Attempt {
     pub repair: u32,
     /// Why it was proposed.
     pub reason: String,
-    /// What a model was sent, after redaction.
+    /// The text that was sent to a model, after redaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What it answered.
+    /// Its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
     /// The change against its base.

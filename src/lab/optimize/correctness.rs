@@ -17,7 +17,7 @@ const NO_OBJECT: &str = "has no code object to replay; name it with --object";
 /// Lines of output that a failure repeats.
 const LAST_LINES: usize = 5;
 
-/// What results are checked by. Nothing of it makes a candidate unverified.
+/// The checks of results. Without any, a candidate is unverified.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checks {
     /// A command that ends well where results are right.
@@ -28,7 +28,7 @@ pub(crate) struct Checks {
     pub replays: Replays,
 }
 
-/// What the program as it is writes.
+/// The output files of the program as it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected(Vec<Vec<u8>>);
 
@@ -169,7 +169,7 @@ impl Checks {
         self.contents(&commands.directory(copy))
     }
 
-    /// What the last run wrote; why there is nothing.
+    /// The output files of the last run; otherwise why there are none.
     fn contents(&self, directory: &Path) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
         let mut contents = Vec::new();
         for file in &self.outputs {

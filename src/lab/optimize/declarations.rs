@@ -1,4 +1,4 @@
-//! What the words of signatures stand for: macros and names of types that the same text defines.
+//! Meanings of the words of signatures: macros and names of types that the same text defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub(super) fn changed_meaning(old_text: &str, old: &Target, new_text: &str) -> O
     None
 }
 
-/// What a change adds that could have the compiler read a file that is not below the sources, and print it.
+/// The added line that could have the compiler read a file that is not below the sources, and print it.
 pub(super) fn included_from_outside(old_text: &str, new_text: &str) -> Option<String> {
     let (old_text, new_text) = (spliced(old_text), spliced(new_text));
     let is_including = |line: &str| {
@@ -61,7 +61,7 @@ fn spliced(text: &str) -> String {
     joined
 }
 
-/// What follows each word for assembly, up to the end of the statement.
+/// The text after each word for assembly, up to the end of the statement.
 fn assemblies(text: &str) -> Vec<String> {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     let mut found = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(changed(&TEXT.replace("typedef int", "typedef float")).as_deref(), Some("count_t"));
         assert_eq!(changed(&format!("#define float double\n{TEXT}")).as_deref(), Some("float"));
         assert_eq!(changed(&format!("#  define float double\n{TEXT}")).as_deref(), Some("float"));
-        // What no signature needs may change.
+        // Words that no signature needs may change.
         assert_eq!(changed(&TEXT.replace("SIZE 4", "SIZE 8")), None);
         assert_eq!(changed(&format!("#define OTHER 1\n{TEXT}")), None);
     }

@@ -28,7 +28,7 @@ const LOG: &str = "attempts.jsonl";
 /// The program as it is.
 const BASE: &str = "base";
 
-/// What is wanted.
+/// Options of an optimization.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Name of the kernel that the facts are about.
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     pub directory: PathBuf,
 }
 
-/// Who is told how it goes.
+/// Gets reports of the progress.
 pub(crate) trait Observer {
     /// Something begins.
     fn begins(&self, what: &str);
@@ -67,11 +67,11 @@ pub(crate) trait Observer {
 /// Makes the model's side when the program as it is was measured; nothing without a model.
 pub(crate) type MakeModel<'a> = dyn Fn(&[PathBuf]) -> Result<Option<ModelProposer<'a>>, OptimizeError> + 'a;
 
-/// What came of it.
+/// The outcome of an optimization.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub attempts: Vec<Attempt>,
-    /// What would have been sent, where that was wanted alone.
+    /// The request that would have been sent, if only that was wanted.
     pub shown: Option<String>,
     /// The attempt that the patch is of, and the patch.
     pub promoted: Option<(u32, PathBuf)>,
@@ -281,7 +281,7 @@ impl<'a> Driver<'a> {
                 self.observer.note("the model gave an answer again that was not accepted; it is not asked any more");
                 return Ok(());
             }
-            // What can be corrected is asked for again, with what was wrong; everything else is a new attempt.
+            // A correctable answer is asked for again, with what was wrong; everything else is a new attempt.
             (problem, repair) = match failure {
                 Some(failure) if repair < self.options.repairs => (Some(failure), repair + 1),
                 _ => (None, 0),

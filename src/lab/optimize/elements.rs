@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What the bytes of a file are.
+/// The type of the elements in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ElementType {
     /// IEEE half precision.
@@ -31,7 +31,7 @@ impl Default for Tolerance {
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Differences {
     pub elements: u64,

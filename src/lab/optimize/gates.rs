@@ -1,4 +1,4 @@
-//! What a candidate has to pass, in this order.
+//! Gates that a candidate has to pass, in this order.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Gate {
     }
 }
 
-/// What a gate found.
+/// The verdict of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -62,7 +62,7 @@ impl Verdict {
     }
 }
 
-/// What a gate found, and by what.
+/// The verdict of a gate, and its grounds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct GateResult {
     pub gate: Gate,

@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(super) struct Compiled {
     /// File below the copy.
     pub file: PathBuf,
-    /// What it was compiled for.
+    /// The target that it was compiled for.
     pub target: String,
     pub code: KernelCode,
     /// Whether it is the kernel that is changed, not another one of its file.

@@ -15,7 +15,7 @@ const NPY: &[u8] = b"\x93NUMPY";
 pub(crate) struct OutputFile {
     /// As it is given, below the folder where the program runs.
     pub path: PathBuf,
-    /// What is in it; by its content or name if that is not given.
+    /// The type of its elements; by its content or name if that is not given.
     pub element: Option<ElementType>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<f4", &[1.0, 2.000_001]), usual).different, 0);
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<f4", &[1.0, 2.5]), usual).different, 1);
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<i4", &[1.0, 2.0]), usual).different, 1);
-        // What is cut or none is compared to the byte.
+        // A file that is cut, or not an array, is compared to the byte.
         for cut in 0..npy("<f4", &[1.0]).len() {
             let bytes = npy("<f4", &[1.0])[..cut].to_vec();
             assert_eq!(file.differences(&bytes, &bytes, usual).different, 0);

@@ -4,13 +4,13 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::OptimizeError;
 
-/// What stands for the folder of a copy in commands.
+/// Placeholder for the folder of a copy in commands.
 const FOLDER: &str = "{dir}";
 
 /// The sources as they are.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// What is copied: an absolute path without links.
+    /// The folder that is copied: an absolute path without links.
     pub root: PathBuf,
     /// The source file, below the root.
     pub file: PathBuf,

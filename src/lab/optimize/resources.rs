@@ -1,4 +1,4 @@
-//! What the compiler's metadata alone shows: registers, spills, LDS, scratch, occupancy.
+//! Compares resources by the compiler's metadata alone: registers, spills, LDS, scratch, occupancy.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::gates::{Gate, GateResult, Verdict};
 use super::interface::Compiled;
 use crate::source::objects::{KernelCode, launch_refusal, occupancy, static_facts};
 
-/// What a candidate may need. Where nothing is set, spills and scratch may not grow; everything else may.
+/// Limits of a candidate. If nothing is set, spills and scratch may not grow; everything else may.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Limits {
     /// Vector registers of a work-item.

@@ -28,7 +28,7 @@ pub(super) struct Race<'a> {
     pub results: &'a dyn Results,
 }
 
-/// What the measured runs of a candidate write.
+/// Checks the results that the measured runs of a candidate write.
 pub(super) trait Results {
     /// Before a run.
     fn clear(&self, copy: &Path) -> Result<(), OptimizeError>;
@@ -36,7 +36,7 @@ pub(super) trait Results {
     fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError>;
 }
 
-/// What both took.
+/// Times of the base and the candidate.
 pub(super) struct Times {
     /// Time of one dispatch of the kernel in each run, in ns: as it was, and as it is now.
     pub base_ns: Vec<f64>,

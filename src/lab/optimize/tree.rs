@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 /// Files that a copy leaves out.
 const LEFT_OUT: [&str; 1] = [".git"];
-/// What a copy may have.
+/// The most bytes of a copy.
 const MOST_BYTES: u64 = 4 << 30;
 
 /// Sizes and times of the files of a folder.
@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 4 << 30;
 pub(super) struct Listing(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
 
 impl Listing {
-    /// Of all files below a folder, without those below `without`.
+    /// Lists all files below a folder, without those below `without`.
     ///
     /// # Errors
     /// When a folder cannot be read.

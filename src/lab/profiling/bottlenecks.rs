@@ -1,4 +1,4 @@
-//! What limits the kernel, the most likely first.
+//! Bottlenecks of the kernel, the most likely first.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ pub(crate) struct Ranked {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     pub evidence: Vec<Known>,
-    /// What is missing to know.
+    /// The evidence that is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -100,7 +100,7 @@ pub(crate) fn ranked(
     let question = deeper::bottlenecks();
     let rows = evidence.rows(&question);
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
-    // Of several GPUs that where it takes most time.
+    // If there are several GPUs, the one where it takes most time counts.
     let first = rows.sorted_down(own.clone(), "time_ns").first().copied();
     let place = |row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu"));
     let mut all: Vec<Ranked> = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn ranked(
     (verdict(&all), all)
 }
 
-/// What is known of the metrics of a rule.
+/// The known metrics of a rule.
 fn known(evidence: &Evidence, kernel: &str, rule: &crate::analysis::hardware::metrics::Bottleneck) -> Vec<Known> {
     let question = deeper::metrics();
     let rows = evidence.rows(&question);

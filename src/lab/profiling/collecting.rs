@@ -17,7 +17,7 @@ use crate::trace::Trace;
 /// Names of kernels that a message lists.
 const SHOWN_NAMES: usize = 5;
 
-/// What became of a counter pass.
+/// The outcome of a counter pass.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PassOutcome {
     pub counters: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct PassOutcome {
     pub traces: Vec<PathBuf>,
 }
 
-/// What was recorded.
+/// The recorded runs.
 pub(crate) struct Recorded {
     pub timeline: Collected,
     pub measured: Measured,
@@ -54,12 +54,12 @@ impl Recorded {
     }
 }
 
-/// What is told while it runs.
+/// Gets progress while programs run.
 pub(crate) struct Listener<'a> {
     pub is_interrupted: &'a dyn Fn() -> bool,
     /// A line of the output of a program.
     pub on_line: &'a mut dyn FnMut(&str),
-    /// What is done next, or was found.
+    /// The next step, or a result.
     pub on_step: &'a mut dyn FnMut(&str),
 }
 

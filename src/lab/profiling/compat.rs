@@ -138,7 +138,7 @@ pub(crate) fn att(instructions: &[Instruction<'_>]) -> Att {
 }
 
 impl Att {
-    /// What it takes for the share of the time that may be saved.
+    /// The share of the time that rocm-perf-lab takes as potential saving.
     pub(crate) fn headroom_fraction(&self) -> f64 {
         OF_STALL * self.stall_fraction
     }

@@ -1,4 +1,4 @@
-//! What queries say about what was recorded.
+//! Results of queries about the recorded traces.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ pub(super) mod deeper {
     }
 }
 
-/// What queries say about what was recorded.
+/// Results of queries about the recorded traces.
 pub(crate) struct Evidence {
     /// About the timeline alone, in which nothing is counted.
     answers: Answers,

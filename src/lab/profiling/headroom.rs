@@ -15,7 +15,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Of a kernel that takes longer than its roof: the most is saved at the roof, less where the usual share of it is reached.
+    /// The saving of a kernel that takes longer than its roof: the most at the roof, less where the usual share of it is reached.
     pub(crate) fn of_roof(share_of_roof: f64) -> Self {
         let saved = |left: f64| (1.0 - left).clamp(0.0, 1.0);
         Self { low: saved(share_of_roof / REACHED), high: saved(share_of_roof) }
@@ -33,12 +33,12 @@ impl Range {
     }
 }
 
-/// What is left over what was.
+/// The speedup by a saved share: the time before over the time that is left.
 fn speedup(saved: f64) -> f64 {
     1.0 / (1.0 - saved).max(LEAST_LEFT)
 }
 
-/// What a kernel is worth working on.
+/// How much a kernel is worth working on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Score {
     /// Share of its time that may be saved, from 0 to 1.

@@ -56,7 +56,7 @@ pub(crate) struct GpuFacts {
     /// FLOP/s of single precision of the vector units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theoretical_peak_flops: Option<f64>,
-    /// What the memory transfers at most.
+    /// The peak bandwidth of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bandwidth_gbps: Option<f64>,
 }
@@ -81,7 +81,7 @@ impl GpuFacts {
     }
 }
 
-/// What a work-item, a wavefront and a workgroup take.
+/// Resources of a work-item, a wavefront and a workgroup.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Resources {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub(crate) struct Occupancy {
     pub achieved: Option<f64>,
 }
 
-/// What the kernel takes, and how many wavefronts fit; what is missing has its reason.
+/// The resources of the kernel, and how many wavefronts fit; a missing part has its reason.
 pub(crate) fn resources(
     evidence: &Evidence,
     kernel: &Kernel,

@@ -132,7 +132,7 @@ fn runs(recorded: &Recorded) -> Result<Option<Block>> {
     )
 }
 
-/// What became of counter passes that failed.
+/// Warnings about counter passes that failed.
 fn passes(recorded: &Recorded) -> Vec<Block> {
     let failed = recorded.passes.iter().filter_map(|pass| {
         let reason = pass.failed.as_ref()?;

@@ -1,4 +1,4 @@
-//! What the end of the program's GPU work waits for.
+//! The critical path: the work that the end of the program's GPU work waits for.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(crate) struct CriticalPath {
     pub rank: i64,
     #[serde(skip)]
     pub process: i64,
-    /// What the end would gain if the profiled kernel took no time; another path may take over, so less than its time.
+    /// The time that the end would gain if the profiled kernel took no time; another path may take over, so less than its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_if_free_ns: Option<i64>,
     /// Share of the path that this is.

@@ -1,4 +1,4 @@
-//! What is to be profiled, and the commands that it takes.
+//! The request to profile, and the commands that it takes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(crate) enum Numbers {
     PerfLab,
 }
 
-/// What is to be profiled, and how.
+/// The program to profile, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct ProfileRequest {
     pub application: Application,

@@ -25,7 +25,7 @@ pub(crate) struct Roofline {
     /// `memory` or `compute`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<&'static str>,
-    /// What takes the time of the roof: `valu`, `mfma`, `lds`, `l1`, `l2` or `hbm`.
+    /// The unit or memory level that takes the time of the roof: `valu`, `mfma`, `lds`, `l1`, `l2` or `hbm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// GFLOP/s that the roof allows.

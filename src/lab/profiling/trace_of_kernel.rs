@@ -1,4 +1,4 @@
-//! What a thread trace of the kernel says.
+//! The summary of a thread trace of the kernel.
 
 use std::collections::BTreeMap;
 

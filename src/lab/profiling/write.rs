@@ -17,7 +17,7 @@ use crate::input::UNFINISHED;
 use crate::regular::{self, LARGE_BYTES};
 use crate::report::html;
 
-/// What a folder of a profile holds.
+/// The files and folders of a profile's folder.
 const NAMES: [&str; 6] = [PROFILE, "roofline.json", "dag.json", "analysis.json", PAGE, TRACES];
 const PROFILE: &str = "profile.json";
 const PAGE: &str = "report.html";
@@ -26,7 +26,7 @@ const INDEX: &str = "files.txt";
 /// Name of the folder with what was recorded.
 pub(crate) const TRACES: &str = "traces";
 
-/// What is where a profile is to be written.
+/// The present content of the place where a profile is to be written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Nothing.
@@ -37,7 +37,7 @@ pub(crate) enum Place {
     Foreign(String),
 }
 
-/// What is where a profile is to be written.
+/// Inspects the place where a profile is to be written.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -52,7 +52,7 @@ pub(crate) fn place(path: &Path) -> Result<Place> {
     for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
-    // What an end by force left behind is of no use.
+    // The remains of a forced end are of no use.
     names.retain(|name| !name.starts_with(UNFINISHED));
     names.sort();
     if names.is_empty() {

@@ -14,11 +14,11 @@ pub(super) struct Code<'a> {
     tokens: Vec<Token>,
 }
 
-/// What is in names that order the memory of work-items, in small letters.
+/// Parts of names that order the memory of work-items, in small letters.
 const ORDERING: [&str; 4] = ["sync", "barrier", "atomic", "fence"];
 
 impl<'a> Code<'a> {
-    /// Of a range.
+    /// Takes a range of a text.
     ///
     /// # Errors
     /// Where lines are joined, so that places would not be those of the text.

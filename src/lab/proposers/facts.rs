@@ -1,4 +1,4 @@
-//! What is known about a kernel when it is changed.
+//! Known facts about a kernel when it is changed.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::regular::{self, LARGE_BYTES};
 
-/// What `lab profile` writes about a kernel.
+/// The file that `lab profile` writes about a kernel.
 const FILE: &str = "analysis.json";
 
-/// What measurements and metadata show; nothing where that is not known.
+/// Facts from measurements and metadata; nothing if they are not known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct KernelFacts {
     /// The most work-items of a workgroup that it was launched with.

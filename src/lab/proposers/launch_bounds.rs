@@ -5,7 +5,7 @@ use super::facts::KernelFacts;
 use super::transform::{Refusal, Transformed};
 use crate::source::kernels::SourceKernel;
 
-/// What compilers assume where nothing is stated.
+/// The bound that compilers assume by default.
 const USUAL: u32 = 1024;
 
 /// States the most work-items of a workgroup, so that the compiler may use more registers.

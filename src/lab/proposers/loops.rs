@@ -9,9 +9,9 @@ use super::code::Code;
 pub(super) struct Loop {
     /// Its keyword.
     pub keyword: usize,
-    /// What is in the parentheses.
+    /// The tokens in the parentheses.
     pub head: Range<usize>,
-    /// What is repeated.
+    /// The repeated tokens.
     pub body: Range<usize>,
 }
 

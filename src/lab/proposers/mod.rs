@@ -1,4 +1,4 @@
-//! Who proposes changes of a kernel: transforms of its source with their conditions, and a language model.
+//! Proposers of kernel changes: transforms of its source with their conditions, and a language model.
 
 mod code;
 mod facts;

@@ -27,7 +27,7 @@ pub(crate) struct ModelProposer<'a> {
     analyzed: Analyzed,
 }
 
-/// What a model is asked about.
+/// A question to a model.
 pub(crate) struct Question<'a> {
     /// Where the file is.
     pub root: &'a Path,
@@ -42,14 +42,14 @@ pub(crate) struct Question<'a> {
     pub problem: Option<String>,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(crate) enum Prompted {
     /// A change.
     Edit { edit: Edit, prompt: String, reply: String },
     /// An answer that is none, and why.
     Refused { reason: String, prompt: String, reply: String },
-    /// What would have been sent.
+    /// The request that would have been sent.
     Shown(String),
 }
 

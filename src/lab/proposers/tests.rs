@@ -1,4 +1,4 @@
-//! What each transform does, and what it refuses.
+//! Tests of the transforms: their changes and refusals.
 
 use super::facts::KernelFacts;
 use super::transform::Transform;
@@ -166,7 +166,7 @@ fn what_nothing_asks_for_is_not_tried() {
     assert!(Transform::Unroll.apply(PLAIN, kernel, &limited("latency")).is_ok());
     let refusal = Transform::Unroll.apply(PLAIN, kernel, &limited("lds_conflicts")).unwrap_err();
     assert_eq!(refusal.0, "nothing asks for it: the kernel is limited by lds_conflicts");
-    // What asks for a transform is something that is found.
+    // Every id that asks for a transform exists in these tables.
     let known = concat!(include_str!("../../../share/bottlenecks.toml"), include_str!("../../../share/lab.toml"));
     for id in Transform::ALL.into_iter().flat_map(Transform::asked_by) {
         assert!(known.contains(&format!("id = \"{id}\"")), "{id}");

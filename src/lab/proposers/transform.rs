@@ -23,7 +23,7 @@ pub(crate) enum Transform {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transformed {
     pub text: String,
-    /// What was done, and what asks for it.
+    /// The change in words, and the finding that asks for it.
     pub reason: String,
 }
 
@@ -57,7 +57,7 @@ impl Transform {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// What has to limit a kernel so that this transform is tried, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
+    /// The limits of a kernel for which this transform is tried, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
     pub(super) fn asked_by(self) -> &'static [&'static str] {
         match self {
             Self::Unroll => &["latency", "instruction_waits", "vector_compute", "matrix_compute"],

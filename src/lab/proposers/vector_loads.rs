@@ -18,7 +18,7 @@ struct Load<'a> {
     places: Range<usize>,
     kind: &'a str,
     array: &'a str,
-    /// What is multiplied by four.
+    /// The factor that is multiplied by four.
     index: &'a str,
     part: usize,
 }

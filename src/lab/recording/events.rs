@@ -1,4 +1,4 @@
-//! What happened in the program: a line of JSON each, in the folder of the captures. Several processes may write to it.
+//! Events in the program: a line of JSON each, in the folder of the captures. Several processes may write to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub enum Event {
     Failed { name: String, dispatch_index: u64, reason: String },
     /// A dispatch was wanted, and as many as are allowed were written before; those of its kernel after it are not reported.
     LimitReached { name: String, dispatch_index: u64, limit: u64 },
-    /// What limits what is seen.
+    /// A limit on what is seen.
     Note { reason: String },
 }
 

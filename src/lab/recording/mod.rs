@@ -1,4 +1,4 @@
-//! What the program and the library that records for it agree on: the variables that ask for captures, and the lines that
+//! The agreement between the program and the library that records for it: the variables that ask for captures, and the lines that
 //! report what became of them.
 
 mod events;

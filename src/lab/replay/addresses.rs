@@ -1,4 +1,4 @@
-//! What became of the recorded addresses.
+//! States of the recorded addresses.
 
 use super::outcome::{AddressRow, AddressState, Status};
 use super::runtime::Reserved;

@@ -1,4 +1,4 @@
-//! What a capture holds, without a GPU.
+//! Inspects the content of a capture, without a GPU.
 
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ pub(crate) struct Inspection {
     pub content: Option<Content>,
 }
 
-/// What is in it.
+/// The content of a capture.
 #[derive(Debug, Serialize)]
 pub(crate) struct Content {
-    /// What wrote it.
+    /// The program that wrote it.
     pub origin: &'static str,
     pub dispatch: Dispatch,
     /// The target of its code object, and what that states about the kernel; nothing if it cannot be read.
@@ -34,7 +34,7 @@ pub(crate) struct Content {
     pub regions: Vec<InspectedRegion>,
     pub bytes: u64,
     pub variables: Vec<String>,
-    /// What is worth knowing all the same.
+    /// Notes that are worth knowing all the same.
     pub notes: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl Inspection {
     }
 }
 
-/// What a capture holds, and why it cannot be replayed all the same.
+/// The content of a capture, and why it cannot be replayed all the same.
 fn read(directory: &Path, threads: usize) -> Result<(Content, Option<String>), CaptureError> {
     let capture = Capture::read(directory)?;
     let hsaco = capture.read_hsaco()?;

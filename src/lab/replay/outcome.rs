@@ -1,4 +1,4 @@
-//! What came of a replay; the keys of the JSON output. Those that rocm-perf-lab has are as it has them.
+//! The outcome of a replay; the keys of the JSON output. Those that rocm-perf-lab has are as it has them.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub(crate) enum Status {
     Failed,
 }
 
-/// What a process that replayed hands back.
+/// The outcome that a replaying process hands back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub capture: PathBuf,
@@ -34,9 +34,9 @@ pub(crate) struct Outcome {
     /// Why it is not `ok`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What is worth knowing all the same.
+    /// Notes that are worth knowing all the same.
     pub notes: Vec<String>,
-    /// What became of the address of each span of pages.
+    /// The state of the address of each span of pages.
     pub addresses: Vec<AddressRow>,
     /// Nothing if only addresses were checked, or it did not come to a dispatch.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub(crate) struct VariableFacts {
 pub(crate) struct Environment {
     pub gpu_agent: String,
     pub isa: String,
-    /// Of the interface of the runtime, as rocm-perf-lab has it.
+    /// The version of the runtime's interface, as rocm-perf-lab has it.
     pub rocm_version: String,
     pub runtime: PathBuf,
     pub pid: u32,

@@ -1,4 +1,4 @@
-//! What a process that replays is given.
+//! The request to a process that replays.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(crate) struct Request {
     pub is_stateful: bool,
     /// Where memory goes after the last dispatch.
     pub save: Option<PathBuf>,
-    /// What memory should be then: a capture, or memory that was saved.
+    /// The expected memory after that: a capture, or memory that was saved.
     pub expect: Option<PathBuf>,
     /// Differences that are allowed.
     pub tolerances: Tolerances,

@@ -12,7 +12,7 @@ use crate::lab::captures::{
     Variable, Variables, variable_file, write_blob, write_file, write_json,
 };
 
-/// What marks it.
+/// Marks saved memory.
 const FORMAT: &str = "wavesieve-memory";
 
 /// Writes all regions and variables into a new directory, whole or not at all.

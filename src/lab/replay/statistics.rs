@@ -13,7 +13,7 @@ pub(crate) struct Timing {
     pub min: f64,
     pub max: f64,
     pub median: f64,
-    /// Of the sample; nothing of one.
+    /// Standard deviation of the sample; nothing for one dispatch.
     pub stddev: Option<f64>,
     /// In which the median lies with 95 % certainty, whatever the distribution; nothing of fewer than six.
     pub median_interval: Option<[f64; 2]>,

@@ -14,7 +14,7 @@ const MOST_OUTPUT: u64 = 1 << 20;
 /// Lines of its output that a message repeats.
 const REPEATED: usize = 5;
 
-/// What a replay may use.
+/// Limits of a replay.
 pub(crate) struct Supervision<'a> {
     /// How long it may take.
     pub seconds: u64,

@@ -77,7 +77,7 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
     let hsa = runtime.insert(started?);
     let gpu = Gpu::find(hsa, request.gpu)?;
     let spans = spans(regions, gpu.page);
-    // What cannot run is refused before memory is taken.
+    // Code that cannot run is refused before memory is taken.
     let chosen = if is_full { Some(choose(&capture, request, &gpu.isas, &mut outcome.notes)?) } else { None };
     let (mut memory, reserved) = Memory::reserve(hsa, &spans, regions);
     outcome.addresses = rows(&spans, &reserved);

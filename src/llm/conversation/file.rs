@@ -16,12 +16,12 @@ use crate::llm::request::Role;
 use crate::llm::settings::LlmOptions;
 use crate::regular;
 
-/// What the file says it is.
+/// The format that the file states.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
 pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file.
 const MOST_BYTES: u64 = 64 << 20;
-/// What the history is called after the file.
+/// Suffix of the history's name after the file's.
 const HISTORY: &str = "_history.jsonl";
 
 impl Conversation {
@@ -132,7 +132,7 @@ fn parsed(bytes: &[u8]) -> Result<Conversation, String> {
     }
 }
 
-/// What cannot be in a conversation.
+/// The flaw in a conversation, if there is one.
 fn flaw(found: &Conversation) -> Option<String> {
     let roles = [Role::User, Role::Assistant].into_iter().cycle();
     let is_in_order = found.messages.iter().zip(roles).all(|(message, role)| message.role == role);

@@ -1,4 +1,4 @@
-//! What was asked and answered so far.
+//! The questions and answers so far.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) struct Kept {
 pub(crate) struct Conversation {
     pub(super) format: String,
     pub(super) version: u32,
-    /// Who gave the last answer, and with which model.
+    /// The provider of the last answer, and its model.
     pub provider: String,
     pub model: String,
     /// The highest level at which something was sent.
@@ -110,7 +110,7 @@ impl Conversation {
         Share::of_word(&self.share).unwrap_or(Share::Source)
     }
 
-    /// Who answers, and how much is sent.
+    /// Sets the provider and model, and how much is sent.
     pub(crate) fn held_with(&mut self, provider: &str, model: &str, share: Share) {
         provider.clone_into(&mut self.provider);
         model.clone_into(&mut self.model);

@@ -10,7 +10,7 @@ use crate::llm::settings::Endpoint;
 const SUMMARIZE: &str = include_str!("../../../templates/llm/summarize.md");
 /// The question that a summary answers, when it stands in place of the turns.
 pub(super) const SUMMARIZED: &str = include_str!("../../../templates/llm/summarized.md");
-/// What a summary begins with.
+/// The beginning of a summary.
 pub(super) const LABEL: &str = "[Session summary] ";
 /// Tokens of a summary.
 const TOKENS: u32 = 600;

@@ -18,7 +18,7 @@ use super::table::words;
 use crate::engine::Registry;
 use crate::report::document::Document;
 
-/// What stands behind something that is not in the document.
+/// Marks a statement that is not in the document.
 pub(crate) const MARK: &str = " [?]";
 
 /// A value that a setting gets.
@@ -26,12 +26,12 @@ static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z
 /// Arguments of a call, written as code.
 static CALL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[^`\n]*[A-Za-z_>]\([^`\n]*\)[^`\n]*`").ok());
 
-/// What a document has.
+/// The facts and names of a document.
 pub(crate) struct Grounding<'a> {
     facts: Facts,
     names: Names,
     checks: Checks<'a>,
-    /// What messages call the document.
+    /// The word for the document in messages.
     source: &'static str,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Grounding<'a> {
 pub(crate) struct Checked {
     /// Its paragraphs, with marks.
     pub paragraphs: Vec<String>,
-    /// What is not in the document, each once, in order.
+    /// Statements that are not in the document, each once, in order.
     pub missing: Vec<String>,
     /// Numbers and commands that were looked for.
     pub looked_for: usize,

@@ -12,7 +12,7 @@ const SENTENCE_ENDS: [&str; 5] = [". ", "; ", "! ", "? ", "\n"];
 /// Where a part of a sentence ends that has a verb of its own.
 const CLAUSE_ENDS: [&str; 6] = [", ", " and ", " while ", " but ", " whereas ", " — "];
 
-/// What stands around a number.
+/// The text around a number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around<'a> {
     pub sentence: &'a str,
@@ -22,7 +22,7 @@ pub(crate) struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    /// What stands around a place of a text.
+    /// The text around a place.
     pub(super) fn new(text: &'a str, place: &Range<usize>) -> Self {
         let sentence = within(text, place, &SENTENCE_ENDS);
         let clause_ends: Vec<&str> = SENTENCE_ENDS.into_iter().chain(CLAUSE_ENDS).collect();
@@ -48,7 +48,7 @@ fn within(text: &str, place: &Range<usize>, ends: &[&str]) -> Range<usize> {
 pub(super) struct Share {
     /// The words of its id, as facts have them.
     pub stems: Vec<String>,
-    /// What people call it: the words of its label, or of its id.
+    /// The names that people use: the words of its label, or of its id.
     names: [BTreeSet<String>; 2],
 }
 

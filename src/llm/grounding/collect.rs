@@ -24,7 +24,7 @@ const SHORTEST_NAME: usize = 5;
 /// Forms in which sentences shorten names.
 const SHORTENED_TO: [usize; 2] = [60, 160];
 
-/// What the last part of a name says about its unit, where a column has none.
+/// Units by the last part of a name, if a column has no unit.
 const UNITS_OF_NAMES: [(&str, Kind, f64); 6] = [
     ("mhz", Kind::Clock, 1e6),
     ("ghz", Kind::Clock, 1e9),
@@ -194,7 +194,7 @@ impl Facts {
         self.add_number(Kind::Plain, value, place.name, place.row);
     }
 
-    /// What is known of a GPU: figures of its architecture, and of the products that it may be.
+    /// Adds the known values of a GPU: figures of its architecture, and of the products that it may be.
     fn add_gpu(&mut self, name: &str) {
         let catalog = Catalog::builtin();
         let architecture = catalog.architecture(name).map(|(listed, _)| listed);

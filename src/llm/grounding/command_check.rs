@@ -11,7 +11,7 @@ use crate::engine::Registry;
 /// Tells why this program does not take a command of its own; nothing where it does.
 pub(crate) type CheckOwn<'a> = &'a dyn Fn(&[String]) -> Option<String>;
 
-/// What commands are compared with.
+/// The knowledge that commands are compared with.
 pub(crate) struct Checks<'a> {
     pub own: CheckOwn<'a>,
     pub counters: Counters,
@@ -123,7 +123,7 @@ fn is_listed(known: &[String], name: &str) -> bool {
     known.iter().any(|known| known == name || known.ends_with('_') && name.starts_with(known.as_str()))
 }
 
-/// What a launcher starts: the words behind its options, each of which has a number.
+/// The command of a launcher: the words behind its options, each of which has a number.
 fn behind_launcher(words_of: &[String]) -> Result<&[String], String> {
     let options = &words().commands.launcher_options;
     let is_number = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_digit());

@@ -62,7 +62,7 @@ fn is_command(line: &str) -> bool {
     }
     let parts = match simple_commands(line) {
         Ok(parts) => parts,
-        // What cannot be divided is a command if it names one.
+        // A line that cannot be divided is a command if it names one.
         Err(_) => line.split([';', '|', '&', '(', '`']).map(|part| part.trim().to_owned()).collect(),
     };
     let firsts = parts.iter().filter_map(|part| part.split_whitespace().next());

@@ -1,4 +1,4 @@
-//! What a command does beside printing: options that send data away, and those that write files elsewhere.
+//! Effects of a command besides printing: options that send data away, and those that write files elsewhere.
 
 use super::table::words;
 

@@ -87,7 +87,7 @@ impl Facts {
         if self.all.iter().any(is_of) {
             return self.has(written, &is_of);
         }
-        // Of several ids, only the first stands behind what it is of.
+        // In a list of ids, only the first stands behind its noun.
         let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == Kind::Plain;
         self.has(written, &|fact| is_quoted_bare(fact, written) || is_id(fact))
     }

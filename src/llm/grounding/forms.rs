@@ -20,7 +20,7 @@ pub(crate) struct Form {
     pub has_decimals: bool,
     /// Zeros at its end, which may not be exact.
     pub zeros: usize,
-    /// What else it may be, with half of its last digit: commas divide thousands here and decimals there.
+    /// Another possible value, with half of its last digit: commas divide thousands here and decimals there.
     pub other: Option<(f64, f64)>,
     /// The parts of a fraction.
     pub parts: Option<(f64, f64)>,

@@ -160,7 +160,7 @@ impl Names {
             if !is_name || is_flag || is_skipped(&place) || self.is_known(word) {
                 continue;
             }
-            // What is written as code is one name.
+            // A text written as code is one name.
             let whole = span.cloned().unwrap_or_else(|| with_brackets(text, &place));
             if !unknown.iter().any(|taken| taken.start < whole.end && whole.start < taken.end) {
                 unknown.push(whole);

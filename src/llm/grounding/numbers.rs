@@ -18,14 +18,14 @@ const MOST_PICKED: f64 = 20.0;
 pub(crate) struct Written {
     /// Its place with its unit, in bytes.
     pub place: Range<usize>,
-    /// What it may be, each with half of its last digit: how far what it stands for may be away.
+    /// Its possible values, each with half of its last digit: how far the true value may be away.
     pub readings: Vec<(f64, f64)>,
-    /// What it measures, with what its unit may be in the base of that.
+    /// The quantity that it measures, with the possible factors of its unit to the base of that.
     pub kind: Kind,
     pub factors: Vec<f64>,
-    /// What may be counted: the words behind, in the singular.
+    /// The things that may be counted: the words behind, in the singular.
     pub counts: Vec<String>,
-    /// What it identifies.
+    /// The thing that it identifies.
     pub identifies: Option<&'static Noun>,
     pub has_decimals: bool,
     /// The parts of a fraction.
@@ -249,7 +249,7 @@ fn next_unit(rest: &str) -> (usize, &str) {
     (blank, letters(blank))
 }
 
-/// What a unit is, with its length in bytes: all of the letters, or those before a slash as in `ms/iteration`.
+/// The meaning of a unit, with its length in bytes: all of the letters, or those before a slash as in `ms/iteration`.
 fn unit_of(word: &str) -> Option<((Kind, Vec<f64>), usize)> {
     let known = |word: &str| words().unit.iter().find(|unit| unit.words.iter().any(|name| name == word));
     let (unit, length) = match known(word) {
@@ -267,7 +267,7 @@ fn last_word(before: &str) -> String {
     before.split_whitespace().next_back().filter(|_| is_adjacent).map(cleaned).unwrap_or_default()
 }
 
-/// What a number may count, in the singular, and the words behind it as they are: up to where a part of the sentence ends.
+/// The things that a number may count, in the singular, and the words behind it as they are: up to where a part of the sentence ends.
 fn counted(rest: &str) -> (Vec<String>, Vec<String>) {
     let table = words();
     let (mut counts, mut following) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! The simple commands of a line, as a shell would divide it.
 
-/// What of a redirection only joins or drops output.
+/// Redirections that only join or drop output.
 const HARMLESS_REDIRECTIONS: [&str; 8] =
     ["2>&1", "1>&2", ">&2", "&>/dev/null", "2>/dev/null", ">/dev/null", "> /dev/null", "2> /dev/null"];
 

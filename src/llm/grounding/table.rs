@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 const TABLE: &str = include_str!("../../../share/llm/grounding.toml");
 
-/// What a number measures.
+/// The quantity that a number measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 pub(crate) struct Unit {
     pub words: Vec<String>,
     pub kind: Kind,
-    /// What one of it is in the base of its kind; several where writers disagree.
+    /// Its size in the base of its kind; several if writers disagree.
     pub factors: Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Scale {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Monitor {
     pub name: String,
-    /// What its first word may be; anything where there are none.
+    /// Its possible first words; anything if there are none.
     #[serde(default)]
     pub verbs: Vec<String>,
     /// Its options; any where there are none. A star stands for any end.
@@ -64,7 +64,7 @@ pub(crate) struct Monitor {
     pub options: Vec<String>,
 }
 
-/// What commands may be made of.
+/// The words that commands may be made of.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commands {

@@ -64,7 +64,7 @@ pub(crate) fn is_command(column: &str) -> bool {
     column == "command"
 }
 
-/// What a name is called where it is replaced.
+/// The token's word for a replaced name.
 pub(crate) fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
     if is_command(column) {
         "COMMAND"
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(shown["rows"], json!([["H2D", "[KERNEL_1]", 42, 80.0, "256,256,1"]]));
     }
 
-    /// What this program writes is itself at every level, and a command line is a token.
+    /// Texts of this program stay at every level, and a command line is a token.
     #[test]
     fn texts_of_the_program_stay() {
         let mut names = TokenMap::default();

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-/// What stands for the program in commands.
+/// Stands for the program in commands.
 const PROGRAM: &str = "APP";
-/// What stands between a profiler with its options and the program.
+/// Separates a profiler with its options from the program.
 const END: &str = "--";
 
 /// The words of a command without the program and its arguments, which nobody needs for advice.

@@ -19,7 +19,7 @@ const MOST_EVIDENCE: usize = 2;
 /// Tables that are sent.
 const MOST_TABLES: usize = 24;
 
-/// What is sent of an analysis at a level. Texts that are replaced are added to the names.
+/// The data that are sent of an analysis at a level. Texts that are replaced are added to the names.
 pub(crate) fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -> Value {
     let document = &analysis.document;
     let figures: Vec<Value> = document

@@ -17,7 +17,7 @@ use crate::llm::redaction::Redactor;
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\[[A-Z]+_[0-9]+\]|[\p{L}\p{N}_]+(?:\.[0-9]+\b)*").ok());
 
-/// What commands of this program begin with.
+/// The beginning of commands of this program.
 const PROGRAM: &str = "wavesieve ";
 
 /// Prepares what is sent about a trace at a level.
@@ -87,7 +87,7 @@ impl Masking<'_> {
         }
     }
 
-    /// What a column is called: by the program or the model, and not by what was traced.
+    /// The name of a column comes from the program or the model, and not from the trace.
     fn column(&mut self, column: &mut Value) {
         let name = column.as_object_mut().and_then(|fields| fields.remove("name"));
         self.result(column);

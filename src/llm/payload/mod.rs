@@ -1,4 +1,4 @@
-//! What of a document is sent: figures, names, or source code.
+//! Selects the parts of a document to send: figures, names, or source code.
 
 mod budget;
 mod cells;

@@ -29,7 +29,7 @@ pub(crate) fn names_of_scan(scan: &SourceScan, names: &mut TokenMap) {
     }
 }
 
-/// What a scan found, without its code.
+/// The findings of a scan, without its code.
 pub(crate) fn scan(scan: &SourceScan, share: Share, names: &mut TokenMap) -> Value {
     let is_masked = share == Share::Figures;
     let mut named = |kind: &str, name: &str| if is_masked { masked(name, kind, names) } else { name.to_owned() };

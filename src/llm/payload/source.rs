@@ -14,7 +14,7 @@ const MOST_LINES: usize = 60;
 /// Longest line.
 const LONGEST_LINE: usize = 300;
 
-/// What a scan found, and the code of the first kernels.
+/// The findings of a scan, and the code of the first kernels.
 pub(crate) fn source(scan: &SourceScan) -> Value {
     let defined = scan.detected_kernels.iter().filter(|kernel| kernel.definition_count > 0);
     let kernels: Vec<Value> = defined

@@ -15,7 +15,7 @@ const SHORTEST_TEXT: usize = 3;
 /// Most digits of the number of something, such as a rank.
 const MOST_DIGITS: usize = 4;
 
-/// What may leave at the level of figures.
+/// The words that may leave at the level of figures.
 pub(crate) struct Vocabulary {
     /// Whole texts of the documentation.
     texts: BTreeSet<String>,
@@ -104,7 +104,7 @@ impl Vocabulary {
         for column in &declaration.columns {
             [column.name.as_str(), column.unit.word(), &column.doc].into_iter().for_each(|text| self.add(text));
         }
-        // What a statement writes into its cells.
+        // Texts that a statement writes into its cells.
         let code = query.text.lines().filter(|line| !line.trim_start().starts_with("--"));
         let is_text = |text: &&str| {
             text.len() >= SHORTEST_TEXT
@@ -122,7 +122,7 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// What stands in quotes within the lines of a text.
+/// The texts in quotes within the lines of a text.
 fn literals(text: &str, quote: char) -> impl Iterator<Item = &str> {
     text.lines().flat_map(move |line| line.split(quote).skip(1).step_by(2)).filter(|text| !text.trim().is_empty())
 }
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// What people ask for, which nobody chose as a name.
+    /// Words of questions, which nobody chose as a name.
     #[test]
     fn questions_of_the_field_have_no_names() {
         let vocabulary = Vocabulary::builtin();

@@ -45,7 +45,7 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
         .map(|message| json!({ "role": message.role.word(), "content": message.text }))
         .collect();
     messages.extend(turns(request));
-    // What a model thought must come back with the call, which the redaction of its text forbids.
+    // A model's thoughts must come back with the call, which the redaction of their text forbids.
     let thinking = endpoint.thinking.filter(|_| request.tools.is_empty());
     let mut body = json!({
         "model": endpoint.provider.aliases.get(&endpoint.model).unwrap_or(&endpoint.model),
@@ -107,7 +107,7 @@ fn turns(request: &Request) -> Vec<Value> {
             })
             .collect();
         if let Some(fields) = results.last_mut().filter(|_| is_last).and_then(Value::as_object_mut) {
-            // What came so far is sent again with every step.
+            // All earlier steps are sent again with every step.
             fields.insert("cache_control".to_owned(), json!({ "type": "ephemeral" }));
         }
         results.extend(request.closing.iter().filter(|_| is_last).map(|text| json!({ "type": "text", "text": text })));

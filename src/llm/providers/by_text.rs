@@ -9,7 +9,7 @@ use crate::llm::request::{Message, Reply, Request, Role, ToolCall};
 
 const INSTRUCTIONS: &str = include_str!("../../../templates/llm/by_text.md");
 
-/// What a model wrote as JSON.
+/// The JSON that a model wrote.
 enum Spoken {
     Call(ToolCall),
     Answer(String),

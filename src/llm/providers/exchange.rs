@@ -1,4 +1,4 @@
-//! What the protocols over HTTP share: from an answer of a server to an answer of a model.
+//! Shared by the protocols over HTTP: from an answer of a server to an answer of a model.
 
 use std::cell::RefCell;
 
@@ -24,7 +24,7 @@ pub(crate) struct PartOfCall {
     pub call: ToolCall,
 }
 
-/// What has come of an answer so far.
+/// The parts of an answer so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     pub text: String,
@@ -59,11 +59,11 @@ pub(crate) struct Reading {
     pub event: fn(&mut Received, &Value),
     /// Takes an answer as a whole.
     pub whole: fn(&mut Received, &Value),
-    /// What a model that ran out of tokens ends with.
+    /// The reason that a model gives when it ran out of tokens.
     pub out_of_tokens: &'static str,
 }
 
-/// What an exchange came to.
+/// The outcome of an exchange.
 pub(crate) enum Exchange {
     /// An answer, whole or not.
     Answered(Box<Received>, Option<HttpFailure>),
@@ -173,7 +173,7 @@ pub(crate) fn status_error(endpoint: &Endpoint, status: u16, text: &str) -> LlmE
     LlmError::Status { provider: endpoint.provider.name.clone(), status, detail }
 }
 
-/// What is left to do with an answer that was received.
+/// The outcome of an answer that was received.
 pub(crate) enum Verdict {
     Done(Reply),
     /// All tokens were used before there was any text.

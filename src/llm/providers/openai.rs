@@ -29,7 +29,7 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// What is tried first.
+    /// The dialect that is tried first.
     pub(crate) fn new(endpoint: &Endpoint) -> Self {
         Self {
             has_completion_tokens: endpoint.provider.token_field.is_none(),

@@ -13,7 +13,7 @@ use crate::llm::payload::Vocabulary;
 const SHORTEST_NAME: usize = 3;
 /// Shorter names than this are not looked for within longer words.
 const SHORTEST_PART: usize = 4;
-/// What tokens of names are called that a word of the language may be, such as an argument `size`: such a word is
+/// Kinds of tokens whose names may be words of the language, such as an argument `size`: such a word is
 /// replaced in its own cell, and in no other text.
 const OF_TRACE: [&str; 5] = ["KERNEL", "NAME", "TEXT", "ARGUMENT", "COMMAND"];
 
@@ -24,7 +24,7 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KnownName {
-    /// What its tokens are called.
+    /// The word in its tokens, such as `KERNEL`.
     pub kind: String,
     pub forms: Vec<String>,
 }
@@ -218,7 +218,7 @@ impl TokenMap {
     }
 }
 
-/// What a token is called, without its number.
+/// The word in a token, without its number.
 fn kind(token: &str) -> &str {
     token.trim_start_matches('[').rsplit_once('_').map_or("NAME", |(kind, _)| kind)
 }

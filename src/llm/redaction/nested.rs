@@ -15,7 +15,7 @@ pub(super) fn redacted(redactor: &mut Redactor, text: &str) -> Option<String> {
     let before = parsed(text)?;
     let mut value = before.clone();
     pass(redactor, &mut value, "");
-    // What has nothing in it stays as it was written.
+    // A text without anything to take out stays as it was written.
     Some(if value == before { text.to_owned() } else { value.to_string() })
 }
 

@@ -1,4 +1,4 @@
-//! What is taken out: `share/llm/redaction.toml`, and a file of the user's own.
+//! Rules of the redaction: `share/llm/redaction.toml`, and a file of the user's own.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ fn yes() -> bool {
 pub(crate) struct Rule {
     pub token: String,
     pub pattern: Regex,
-    /// What is found is left alone if it is so.
+    /// A match that this pattern finds is left alone.
     pub except: Option<Regex>,
     pub is_restored: bool,
     /// Levels at which it applies; all if there are none.

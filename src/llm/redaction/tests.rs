@@ -299,7 +299,7 @@ fn arguments_stay_json() {
     );
 }
 
-/// What statements make of names of machines, people, paths and commands.
+/// Statements may change the case and the surroundings of names of machines, people, paths and commands.
 #[test]
 fn names_are_found_in_any_case_and_within_words() {
     let mut map = TokenMap::default();

@@ -77,7 +77,7 @@ fn a_conversation_keeps_what_was_said() {
     let (text, _) = send(&mut conversation, (&gate, &endpoints, &heard), "one").unwrap();
     assert_eq!((text.as_str(), heard.0.borrow().len()), ("Hello world", 2));
     assert_eq!((conversation.messages().len(), conversation.turns), (2, 1));
-    // What is not answered was not asked.
+    // A question without an answer was not asked.
     send(&mut conversation, (&gate, &endpoints, &()), "lost").unwrap_err();
     assert_eq!((conversation.messages().len(), conversation.turns), (2, 1));
     send(&mut conversation, (&gate, &endpoints, &()), "two").unwrap();
@@ -292,7 +292,7 @@ fn what_was_shared_is_not_sent_again() {
     assert_eq!(fourth.join("\n").matches("BBB").count(), 1);
 }
 
-/// What is kept has real names, and they are known again when another trace is asked about.
+/// Kept texts have real names, and these are known again when another trace is asked about.
 #[test]
 fn names_are_kept_and_taken_out_again() {
     let redactor = || Redactor::new(Rules::new(Share::Figures, None).unwrap(), TokenMap::default());

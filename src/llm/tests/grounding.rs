@@ -147,7 +147,7 @@ const NAMES: Answers<'_> = &[
     ("The longest kernel is {kernel_summary.kernel_name.0}; VALUUtilization is not recorded.", &[]),
 ];
 
-/// What was found, what was missed, and what was marked for nothing.
+/// The number of errors that were found, the errors that were missed, and the false alarms.
 fn compared(document: &Document, answers: Answers<'_>) -> (usize, Vec<String>, Vec<String>) {
     let registry = Registry::builtin().unwrap();
     let own = |words: &[String]| words.iter().any(|word| word == "nonsense").then(|| "unknown command".to_owned());

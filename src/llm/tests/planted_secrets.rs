@@ -19,7 +19,7 @@ struct Secrets {
     host: String,
     user: String,
     kernel: String,
-    /// What must not stand anywhere, at any level, with the text around it.
+    /// Texts that must not stand anywhere, at any level, with the text around them.
     always: Vec<(String, String)>,
 }
 
@@ -75,7 +75,7 @@ fn planted(analysis: &mut Analysis, secrets: &Secrets, share: Share) {
         vec![format!("/opt/{}/app", secrets.user), format!("--password={}", secrets.always[3].0)];
 }
 
-/// What was sent to a provider, all attempts.
+/// The requests to a provider, all attempts.
 fn sent(analysis: &Analysis, provider: &str, share: Share, secrets: &Secrets) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let audit = directory.path().join("audit");

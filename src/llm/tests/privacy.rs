@@ -1,4 +1,4 @@
-//! What leaves: nothing that was planted, at the level of figures, in any provider and any attempt.
+//! Nothing that was planted leaves at the level of figures, with any provider and in any attempt.
 
 use std::cell::RefCell;
 

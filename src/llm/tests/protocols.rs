@@ -1,4 +1,4 @@
-//! What is sent to each provider, and what becomes of their answers: rows of A1.2, facts 23 and 24.
+//! Requests to each provider, and the handling of their answers: rows of A1.2, facts 23 and 24.
 
 use std::cell::RefCell;
 
@@ -266,7 +266,7 @@ fn private_servers_get_headers_of_the_user() {
         let got = &server.got()[0];
         assert_eq!((got.header("x-team"), got.header("n")), (Some("gpu"), Some("3")));
         assert_eq!(got.header("authorization"), Some("Bearer k1"));
-        // Who sits here is nobody's business.
+        // The name of the user is nobody's business.
         assert_eq!(got.header("user"), None);
     }
 }

@@ -33,7 +33,7 @@ impl Got {
     }
 }
 
-/// What is sent back.
+/// The answer to send back.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub status: u16,

@@ -34,7 +34,7 @@ pub(crate) struct Wire {
     pub body: Vec<u8>,
 }
 
-/// What came back.
+/// The answer of the other side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub status: u16,
@@ -64,7 +64,7 @@ impl HttpFailure {
         matches!(self, Self::Connection(reason) if reason.contains("certificate"))
     }
 
-    /// What to do; `usual` if nothing more is known.
+    /// Advice for the user; `usual` if nothing more is known.
     pub(crate) fn advice(&self, usual: &str) -> String {
         match self {
             Self::Connection(reason) if self.is_of_certificate() => match reason.contains("not valid for") {
@@ -203,7 +203,7 @@ async fn take_body(mut response: Response, answer: &mut Answer, on_body: &mut dy
     }
 }
 
-/// What `Retry-After` says: seconds, or a date.
+/// The wait that `Retry-After` asks for: seconds, or a date.
 fn waiting_time(text: &str) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {

@@ -7,7 +7,7 @@ use super::http::{Answer, HttpFailure};
 
 /// Further attempts after the first.
 const RETRIES: u32 = 2;
-/// What is waited before the first of them, if the other side does not say; then twice as long.
+/// The wait before the first of them, if the other side does not ask for one; then twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest that is waited without being told to.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
@@ -45,7 +45,7 @@ pub(crate) fn with_retries(
             Ok(answer) if is_passing(answer.status) => (format!("status {}", answer.status), answer.retry_after),
             Ok(Answer { cut: Some(HttpFailure::Connection(reason)), .. }) if !has_text() => (reason.clone(), None),
             Err(failure @ HttpFailure::Connection(reason)) if !failure.is_of_certificate() => (reason.clone(), None),
-            // What took too long once would do so again, and a certificate stays as it is.
+            // An attempt that took too long once would do so again, and a certificate stays as it is.
             _ => return result,
         };
         let wait = told.unwrap_or_else(|| jittered(FIRST_WAIT.saturating_mul(1 << retries).min(LONGEST_WAIT)));

@@ -1,11 +1,11 @@
-//! What agents are told about the tools: `share/mcp/`.
+//! Declarations of the tools for agents: `share/mcp/`.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What an agent should know before it calls a tool.
+/// Instructions for an agent before it calls a tool.
 pub(in crate::mcp) const INSTRUCTIONS: &str = include_str!("../../../share/mcp/instructions.md");
 
 const TOOLS: &str = include_str!("../../../share/mcp/tools.json");

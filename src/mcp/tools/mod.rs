@@ -39,7 +39,7 @@ const USUAL_ROWS: usize = 50;
 /// Field of a result for what tokens of a mask stand for.
 pub(super) const ORIGINALS: &str = "originals";
 
-/// What tools work with.
+/// The state that tools work with.
 pub(super) struct Toolbox<'a> {
     options: &'a McpOptions,
     roots: Roots,

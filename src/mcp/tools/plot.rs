@@ -21,7 +21,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         return Err(ToolFailure::usage(reason));
     }
     let (mut answer, query, result) = table::run(tools, &arguments)?;
-    // Of an answer without rows there is nothing to draw.
+    // A result without rows has nothing to draw.
     if result.frame.height() == 0 {
         return Ok(answer);
     }

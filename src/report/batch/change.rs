@@ -11,15 +11,15 @@ const MANY: f64 = 1000.0;
 pub(crate) struct Change {
     /// Id of the figure.
     pub figure: &'static str,
-    /// Of times in percent of the baseline; of shares in percentage points.
+    /// Change of times in percent of the baseline, or of shares in percentage points.
     pub amount: f64,
     /// Whether the figure is a share, so that the amount is in percentage points.
     pub is_points: bool,
-    /// What the change means.
+    /// Meaning of the change.
     pub verdict: Verdict,
 }
 
-/// What a change means.
+/// Meaning of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Less time, or a GPU that is used better.

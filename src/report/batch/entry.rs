@@ -1,4 +1,4 @@
-//! What the index reports about a run.
+//! Facts about a run in the index.
 
 use crate::export::cell::Cell;
 use crate::findings::{Priority, QueryRequest, Rows, time_question};
@@ -11,7 +11,7 @@ pub(crate) struct Entry {
     pub name: String,
     /// Where its traces are.
     pub places: Vec<String>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// How it compares with the baseline.
     pub comparison: Option<RunComparison>,
@@ -22,26 +22,26 @@ pub(crate) struct Entry {
 pub(crate) struct RunComparison {
     /// The page of the comparison, relative to the index.
     pub file: String,
-    /// Of the span; also `not_comparable`.
+    /// Verdict on the span; also `not_comparable`.
     pub verdict: String,
     /// The verdict in one sentence.
     pub reason: String,
-    /// Of kernels, if all that changed did so in one direction.
+    /// Verdict on the kernels, if all that changed did so in one direction.
     pub kernels: Option<String>,
-    /// Of the idle time.
+    /// Verdict on the idle time.
     pub idle: Option<String>,
-    /// Of the exposed communication.
+    /// Verdict on the exposed communication.
     pub exposed_comm: Option<String>,
 }
 
-/// What became of a run.
+/// Outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
     /// It has a document.
     Done {
         /// The document, relative to the index.
         file: String,
-        /// What is compared.
+        /// Figures to compare.
         figures: Box<RunFigures>,
     },
     /// It has none.
@@ -51,7 +51,7 @@ pub(crate) enum Outcome {
     },
 }
 
-/// What is compared between runs; `None` for what was not recorded.
+/// Figures that are compared between runs; `None` for those that were not recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunFigures {
     /// Ranks with a trace.
@@ -78,7 +78,7 @@ pub(crate) struct RunFigures {
     pub findings: [usize; 4],
     /// The most important finding.
     pub top_finding: Option<TopFinding>,
-    /// What was recorded oddly.
+    /// Anomalies of the recording.
     pub health: Health,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct TopFinding {
     pub title: String,
 }
 
-/// What was recorded oddly or could not be read.
+/// Anomalies of a recording, and data that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Health {
     /// Kinds of anomalies that make numbers wrong.
@@ -184,7 +184,7 @@ impl RunFigures {
         }
     }
 
-    /// What is compared to the baseline.
+    /// Figures that are compared to the baseline.
     pub(crate) fn compared(&self) -> [Compared; 4] {
         let time = |figure, ns: Option<i64>| Compared { figure, value: ns.map(|ns| ns as f64), is_share: false };
         let share = |figure, value| Compared { figure, value, is_share: true };

@@ -11,14 +11,14 @@ use super::names::run_names;
 use crate::input::{Candidate, InputError, discover, is_archive, is_capture, is_dataset, named};
 use crate::text::natural_order::natural_key;
 
-/// What makes files one run.
+/// Rule that combines files into one run.
 #[derive(Clone, Debug)]
 pub(crate) enum Grouping {
     /// The folder that they are in; a dataset is a run by itself.
     Folder,
     /// The input that they were found in.
     Input,
-    /// What this expression matches in their paths: its first group, otherwise the whole match.
+    /// The match of this expression in their paths: its first group, otherwise the whole match.
     Pattern(Regex),
 }
 

@@ -59,7 +59,7 @@ impl Index {
 }
 
 impl Entry {
-    /// What is compared, of a run with a document.
+    /// Compared figures, of a run with a document.
     pub(crate) fn figures(&self) -> Option<&RunFigures> {
         match &self.outcome {
             Outcome::Done { figures, .. } => Some(figures),

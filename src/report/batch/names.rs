@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 /// Longest name of a file without its extension, in bytes.
 const LONGEST: usize = 100;
-/// What no file of a run is named, as the index is.
+/// Name of the index, which no file of a run has.
 const INDEX: &str = "index";
 
 /// The names of runs by folder, without the leading directories that all share. If nothing else is left, it is the last

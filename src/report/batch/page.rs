@@ -9,7 +9,7 @@ use super::index::Index;
 use super::page_view::{RunView, chart};
 use crate::report::html::{Shell, render};
 
-/// What the template is given.
+/// Input of the template.
 #[derive(Serialize)]
 struct IndexPage<'a> {
     title: &'a str,

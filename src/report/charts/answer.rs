@@ -101,7 +101,7 @@ impl Drawn<'_> {
         self.answer.columns.iter().find(|declared| declared.name == column).map(|declared| declared.unit)
     }
 
-    /// What a column measures: its name without the unit.
+    /// Quantity that a column measures: its name without the unit.
     fn axis(&self, column: &str) -> Axis {
         let unit = match self.unit(column) {
             Some(ColumnUnit::Nanoseconds | ColumnUnit::Microseconds | ColumnUnit::Milliseconds) => Unit::Nanoseconds,
@@ -213,7 +213,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// What the shares of the rows are shares of, where these are of one group.
+    /// The whole that the shares of the rows refer to, if they are of one group.
     fn whole(&self, sum: f64) -> Result<Option<f64>> {
         let Some(share) = self.plot.column("share") else { return Ok(None) };
         let grouped = self.label_columns("label")?.len() > self.plot.columns("label").len();
@@ -379,7 +379,7 @@ impl Drawn<'_> {
         let values = self.numbers(value)?;
         let bins: Vec<Option<usize>> =
             self.numbers(bin)?.into_iter().map(|bin| bin.filter(|bin| *bin >= 0.0).map(|bin| bin as usize)).collect();
-        // What a query takes as bins is bounded; anything beyond is no place in a picture.
+        // A query bounds its bins; anything beyond has no place in a picture.
         const FARTHEST: usize = 100_000;
         let columns = bins.iter().flatten().copied().filter(|bin| *bin < FARTHEST).max().map_or(0, |last| last + 1);
         let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();

@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 40;
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /// Parts of a block from below.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// What parts of bars are drawn with.
+/// Characters that draw parts of bars.
 const PARTS: [char; 8] = ['█', '▓', '▒', '░', '#', '=', '+', '-'];
 
 /// How it is written.

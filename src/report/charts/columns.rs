@@ -42,7 +42,7 @@ pub(crate) fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut 
                     shown(data.x.unit, bin.to),
                     shown(data.y.unit, count)
                 );
-                // What is there is seen, however little it is.
+                // A bar for any value is visible, however small the value.
                 let tall = (bottom - top).max(1.0);
                 drawing.mark((left + gap / 2.0, bottom - tall), (right - left - gap, tall), Color::Of(part.role), tip);
             }

@@ -1,4 +1,4 @@
-//! What drawings have in common: title, legend, axes, notes.
+//! Common parts of drawings: title, legend, axes, notes.
 
 use super::model::{Chart, Plot};
 use super::palette::Color;

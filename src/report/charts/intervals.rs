@@ -38,7 +38,7 @@ pub(crate) fn draw(data: &Changes, drawing: &mut Drawing, y: f64, notes: &mut Ve
         let height = area.y(upward.share(height));
         drawing.line([(area.left, height), (area.right(), height)], 1, color);
     }
-    // What matters most lies on top.
+    // The most important changes lie on top.
     for change in all.into_iter().rev() {
         let x = area.x(across.share(change.weight_pct));
         let at = |pct: f64| (x, area.y(upward.share(pct)));

@@ -142,7 +142,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
     stairs
 }
 
-/// Of what lies in a column of pixels the first, least, largest and last point, which draw the same picture.
+/// The first, least, largest and last point of those in a column of pixels, which draw the same picture.
 fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     if points.len() <= MAX_POINTS {
         return points;

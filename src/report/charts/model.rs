@@ -8,7 +8,7 @@ pub struct Chart {
     pub title: String,
     /// Its values.
     pub plot: Plot,
-    /// What readers must know: omitted values, and values that are not what they seem. Drawn below the chart.
+    /// Notes that readers need: omitted values, and values that are not what they seem. Drawn below the chart.
     pub notes: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub enum Plot {
     Changes(Changes),
 }
 
-/// What a color stands for: the same in every chart.
+/// Meaning of a color: the same in every chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     Compute,
@@ -47,16 +47,16 @@ pub enum Role {
     Copy,
     /// Nothing runs.
     Idle,
-    /// What is none of these.
+    /// Anything else.
     Other,
-    /// What is no time of a GPU, such as calls and counts.
+    /// Quantities other than GPU time, such as calls and counts.
     Neutral,
     /// One of several that only have to be distinguished, by its number.
     Series(usize),
 }
 
 impl Role {
-    /// What the color is called in legends.
+    /// Name of the color in legends.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -103,7 +103,7 @@ impl Part {
 /// Bars made of parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stacked {
-    /// What the bars measure.
+    /// Quantity that the bars measure.
     pub value: Axis,
     /// The parts in the order in which they are stacked.
     pub parts: Vec<Part>,
@@ -138,11 +138,11 @@ impl Bar {
 /// Bars of one part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// What the bars measure.
+    /// Quantity that the bars measure.
     pub value: Axis,
     /// The bars from the top down.
     pub bars: Vec<Bar>,
-    /// What 100 % is, where that is more than the sum of the bars.
+    /// The value of 100 %, if it is more than the sum of the bars.
     pub total: Option<f64>,
 }
 
@@ -169,13 +169,13 @@ pub enum Scale {
 /// How many things are how great.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// What the bins divide.
+    /// Quantity that the bins divide.
     pub x: Axis,
-    /// What they count.
+    /// Quantity that they count.
     pub y: Axis,
     /// Division of the x axis.
     pub scale: Scale,
-    /// What is counted, stacked; one for a plain histogram.
+    /// Counts, stacked; one for a plain histogram.
     pub parts: Vec<Part>,
     /// The bins in rising order; between them may be room.
     pub bins: Vec<Bin>,
@@ -184,7 +184,7 @@ pub struct Histogram {
 /// A value for each row and interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// What runs to the right.
+    /// Quantity that runs to the right.
     pub x: Axis,
     /// Where the first column starts.
     pub from: f64,
@@ -192,7 +192,7 @@ pub struct HeatMap {
     pub to: f64,
     /// Name of each row and its cells from left to right, nothing where there is no value.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
-    /// What the cells measure.
+    /// Quantity that the cells measure.
     pub value: Axis,
     /// Least and largest value of the colors, where these are not those of the cells.
     pub range: Option<(f64, f64)>,
@@ -210,7 +210,7 @@ pub struct Point {
     pub weight: Option<f64>,
 }
 
-/// What bounds them.
+/// Roofs that bound the kernels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roofs {
     /// Bandwidth of the memory, GB/s.
@@ -248,9 +248,9 @@ pub struct Line {
 /// Lines over a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// What runs to the right.
+    /// Quantity that runs to the right.
     pub x: Axis,
-    /// What runs upwards.
+    /// Quantity that runs upwards.
     pub y: Axis,
     pub lines: Vec<Line>,
 }
@@ -271,7 +271,7 @@ pub struct Change {
 /// Changes over their shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
-    /// What the shares are of.
+    /// The whole of the shares.
     pub weight: String,
     /// Smallest change that matters, in percent.
     pub band_pct: f64,
@@ -373,7 +373,7 @@ impl Chart {
         Self::with_plot(title, Plot::Gauges(gauges.into_iter().collect()))
     }
 
-    /// What is kept until the next change, such as live memory over time.
+    /// A chart of values that are kept until the next change, such as live memory over time.
     pub fn steps(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
         Self::with_plot(title, Plot::Steps(Lines { x, y, lines }))
     }

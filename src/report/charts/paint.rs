@@ -8,7 +8,7 @@ use plotters::style::{FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 use super::shapes::{Anchor, Drawing, Form};
 use super::text::{FAMILY, prepared};
 
-/// What differs between backends.
+/// Differences between backends.
 #[derive(Clone, Copy)]
 pub(crate) struct Raster {
     /// Units of the backend for each pixel.

@@ -71,7 +71,7 @@ pub(crate) fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut V
     );
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
     let mut taken = draw_roofs(drawing, area, (&across, &upward), bandwidth, &roofs);
-    // Who has next to no time needs no number.
+    // A kernel with next to no time needs no number.
     let worth = |placed: &&PlacedKernel<'_>| {
         placed.share >= MIN_SHARE || points.first().is_some_and(|first| first.share <= 0.0)
     };

@@ -1,4 +1,4 @@
-//! What a drawing is made of.
+//! Elements of a drawing.
 
 use super::palette::Color;
 use super::text::clean;
@@ -59,7 +59,7 @@ pub(crate) struct Shape {
     pub form: Form,
     /// Its color.
     pub color: Color,
-    /// What it stands for.
+    /// Text of its tooltip.
     pub tip: Option<String>,
 }
 

@@ -13,7 +13,7 @@ const MAX: usize = 48;
 /// Gauges in a chart.
 const MAX_GAUGES: usize = 32;
 
-/// What can be stacked of a value.
+/// The part of a value that can be stacked.
 fn length(value: f64) -> f64 {
     if value.is_finite() { value.clamp(0.0, GREATEST) } else { 0.0 }
 }

@@ -1,4 +1,4 @@
-//! What an axis measures, and how its numbers are written.
+//! Quantities that axes measure, and how their numbers are written.
 
 /// Unit that values of a chart are given in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

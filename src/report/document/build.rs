@@ -17,14 +17,14 @@ use crate::trace::selection::effective;
 use crate::trace::views::View;
 use crate::trace::{Trace, TraceProcess};
 
-/// What a document is made of.
+/// Sources of a document.
 pub(crate) struct Sources<'a> {
     pub trace: &'a Trace,
     /// Declarations of the queries.
     pub registry: &'a Registry,
     /// The answers to the questions of the layout, of the rules and of the figures.
     pub answers: &'a Answers,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
     /// Spans of the GPUs in the view of the figures.
     pub spans: &'a Spans,
@@ -82,7 +82,7 @@ pub(crate) fn document(sources: Sources<'_>) -> Result<Document> {
     })
 }
 
-/// What was found, in a sentence.
+/// The findings in a sentence.
 pub(crate) fn summary(findings: &[Finding], has_work: bool) -> String {
     let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {

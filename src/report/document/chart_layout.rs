@@ -25,7 +25,7 @@ pub struct ChartLayout {
 }
 
 impl ChartLayout {
-    /// What the chart asks.
+    /// The query of the chart.
     pub fn question(&self) -> QueryRequest {
         QueryRequest { by: self.by.clone(), parameters: self.parameters.clone(), ..QueryRequest::new(&self.query) }
     }

@@ -27,7 +27,7 @@ pub struct SectionLayout {
     pub title: String,
     /// How to read it, with `{PARAMETER}` for values of its parameters.
     about: String,
-    /// What all its questions take, with their usual values.
+    /// Parameters of all its queries, with their usual values.
     #[serde(default)]
     parameters: BTreeMap<String, String>,
     /// Its charts, in order, before the tables.
@@ -181,7 +181,7 @@ pub(crate) fn numbered(query: &str, times: usize) -> String {
 }
 
 impl TableLayout {
-    /// What the table asks.
+    /// The query of the table.
     pub fn question(&self) -> QueryRequest {
         QueryRequest { by: self.by.clone(), parameters: self.parameters.clone(), ..QueryRequest::new(&self.query) }
     }

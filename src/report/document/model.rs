@@ -24,11 +24,11 @@ pub(crate) const QUERIES_SECTION: &str = "queries";
 /// A whole document.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is about, in a line.
+    /// Its subject, in a line.
     pub title: String,
     /// One or two sentences that sum it up.
     pub summary: String,
-    /// What to know before the first number: filters in force, what is odd about the inputs.
+    /// Notes to read before the first number: effective filters, anomalies of the inputs.
     pub notes: Vec<Note>,
     /// How the GPUs spent the run, what figures and findings are about first.
     pub views: RunViews,
@@ -38,7 +38,7 @@ pub struct Document {
     pub tier: u8,
     /// The numbers to read first.
     pub figures: Vec<Figure>,
-    /// What was found, the most important first.
+    /// Findings, the most important first.
     pub findings: Vec<Finding>,
     /// The parts in order.
     pub sections: Vec<Section>,
@@ -47,7 +47,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// What it is made of, in words.
+    /// Its sources, in words.
     pub fn depth(&self) -> String {
         let has = |id: &str| self.sections.iter().any(|section| section.id == id);
         let is_of_source = self.sections.iter().any(|section| section.id.starts_with("source_"));
@@ -177,9 +177,9 @@ pub struct Table {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// What was asked; `None` where it is no answer to a query.
+    /// The question; `None` where the table is not an answer to a query.
     pub question: Option<QueryRequest>,
-    /// What the columns are, in order.
+    /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows that are shown.
     pub frame: DataFrame,
@@ -244,7 +244,7 @@ impl Note {
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
-    /// What was read.
+    /// The inputs that were read.
     pub inputs: Vec<Input>,
     /// Processes of all inputs.
     pub processes: usize,
@@ -252,7 +252,7 @@ pub struct Provenance {
     pub ranks: Vec<i64>,
     /// Options of the filters that were in force, with their values.
     pub filters: Vec<(String, String)>,
-    /// What could not be read.
+    /// Data that could not be read.
     pub damage: Vec<String>,
     /// Sections that are left out, with the reason.
     pub left_out: Vec<(String, String)>,

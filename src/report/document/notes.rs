@@ -1,4 +1,4 @@
-//! What a reader should know before the first number.
+//! Notes that a reader should know before the first number.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub(crate) fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl 
     notes
 }
 
-/// What filters leave as it is of the tables that a section is made of.
+/// Notes on filters that do not narrow the tables of a section.
 pub(crate) fn section_notes<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let sentences = untouched(trace.choice(), tables).into_iter();
     sentences.map(|sentence| Note { is_warning: false, text: format!("Not narrowed here: {sentence}.") }).collect()

@@ -1,4 +1,4 @@
-//! What a folder holds, as JSON: every file with its columns, their units and what they mean.
+//! Index of a folder, as JSON: every file with its columns, their units and their meanings.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub(crate) fn file_of(table: &FullTable, extension: &str) -> String {
     if table.section.is_empty() { name } else { format!("{}/{name}", table.section) }
 }
 
-/// What the folder holds.
+/// The index of the folder.
 pub(crate) fn index(
     document: &Document,
     tables: &[FullTable],

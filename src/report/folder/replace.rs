@@ -11,7 +11,7 @@ use super::index::{DOCUMENT, INDEX, SCHEMA};
 use crate::input::is_unfinished;
 use crate::regular::{self, LARGE_BYTES};
 
-/// What is where a folder is to be.
+/// Content at the place where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Nothing, a link to nothing, or an empty folder.
@@ -22,7 +22,7 @@ pub(crate) enum Place {
     Foreign(Option<String>),
 }
 
-/// What is at a path.
+/// Finds the content at a path.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -55,7 +55,7 @@ fn known_files(folder: &Path) -> BTreeSet<String> {
     files.chain([INDEX.to_owned(), DOCUMENT.to_owned()]).collect()
 }
 
-/// What a folder holds.
+/// Content of a folder.
 struct FolderContent {
     names: BTreeSet<String>,
     foreign: Option<String>,

@@ -26,7 +26,7 @@ pub(crate) enum FolderFormat {
     Parquet,
 }
 
-/// What a folder holds.
+/// Options of a folder.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderOptions {
     /// Format of the tables.

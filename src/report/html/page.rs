@@ -22,7 +22,7 @@ use crate::text::hidden::is_hidden;
 /// Longer texts than any sentence or name are shortened in the document that a page holds.
 const LONGEST_TEXT: usize = 4000;
 
-/// What the templates are given.
+/// Input of the templates.
 #[derive(Serialize)]
 struct Page {
     title: String,

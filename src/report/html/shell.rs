@@ -1,4 +1,4 @@
-//! What all pages share: templates, looks, scripts, and what a browser may do with them.
+//! Shared parts of all pages: templates, looks, scripts, and rights of a browser to use them.
 
 use std::io::Write;
 
@@ -37,7 +37,7 @@ const STYLES: [&str; 6] = [
     include_str!("../../../templates/report/print.css"),
 ];
 
-/// What must be done before anything is seen.
+/// Script that runs before anything is seen.
 const EARLY_SCRIPT: &str = include_str!("../../../templates/report/theme.js");
 
 const SCRIPTS: [&str; 6] = [
@@ -49,7 +49,7 @@ const SCRIPTS: [&str; 6] = [
     include_str!("../../../templates/report/print.js"),
 ];
 
-/// What is around the content of every page.
+/// Content around the body of every page.
 #[derive(Serialize)]
 pub(crate) struct Shell {
     version: &'static str,
@@ -103,7 +103,7 @@ fn environment() -> Result<Environment<'static>> {
     Ok(environment)
 }
 
-/// What a browser may do with the page: run these scripts and none else, load nothing.
+/// Rights of a page in a browser: to run these scripts and none else, to load nothing.
 fn policy(scripts: &[&str]) -> String {
     let hash = |script: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
     let hashes = scripts.iter().map(hash).collect::<Vec<String>>().join(" ");

@@ -29,18 +29,18 @@ pub(crate) enum Tint {
     Critical,
 }
 
-/// Of a heading of a table.
+/// Format of a heading of a table.
 pub(crate) fn heading() -> Format {
     let format = Format::new().set_bold().set_font_color(INK).set_background_color(HEADING).set_text_wrap();
     format.set_align(FormatAlign::Top).set_border_bottom(FormatBorder::Thin)
 }
 
-/// Of the heading of a part of a sheet.
+/// Format of the heading of a part of a sheet.
 pub(crate) fn title(size: f64) -> Format {
     Format::new().set_bold().set_font_size(size).set_font_color(INK)
 }
 
-/// Of a text that breaks into lines.
+/// Format of a text that breaks into lines.
 pub(crate) fn wrapped() -> Format {
     Format::new().set_text_wrap().set_align(FormatAlign::Top)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// UTF-16 units of the longest text of a cell.
 pub(crate) const MAX_UNITS: usize = 32_767;
-/// What a text ends with that was longer.
+/// End of a text that was longer.
 const CUT: &str = "… (cut: longer than a cell)";
 
 /// The text without characters that XML forbids, as long as a cell can hold. Control characters become their pictures.

@@ -15,7 +15,7 @@ use crate::report::analysis::Analysis;
 use crate::report::compat::tracelens::{self, TraceLensOptions};
 use crate::report::full_tables::{FullTable, findings_table, full_tables};
 
-/// What a workbook holds.
+/// Options of a workbook.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkbookOptions {
     pub unit: TimeUnit,

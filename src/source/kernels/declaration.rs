@@ -23,7 +23,7 @@ const NO_NAMES: [&str; 14] = [
     "while",
 ];
 
-/// What a declaration states.
+/// The facts that a declaration states.
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     pub name: String,

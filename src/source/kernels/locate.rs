@@ -18,7 +18,7 @@ use crate::source::scan::tokens::{Stream, Token};
 /// So many tokens has a declaration at most.
 const MAX_HEAD: usize = 2000;
 
-/// What is searched.
+/// The text that is searched.
 struct Searched<'a> {
     text: &'a Text<'a>,
     stream: Stream<'a>,
@@ -120,7 +120,7 @@ impl Searched<'_> {
     fn kernel(&self, keyword: usize, ends: &[(usize, usize)]) -> Option<(SourceKernel, usize, usize)> {
         let start = declaration_start(self.stream, &self.structure, keyword);
         let open = self.body(keyword)?;
-        // Of an alternative the brace is open until that of the first closes.
+        // The brace of an alternative is open until that of the first closes.
         let shared = || ends.iter().rev().find(|(first, last)| *first < open && open < *last).map(|(_, last)| *last);
         let own = self.structure.close(open);
         let close = own.or_else(shared)?;
@@ -185,7 +185,7 @@ impl Searched<'_> {
             while let Some((_, choice)) = choices.next_if(|(place, _)| *place <= at) {
                 match choice {
                     Choice::Begin => over.push(false),
-                    // What was left out does not count as an alternative.
+                    // A part that was left out does not count as an alternative.
                     Choice::Next(was_there) => {
                         if let Some(last) = over.last_mut() {
                             *last |= was_there;

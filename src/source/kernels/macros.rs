@@ -32,7 +32,7 @@ const WORDS: [&str; 13] = [
 /// Words that are macros in the headers of HIP, whose meaning is known.
 const KNOWN: [&[u8]; 3] = [b"__global__", b"__kernel", b"__launch_bounds__"];
 
-/// What a word stands for.
+/// The replacement of a macro's name.
 #[derive(Debug)]
 struct Macro {
     /// None if it has no parentheses.

@@ -14,7 +14,7 @@ pub(crate) struct SourceKernel {
     pub qualifiers: Vec<String>,
     /// Whether `extern "C"` stands before it or around it.
     pub is_c: bool,
-    /// What stands in the parentheses of `__launch_bounds__`.
+    /// The text in the parentheses of `__launch_bounds__`.
     pub launch_bounds: Option<String>,
     pub parameters: Vec<Parameter>,
     /// From the first word of the declaration to the closing brace.
@@ -30,14 +30,14 @@ pub(crate) struct SourceKernel {
     pub is_torn: bool,
 }
 
-/// What makes a kernel a template.
+/// The parts that make a kernel a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template {
     /// The parameters as they are written, in their order: `typename T`, `int N = 4`.
     pub parameters: Vec<String>,
     /// The parameters in one spelling without their names.
     pub kinds: Vec<String>,
-    /// What stands after `requires`.
+    /// The text after `requires`.
     pub constraint: Option<String>,
     /// The arguments of a specialization, such as `float, 4`.
     pub arguments: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Parameter {
     /// The type as it is written, comments left out.
     pub written: String,
     pub name: Option<String>,
-    /// What stands after `=`.
+    /// The text after `=`.
     pub default: Option<String>,
     /// Whether the pointer itself is `__restrict__`.
     pub is_restrict: bool,

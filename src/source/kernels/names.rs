@@ -66,7 +66,7 @@ fn same_words(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
 
-/// What stands in the angle brackets behind the name.
+/// The text in the angle brackets behind the name.
 fn template_arguments(words: &[Piece], base: &str) -> Option<String> {
     let mut at = 0;
     while at < words.len() {

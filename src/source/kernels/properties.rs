@@ -1,4 +1,4 @@
-//! What the search for kernels promises of any bytes.
+//! Properties that the search for kernels guarantees for any bytes.
 
 use super::difference::signature_difference;
 use super::locate::{kernels, kernels_with};

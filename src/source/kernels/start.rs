@@ -72,7 +72,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
                 let is_known = SPECIFIERS.iter().any(|word| word.as_bytes() == bytes);
                 (before, is_known || stream.line(before) == stream.line(at))
             }
-            // Of a constraint.
+            // Part of a constraint.
             b"::" | b"&" | b"|" | b"!" | b"." => (before, false),
             _ => break,
         };

@@ -152,7 +152,7 @@ fn simple(pieces: &[Piece], names: &[String], is_outermost: bool) -> (String, bo
     let (mut words, mut constant, mut volatile) = (Vec::new(), false, false);
     let mut at = 0;
     while let Some(piece) = base.get(at) {
-        // What is in brackets stays as it is.
+        // Pieces in brackets stay as they are.
         let end = if is_angle(base, at) || piece.is("(") { close(base, at).unwrap_or(at) } else { at };
         match piece.text.as_str() {
             "const" => constant = true,

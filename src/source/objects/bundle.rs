@@ -99,7 +99,7 @@ impl Compressed {
         let short = || ObjectError::Bundle("it ends within its header".to_owned());
         let version = quarter(bytes, 4).ok_or_else(short)?;
         let method = quarter(bytes, 6).ok_or_else(short)?;
-        // What follows the sizes are 8 bytes of a hash, which is cut off MD5 and not checked by clang either.
+        // The 8 bytes that follow the sizes are a hash, which is cut off MD5 and not checked by clang either.
         let (header, total, plain) = match version {
             1 => (20, None, half(bytes, 8).map(u64::from)),
             2 => (24, half(bytes, 8).map(u64::from), half(bytes, 12).map(u64::from)),
@@ -157,7 +157,7 @@ fn decompressed(content: &[u8], method: u16, plain: u64) -> Result<Vec<u8>, Obje
 #[cfg(feature = "core")]
 fn zstandard(content: &[u8], limit: u64, all: &mut Vec<u8>) -> Result<usize, ObjectError> {
     let failed = |error: std::io::Error| ObjectError::Compression(error.to_string());
-    // What stands after the frame is padding.
+    // Bytes after the frame are padding.
     let decoder = zstd::stream::read::Decoder::with_buffer(content).map_err(failed)?.single_frame();
     decoder.take(limit).read_to_end(all).map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! What is read of ELF files: notes, sections and symbols.
+//! Contents read from ELF files: notes, sections and symbols.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the compiler's metadata alone shows about a change.
+//! Effects of a change that the compiler's metadata alone shows.
 
 use serde::Serialize;
 

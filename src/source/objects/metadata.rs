@@ -81,7 +81,7 @@ struct Argument<'a> {
     is_volatile: bool,
 }
 
-/// What an ELF file for GPUs states.
+/// The code object in an ELF file for GPUs.
 pub(super) fn code_object(elf: &Elf<'_>, bytes: u64) -> Result<CodeObject, ObjectError> {
     elf.check_whole()?;
     let mut reader = rmp_serde::Deserializer::from_read_ref(elf.metadata()?);

@@ -1,4 +1,4 @@
-//! What a code object states about its kernels.
+//! Facts that a code object states about its kernels.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What the reader of code objects promises of any bytes.
+//! Properties that the reader of code objects guarantees for any bytes.
 
 use super::demangle::demangled;
 use super::guard::{launch_refusal, occupancy, static_facts};

@@ -1,4 +1,4 @@
-//! What follows from patterns: `share/source_advice.toml`.
+//! Conclusions from patterns: `share/source_advice.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -32,15 +32,15 @@ pub struct Recommendation {
     pub id: String,
     /// How urgent it is.
     pub priority: Priority,
-    /// What it is about.
+    /// Its subject.
     pub category: String,
-    /// What was seen.
+    /// The observed issue.
     pub issue: String,
-    /// What to do about it.
+    /// The suggested remedy.
     pub suggestion: String,
     /// Single steps.
     pub actions: Vec<String>,
-    /// What may be won.
+    /// The estimated gain.
     pub estimated_impact: String,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
@@ -132,7 +132,7 @@ struct When {
     models: Vec<String>,
 }
 
-/// What the source is.
+/// Facts about the source.
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// How often each role occurs.
@@ -189,7 +189,7 @@ pub(crate) fn counters(facts: &Facts) -> Vec<String> {
     fitting.flat_map(|counters| &counters.names).filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// What in the source may cost time.
+/// Risks in the source that may cost time.
 pub(crate) fn risks(facts: &Facts) -> Vec<String> {
     let mut risks = Vec::new();
     for risk in &form().risk {

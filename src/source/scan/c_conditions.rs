@@ -3,7 +3,7 @@
 use super::c_lexer::Lexed;
 use super::tokens::{Stream, Token};
 
-/// What a line does to the code after it.
+/// The effect of a line on the code after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// Alternatives start.

@@ -260,7 +260,7 @@ pub(crate) fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
     name.map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
-/// What a name was given before a place: `name = &kernel<T>;`, `auto name = kernel;`.
+/// The values that a name was given before a place: `name = &kernel<T>;`, `auto name = kernel;`.
 pub(crate) fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
     let stream = part.stream;
     let mut names = Vec::new();

@@ -55,7 +55,7 @@ fn brackets(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Structure {
     let mut opens = vec![NONE; stream.len()];
     let mut all: Vec<Open> = Vec::new();
     let mut top = NONE;
-    // What was open before a choice, and after its first alternative.
+    // Brackets that were open before a choice, and after its first alternative.
     let mut waiting: Vec<(u32, Option<u32>)> = Vec::new();
     let mut choices = choices.iter().peekable();
     for at in 0..=stream.len() {

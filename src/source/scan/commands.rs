@@ -31,7 +31,7 @@ pub struct Command {
 pub struct Argument {
     /// The flag.
     pub name: String,
-    /// What it is given; several words are separated by blanks.
+    /// Its value; several words are separated by blanks.
     pub value: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Target {
 }
 
 impl Command {
-    /// What it collects and of which program, wherever the results go: commands that agree in it collect the same. A name with
+    /// The collected data and the program, wherever the results go: commands with the same purpose collect the same. A name with
     /// a place to fill in is that of several runs.
     pub fn purpose(&self) -> Vec<&str> {
         let output = ["-d", "-o", "--output-directory", "--output-file", "--output"];
@@ -99,7 +99,7 @@ pub(crate) fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>
     let definitions = Definitions::builtin();
     let Ok(blocks) = facts.for_architecture(architecture, &BTreeMap::new()) else { return Vec::new() };
     let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
-    // What the architecture does not have is left out.
+    // Counters that the architecture does not have are left out.
     for counter in counters {
         let _ = resolver.add_all(std::slice::from_ref(counter));
     }

@@ -1,4 +1,4 @@
-//! What is found in one file.
+//! Findings in one file.
 
 /// A place where a pattern fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct KernelSite {
     pub substitutes: Vec<String>,
 }
 
-/// What is found in one file.
+/// The findings in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileMatches {
     /// Places where patterns fit, in the order of the file.

@@ -48,7 +48,7 @@ pub(crate) fn refusal(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// What is said of pipes, sockets and devices, which may never end.
+/// The message for pipes, sockets and devices, which may never end.
 const NO_FILE: &str = "is no regular file; name a source file, or a directory";
 
 /// Whether a scan takes a file of this name for source code.
@@ -76,7 +76,7 @@ pub(crate) struct SourceFile {
     pub path: PathBuf,
     /// The path below the directory that is scanned.
     pub below: PathBuf,
-    /// What it is written in.
+    /// Its programming language.
     pub language: Language,
     /// Its size.
     pub bytes: u64,
@@ -106,7 +106,7 @@ pub(crate) struct Listing {
     pub beyond: usize,
     /// Source files that are too large.
     pub large: Vec<PathBuf>,
-    /// What could not be looked at, and why.
+    /// Paths that could not be looked at, and why.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Links, which are not followed: what they lead to inside the directory is found without them.
     pub links: usize,

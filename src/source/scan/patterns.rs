@@ -1,4 +1,4 @@
-//! What a scan looks for: `share/source_patterns.toml`.
+//! Patterns that a scan looks for: `share/source_patterns.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ pub enum Severity {
     Info,
 }
 
-/// What is found by its form instead of a name.
+/// Constructs that are found by their form instead of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Form {
@@ -56,15 +56,15 @@ pub(crate) enum KernelName {
 pub(crate) struct Pattern {
     /// Its stable name.
     pub id: String,
-    /// What it is, in words.
+    /// Its description.
     pub idea: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What it belongs to.
+    /// Its category.
     pub category: String,
-    /// What conclusions are drawn from.
+    /// The roles from which conclusions are drawn.
     pub roles: Vec<String>,
-    /// What it is found by.
+    /// The form by which it is found.
     #[serde(default)]
     pub form: Option<Form>,
     /// The role that a form is about.

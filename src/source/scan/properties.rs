@@ -1,4 +1,4 @@
-//! What the scan promises of any bytes.
+//! Properties that the scan guarantees for any bytes.
 
 use super::c_scan::{KernelMacros, kernel_macros};
 use super::commands::Target;

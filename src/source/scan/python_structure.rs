@@ -17,7 +17,7 @@ pub(crate) struct Chain {
     pub name: String,
 }
 
-/// What the blocks of a file reveal.
+/// The facts that a file's blocks reveal.
 #[derive(Debug)]
 pub(crate) struct Structure {
     /// Whether a token is in a loop.

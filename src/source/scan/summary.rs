@@ -1,4 +1,4 @@
-//! What the files of a tree come to together.
+//! Totals over the files of a tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ pub struct DetectedPattern {
     pub pattern_id: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What it belongs to.
+    /// Its category.
     pub category: String,
     pub description: String,
     /// How often it occurs.
@@ -53,7 +53,7 @@ pub struct DetectedPattern {
     pub locations: Vec<String>,
 }
 
-/// What source code reveals before there is a trace.
+/// The facts that source code reveals before there is a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceScan {
     /// The directory, as it was named.
@@ -69,7 +69,7 @@ pub struct SourceScan {
     pub detected_kernels: Vec<DetectedKernel>,
     /// Patterns, the most severe first.
     pub detected_patterns: Vec<DetectedPattern>,
-    /// What may cost time.
+    /// Parts that may cost time.
     pub risk_areas: Vec<String>,
     /// Whether there are markers.
     pub already_instrumented: bool,
@@ -83,12 +83,12 @@ pub struct SourceScan {
     pub suggested_first_command: Option<String>,
 }
 
-/// What is found in a file of a name.
+/// The findings in a file with its name.
 #[derive(Debug)]
 pub(crate) struct FileFound {
     /// The path below the directory, as it is shown.
     pub name: String,
-    /// What it is written in.
+    /// Its programming language.
     pub language: Language,
     pub found: FileMatches,
 }
@@ -274,7 +274,7 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
             match site.mention {
                 Mention::Definition => kernel.definition_count += 1,
                 Mention::Declaration => {}
-                // What only names a kernel, for a launch around it or somewhere else, launches nothing.
+                // A mention that only names a kernel, for a launch around it or somewhere else, launches nothing.
                 Mention::Launch if !patterns.get(site.pattern).is_some_and(|pattern| pattern.has_role("launch")) => {}
                 Mention::Launch | Mention::MaybeLaunch => {
                     kernel.launch_count += 1;

@@ -61,7 +61,7 @@ impl<'a> Stream<'a> {
         self.word(at) == Some(word.as_bytes())
     }
 
-    /// What a token is; `None` past the end.
+    /// The kind of a token; `None` past the end.
     pub(crate) fn kind(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|token| token.kind)
     }

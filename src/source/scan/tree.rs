@@ -14,7 +14,7 @@ use super::python_scan;
 use super::summary::{FileFound, SourceScan, summarize};
 use crate::regular;
 
-/// Who wants to know how far a scan is.
+/// An observer of a scan's progress.
 pub(crate) trait Observer: Sync {
     /// So many files will be read.
     fn begin(&self, _files: usize) {}
@@ -27,13 +27,13 @@ impl Observer for () {}
 /// A scan, and what was left out of it.
 #[derive(Debug)]
 pub struct TreeScan {
-    /// What was found.
+    /// The findings.
     pub scan: SourceScan,
     /// Source files beyond the limit of files.
     pub beyond: usize,
     /// Source files that are too large.
     pub large: Vec<PathBuf>,
-    /// What could not be read, and why.
+    /// Paths that could not be read, and why.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 

@@ -208,7 +208,7 @@ fn gpu_condition(choice: &Filters, table: &Table) -> Option<Expr> {
     let gpus = choice.gpus.as_ref()?;
     let own = gpus.condition("gpu");
     Some(if table.column("peer_gpu").is_some() {
-        // Of a condition that is null on one side, the other side decides.
+        // If a condition is null on one side, the other side decides.
         own.fill_null(lit(false)).or(gpus.condition("peer_gpu").fill_null(lit(false)))
     } else {
         own
@@ -254,7 +254,7 @@ fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     }
     let touching = both(from.map(|from| col("end_ns").gt(lit(from))), to.map(|to| col("start_ns").lt(lit(to))));
     if is_accounting(table) {
-        // What is accounted for has a length; in a window without one there is nothing of it.
+        // Accounted time has a length; a window without one contains none of it.
         let empty = from.zip(to).is_some_and(|(from, to)| from >= to);
         return if empty { lit(false) } else { touching };
     }
@@ -275,7 +275,7 @@ fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -
     if table.name == "processes" {
         return cut_processes(resolved, frame);
     }
-    // What rows sum over their time cannot be cut with it.
+    // Sums of a row over its time cannot be cut with it.
     if !has_extent(table) || resolved.nothing || table.column("busy_ns").is_some() {
         return frame;
     }

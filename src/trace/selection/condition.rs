@@ -193,7 +193,7 @@ fn calls_without_arguments(written: &str) -> bool {
     false
 }
 
-/// What is wrong with a part of an expression that does not give a value for every row from that row alone.
+/// The problem of a part of an expression that does not give a value for every row from that row alone.
 fn beyond_one_row(node: &Expr) -> Option<String> {
     let rather = "use a query with `wavesieve sql`";
     let known = match node {

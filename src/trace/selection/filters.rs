@@ -1,4 +1,4 @@
-//! What a user chose to look at.
+//! Filters that a user chose.
 
 use regex::Regex;
 
@@ -97,7 +97,7 @@ impl Filter {
 }
 
 impl Filters {
-    /// What was chosen for a filter, as it can be written on the command line.
+    /// The choice for a filter, as it can be written on the command line.
     pub fn written(&self, filter: Filter) -> Option<String> {
         let numbers = |set: &Option<NumberSet>| set.as_ref().map(ToString::to_string);
         let words = |words: &[String]| (!words.is_empty()).then(|| words.join(","));

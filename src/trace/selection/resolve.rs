@@ -1,4 +1,4 @@
-//! What a choice means in one process.
+//! The meaning of a choice in one process.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// What a reader may leave out.
+    /// The rows that a reader may leave out.
     pub fn hint(&self, choice: &Filters) -> ScanHint {
         let (from, to) = if self.nothing { (Some(i64::MAX), None) } else { self.window };
         ScanHint {

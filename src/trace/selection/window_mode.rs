@@ -1,4 +1,4 @@
-//! What becomes of events at the sides of a window.
+//! The treatment of events at the sides of a window.
 
 /// Which events a window keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

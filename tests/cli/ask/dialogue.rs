@@ -28,7 +28,7 @@ fn script() -> Vec<(u16, String)> {
     ]
 }
 
-/// What was sent and told, in the order of the steps.
+/// Everything that was sent and printed, in the order of the steps.
 fn transcript(server: &Server, stdout: &str, stderr: &str) -> String {
     let bodies = bodies(server);
     let mut text = String::new();

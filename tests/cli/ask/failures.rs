@@ -58,7 +58,7 @@ fn the_same_call_is_not_made_again() {
 
 #[test]
 fn a_statement_that_never_ends_is_stopped() {
-    // Of 3.6 billion rows: fewer than the 2^32 that a join may make, far more than fit into the time or the memory.
+    // The join gives 3.6 billion rows: fewer than the 2^32 that a join may make, far more than fit into the time or the memory.
     let all = "SELECT SUM(a.kernel_id * b.kernel_id * c.kernel_id * d.kernel_id) AS n FROM kernels AS a CROSS JOIN kernels AS b CROSS JOIN kernels AS c CROSS JOIN (SELECT kernel_id FROM kernels ORDER BY kernel_id LIMIT 150) AS d";
     let server = Server::new(vec![
         call("sql", &json!({"query": all})),
@@ -78,7 +78,7 @@ fn a_statement_that_never_ends_is_stopped() {
     );
 }
 
-/// What was found so far is kept, and queries are offered.
+/// Findings so far are kept, and queries are offered.
 #[test]
 fn failures_of_a_server_lose_nothing() {
     let table = || call("table", &json!({"query": "busy"}));

@@ -1,4 +1,4 @@
-//! What leaves at the level of figures: nothing that was planted, in no provider, call, result or error.
+//! Data that leaves at the level of figures: nothing that was planted, in no provider, call, result or error.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn planted() -> (tempfile::TempDir, String) {
     (directory, input)
 }
 
-/// What stands before a part of a text, for messages.
+/// The text before a part of it, for messages.
 fn before(text: &str, part: &str) -> String {
     let before: Vec<char> = text.split(part).next().unwrap_or_default().chars().collect();
     before[before.len().saturating_sub(300)..].iter().collect()
@@ -165,7 +165,7 @@ fn names_leave_where_they_are_shared_and_nothing_else() {
     }
 }
 
-/// What a statement makes of machines and command lines does not leave where names are shared either.
+/// Texts that a statement derives from machines and command lines do not leave, even where names are shared.
 #[test]
 fn derived_texts_do_not_leave_where_names_are_shared() {
     let (_directory, input) = planted();

@@ -188,7 +188,7 @@ fn a_model_that_may_call_no_more_is_told_so() {
     assert_eq!(last["tool_choice"], json!({"type": "none"}));
     assert!(last["tools"].is_array() && last["messages"][2]["content"][1]["text"].is_string(), "{last}");
 
-    // Who calls nevertheless has not answered.
+    // A model that calls nevertheless has not answered.
     let server = Server::new(vec![table()]);
     let run = ask(&server, QUESTION, &["--steps", "2"]);
     assert_eq!((run.code, server.got().len()), (1, 3), "{}", run.stderr);

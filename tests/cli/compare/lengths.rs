@@ -89,7 +89,7 @@ fn runs_of_other_lengths_have_no_verdict_by_span() {
         );
         assert!(rows(&comparison, "totals").iter().all(|row| row["verdict"].is_null()), "{comparison}");
         assert_closed(&comparison);
-        // Who asks for the runs gets them.
+        // The user who asks for the runs gets them.
         let comparison = of_programs(&of(base), &of(new).seed(2), &["--basis", "run"]);
         assert_eq!(check(&comparison).unwrap()["level"], "info");
         assert!(comparison["reason"].as_str().unwrap().starts_with("span "), "{comparison}");

@@ -88,7 +88,7 @@ fn families_of_real_names_leave_kinds_of_work_apart() {
             let category = row["category"].as_str().unwrap();
             let (_, first) = kinds.entry(family).or_insert((name, category));
             assert_eq!(*first, category, "{family}: {name}");
-            // What a family keeps is in the name.
+            // The parts that a family keeps are in the name.
             let kept: String = family.split('#').next().unwrap().chars().take(12).collect();
             assert!(name.starts_with(&kept), "{family}: {name}");
             seen += 1;

@@ -1,4 +1,4 @@
-//! What else changed: the critical path, kernels in place of others, ranges, counters and clocks.
+//! Other changes: the critical path, kernels in place of others, ranges, counters and clocks.
 
 use serde_json::{Value, json};
 

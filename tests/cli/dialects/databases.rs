@@ -56,7 +56,7 @@ pub fn schema_3(version: &str, more: &[&str]) -> Built {
     build(&[Partition { guid: GUID, version, scripts: &scripts }])
 }
 
-/// What the SQL files add to the one of [`schema_3`]: telemetry, matrix products, steps of a server, fills, repetitions, memory, events
+/// SQL files added to the one of [`schema_3`]: telemetry, matrix products, steps of a server, fills, repetitions, memory, events
 /// of the driver and calls of MPI.
 pub const SAMPLED: [&str; 10] = [
     include_str!("../quality/clocks.sql"),

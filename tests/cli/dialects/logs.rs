@@ -113,6 +113,6 @@ fn a_directory_without_room_is_named() {
     let run = finish(command);
     assert_eq!(run.code, 5, "{}", run.stderr);
     assert!(run.stderr.contains("set TMPDIR"), "{}", run.stderr);
-    // What is no log changes nothing.
+    // A file that is not a log changes nothing.
     assert_eq!(number("SELECT COUNT(*) AS n FROM kernels", &path), 2);
 }

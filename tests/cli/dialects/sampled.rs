@@ -1,4 +1,4 @@
-//! What is not counted per dispatch: telemetry, page faults, program counters.
+//! Data that is not counted per dispatch: telemetry, page faults, program counters.
 
 use super::databases::{Built, schema_3};
 use super::{checks, count, counted, rows};

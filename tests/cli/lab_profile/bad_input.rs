@@ -99,7 +99,7 @@ fn files_of_others_stay() {
     let output = lab.path("out");
     let again = || lab.run(&["--runs", "1", "--quiet", "-o", output.to_str().unwrap()]);
     assert_eq!(again().code, 0);
-    // What an end by force left behind is nobody's.
+    // Files that a forced end left behind have no owner.
     std::fs::create_dir(output.join(".wavesieve-GUkeyu")).unwrap();
     assert_eq!(again().code, 0);
     for name in ["notes.txt", "traces/run-1/notes.txt", "traces/notes/x"] {

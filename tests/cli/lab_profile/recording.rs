@@ -103,7 +103,7 @@ fn a_folder_has_the_documents_the_page_and_the_traces() {
     assert!(lab.left().is_empty(), "{:?}", lab.left());
 }
 
-/// What is measured is the program alone: nothing is passed on that is secret.
+/// The program alone is measured: it receives no secrets.
 #[test]
 fn the_program_gets_no_secrets() {
     let lab = Lab::new("kernel gemm 10 100000\n");

@@ -63,7 +63,7 @@ fn wrong_arguments_are_named_with_what_is_expected() {
         assert!(words.iter().all(|word| message.contains(word)), "{words:?}: {message}");
         assert!(!message.contains("invalid type") && !message.contains("untagged"), "{message}");
     }
-    // What means the same is taken.
+    // Arguments with the same meaning are taken.
     let found = server.call("findings", &json!({ "inputs": "planted", "category": "communication", "rows": 2.0 }));
     assert!(!found["findings"].as_array().unwrap().is_empty(), "{found}");
     let one =

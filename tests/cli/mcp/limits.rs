@@ -1,4 +1,4 @@
-//! What a client may do at once: many calls, batches, not reading, and going away.
+//! Actions that a client may take at once: many calls, batches, not reading, and going away.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};

@@ -39,7 +39,7 @@ INSERT INTO rocpd_arg{suffix} (event_id, position, type, name, value) VALUES
     (3051, 0, 'string', 'kernel', 'void paged_attention_ll4mi_QKV_mfma16_kernel<0, __hip_bfloat16>(int)'),
     (3052, 0, 'string', 'kernel', 'triton_red_fused_argmax_0'),
     (3055, 0, 'string', 'kernel', '_fwd_kernel');
--- What they launched.
+-- Kernels and copies that they launched.
 INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id) VALUES
     (3110, 4, 3010, 3010, 0), (3111, 4, 3011, 3011, 0), (3112, 4, 3012, 3012, 0), (3120, 4, 3020, 3020, 0), (3121, 4, 3021, 3021, 0),
     (3130, 4, 3030, 3030, 0), (3131, 4, 3030, 3030, 0), (3140, 4, 3040, 3040, 0), (3141, 4, 3040, 3040, 0);

@@ -47,7 +47,7 @@ pub const FACTS: &[Fact] = &[
         assert_eq!(asked, evidence().into_iter().collect());
     }),
     fact(49, Same, || {
-        // What would be left is a filter, and nothing to collect.
+        // Only a filter would be left, and nothing to collect.
         let commands = commands(&counted(&evidence()).document());
         assert!(commands.iter().all(|one| argument(one, "--pmc").is_some() || one["flags"] == json!(["--att"])));
     }),

@@ -1,4 +1,4 @@
-//! What is known of rocinsight's answers to small inputs, fact by fact: kept, or different on purpose. Each fact is checked with the
+//! Known facts about rocinsight's answers to small inputs: kept, or different on purpose. Each fact is checked with the
 //! real binary.
 
 mod commands;

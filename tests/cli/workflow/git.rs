@@ -1,4 +1,4 @@
-//! What a session leaves of a repository as it was.
+//! Parts of a repository that a session leaves as they were.
 
 use std::fs;
 use std::process::Command;
@@ -70,7 +70,7 @@ menu: q
     }
 }
 
-/// What was changed outside the session is no part of what a rollback throws away.
+/// Changes outside the session are not part of a rollback.
 #[test]
 fn changes_from_outside_are_not_lost() {
     let place = Place::new();

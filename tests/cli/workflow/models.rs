@@ -67,7 +67,7 @@ fn an_edit_that_does_not_build_is_repaired() {
     assert_eq!(verdicts[1], "faster");
 }
 
-/// What was slower is not suggested again: the next request says so.
+/// Slower changes are not suggested again: the next request reports them.
 #[test]
 fn what_was_slower_is_in_the_next_request() {
     let place = Place::new();

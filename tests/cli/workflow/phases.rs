@@ -216,7 +216,7 @@ fn counters_are_collected_with_their_definitions() {
     assert!(named(&events, "analyzed")[1]["compared_with"].is_null());
 }
 
-/// What is measured is what the files say: after an edit was taken back the program is built again.
+/// Measurements follow the files: after an edit was taken back the program is built again.
 #[test]
 fn the_program_is_built_again_after_an_edit_was_taken_back() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What the environment asks for.
+//! Settings that the environment asks for.
 
 pub(crate) fn text(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

@@ -139,7 +139,7 @@ impl Catalog {
         Self { architectures: architectures.collect(), products: products.collect() }
     }
 
-    /// What all GPUs of an LLVM target share, and how many XCDs an agent has that is a whole GPU.
+    /// Figures that all GPUs of an LLVM target share, and how many XCDs an agent has that is a whole GPU.
     pub(crate) fn architecture(&self, name: &str) -> Option<(&Listed, &'static [i64])> {
         let name = target(name);
         self.architectures.iter().find(|(known, _)| known.name == name).map(|(known, whole)| (known, *whole))

@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn mi300x_whole() {
-        // What rocprofiler-compute prints as peaks of an MI300X: 304 CUs, 2100 MHz, 32 engines, 8 XCDs.
+        // Peaks of an MI300X as rocprofiler-compute prints them: 304 CUs, 2100 MHz, 32 engines, 8 XCDs.
         //   scalar caches 32 * ceil(9.5 / 2) = 160, sL1D 2.1 * 64 * 160 = 21504; L2 2.1 * 128 * 128 = 34406.4
         //   LDS and L1 2.1 * 304 * 128 = 81715.2; HBM 1.3 * 32 * 128 = 5324.8 = 1.3 * 8192 / 8 * 4
         //   F16 2100 * 304 * 2048 / 1000 = 1307443.2; F64 matrix 2100 * 304 * 256 / 1000 = 163430.4

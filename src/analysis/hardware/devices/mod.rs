@@ -1,4 +1,4 @@
-//! What is known of GPUs: figures that metrics and roofs need, recorded or listed.
+//! Known figures of GPUs that metrics and roofs need, recorded or listed.
 
 mod catalog;
 mod constants;

@@ -116,7 +116,7 @@ impl<'a> Resolver<'a> {
         Self { agent, share, architecture, product, constants: Constants::new() }
     }
 
-    /// What is recorded in a column of `agents`.
+    /// A value recorded in a column of `agents`.
     pub(crate) fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
         let value = value.filter(|value| *value > 0)? as f64;
         Some(Draft { value, source: RECORDED.to_owned(), reference: format!("agents: {column}"), weak: false })

@@ -1,4 +1,4 @@
-//! What a GPU can do at most: operations per second by precision, and bytes per second of every level of memory.
+//! Peaks of a GPU: operations per second by precision, and bytes per second of every level of memory.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
 /// So deep may derived counters be made from others.
 const DEEPEST: usize = 8;
 
-/// What is known where a metric is to be computed.
+/// Facts that are known where a metric is to be computed.
 pub(crate) struct Known<'a> {
     pub definitions: &'a Definitions,
     /// Architecture of the GPU.

@@ -48,7 +48,7 @@ pub enum DefinitionError {
         metric: String,
         /// Formula or peak.
         part: &'static str,
-        /// What is wrong.
+        /// The error in the formula.
         error: FormulaError,
     },
     /// Two definitions of one metric for one architecture in one file.
@@ -107,7 +107,7 @@ struct OnForm {
     corrected: Option<String>,
 }
 
-/// What values are counted per.
+/// Basis that values are counted per.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Normalization {
     /// Per wavefront.
@@ -154,7 +154,7 @@ pub struct Metric {
     pub table: String,
     /// Unit, without what it is counted per.
     pub unit: String,
-    /// What it is on which architectures; every architecture at most once.
+    /// Its definitions by architecture; every architecture at most once.
     pub on: Vec<OnArchitecture>,
 }
 
@@ -175,7 +175,7 @@ pub struct OnArchitecture {
     pub peak: Option<Expression>,
     /// Where the formula is from.
     pub source: String,
-    /// What is wrong at the source.
+    /// Error at the source, if one is corrected.
     pub corrected: Option<String>,
 }
 
@@ -241,7 +241,7 @@ impl Deref for EffectiveDefinitions {
 pub struct Definitions {
     /// The metrics in the order of their panels.
     pub metrics: Vec<Metric>,
-    /// What `denom` stands for.
+    /// Meanings of `denom`.
     pub normalizations: BTreeMap<&'static str, Expression>,
     /// Accumulations.
     pub accumulated: Accumulated,

@@ -10,9 +10,9 @@ pub enum Expression {
     Number(f64),
     /// A device constant by name.
     Constant(String),
-    /// What is known of a dispatch without counters, by name.
+    /// A fact about a dispatch that needs no counters, by name.
     Dispatch(String),
-    /// What values are normalised by.
+    /// The value that others are normalized by.
     Denominator,
     /// A counter of the dispatch.
     Counter(Counter),

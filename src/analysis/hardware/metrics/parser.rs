@@ -11,12 +11,12 @@ const DEEPEST: usize = 100;
 /// Formulas of more words and signs than this are refused, as nobody writes them.
 const LONGEST: usize = 1_000;
 
-/// What formulas may name besides counters.
+/// Names that formulas may use besides counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vocabulary {
     /// Device constants.
     pub constants: Vec<String>,
-    /// What is known of a dispatch without counters.
+    /// Facts about a dispatch that need no counters.
     pub dispatch: Vec<String>,
     /// Names for formulas.
     pub formulas: BTreeMap<String, Expression>,
@@ -32,7 +32,7 @@ pub enum FormulaError {
     #[error("{found} where {expected} was expected")]
     Unexpected {
         found: String,
-        /// What should be.
+        /// Expected text.
         expected: &'static str,
     },
     /// A name in lower case that is neither a constant nor a function.

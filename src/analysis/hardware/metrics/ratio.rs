@@ -5,7 +5,7 @@ use crate::analysis::hardware::metrics::expression::{Expression, Operator};
 /// A numerator and a denominator; the formula is their quotient wherever it has a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// What is divided.
+    /// The dividend.
     pub numerator: Expression,
     /// By what; 1 where nothing is divided.
     pub denominator: Expression,

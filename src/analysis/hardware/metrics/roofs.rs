@@ -20,7 +20,7 @@ pub(crate) enum RoofError {
     #[error("{file} holds no measured roofs: {reason}; name the roofline.csv of rocprofiler-compute")]
     Form {
         file: String,
-        /// What is wrong.
+        /// The error in the file.
         reason: String,
     },
 }

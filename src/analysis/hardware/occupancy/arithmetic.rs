@@ -9,7 +9,7 @@ use crate::analysis::hardware::occupancy::limits::{Limits, Registers};
 /// Registers in which accumulation registers start at multiples.
 const ACCUM_OFFSET: i64 = 4;
 
-/// What a kernel and its launch use.
+/// Resources that a kernel and its launch use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resources {
     /// Vector registers of a work-item.
@@ -26,7 +26,7 @@ pub(crate) struct Resources {
     pub wave_size: i64,
 }
 
-/// What leaves no room for another workgroup.
+/// The resource that leaves no room for another workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// All wavefront slots are taken.
@@ -84,7 +84,7 @@ pub(crate) struct Occupancy {
     /// Share of the wavefront slots in percent.
     pub pct: f64,
     pub limited_by: Limit,
-    /// What a little less of that would give, if that alone helps.
+    /// Gain from slightly less of the limiting resource, if that alone helps.
     pub next: Option<Next>,
 }
 

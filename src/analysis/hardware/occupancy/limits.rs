@@ -29,7 +29,7 @@ pub(crate) struct RegisterFile {
     pub granule: i64,
 }
 
-/// What the wavefronts of a workgroup share.
+/// Hardware that the wavefronts of a workgroup share.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unit {
@@ -46,7 +46,7 @@ struct Unit {
 pub(crate) struct Encoding {
     /// Granule of the code object.
     pub granule: i64,
-    /// What it was taken for.
+    /// The granule that was wrongly assumed.
     pub read_as: i64,
 }
 
@@ -72,7 +72,7 @@ struct File {
     architecture: Vec<Architecture>,
 }
 
-/// What limits the wavefronts of an architecture.
+/// Limits on the wavefronts of an architecture.
 #[derive(Debug)]
 pub(crate) struct Limits(&'static Architecture);
 

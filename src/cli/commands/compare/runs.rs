@@ -18,7 +18,7 @@ use crate::trace::jobs::Jobs;
 pub(super) struct RunReader<'a> {
     pub input: &'a InputArguments,
     pub cache: &'a CacheArguments,
-    /// What makes files one run; by default each input is one.
+    /// Decides which files make one run; by default each input is one.
     pub runs_by: Option<&'a Regex>,
     /// Name of the ranges that stand in place of iterations.
     pub range: Option<&'a str>,

@@ -404,7 +404,7 @@ fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
     })
 }
 
-/// What was done, in a line.
+/// A summary of the conversion, in a line.
 fn summary(shown: &str, processes: usize, outcome: &Outcome) -> String {
     let (rows, files) = (outcome.written.rows, outcome.written.files);
     let mebibytes = outcome.written.bytes as f64 / 1_048_576.0;

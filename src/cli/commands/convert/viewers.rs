@@ -200,7 +200,7 @@ impl TimelineArguments {
         let written = if is_file {
             deliver((!is_standard_output).then_some(output), global, |_, out| {
                 let summary = made.insert(job.pftrace(&trace, members(&trace), output, out)?);
-                // What went to standard output is gone.
+                // Bytes on standard output cannot be taken back.
                 if is_standard_output { Ok(()) } else { something(summary) }
             })
         } else {
@@ -220,7 +220,7 @@ impl TimelineArguments {
             written.map(|()| print_written(output, global)).map_err(Failure::from)
         };
         if made.as_ref().is_some_and(is_nothing) && !is_standard_output {
-            // What was there before stays.
+            // The earlier output stays.
             return nothing_written(&trace, output, global);
         }
         written?;
@@ -312,7 +312,7 @@ fn findings(trace: &Trace, registry: &Registry) -> Result<Findings, Failure> {
     Ok(Findings { texts: texts.collect() })
 }
 
-/// What is written, and how.
+/// The trace to write, and how.
 struct Job<'a> {
     trace: &'a Trace,
     options: Options,
@@ -476,7 +476,7 @@ fn open_commands(output: &Path, is_file: bool) -> Vec<String> {
     lines
 }
 
-/// What was written, and what is otherwise than it was recorded.
+/// A summary of the written file, and its differences from the recorded data.
 fn notes(summary: &Summary, trace: &Trace, format: ViewerFormat) -> Vec<String> {
     let (counts, omitted) = (&summary.counts, &summary.omitted);
     let has_arrows = format != ViewerFormat::Otf2;

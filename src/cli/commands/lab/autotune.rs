@@ -389,7 +389,7 @@ fn draw(
     Ok(())
 }
 
-/// What would run.
+/// The plan of a search, without running it.
 fn plan(space: &Space, search: &Search<'_>, template: &Template) -> String {
     let (samples, limit) = search.plan();
     let levels: BTreeMap<&str, usize> =

@@ -114,7 +114,7 @@ fn dispatches(text: &str) -> Result<Dispatches, String> {
     Ok(Dispatches { text: text.to_owned(), indices: text.parse()? })
 }
 
-/// What `-f json` prints.
+/// The document that `-f json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: &'a str,
@@ -264,7 +264,7 @@ fn described(end: &End, words: &[String], limit: Option<u64>) -> (String, Option
     (end, Some(failure))
 }
 
-/// What `--plan -f json` prints.
+/// The document that `--plan -f json` prints.
 #[derive(Serialize)]
 struct PlanDocument<'a> {
     schema_version: &'a str,
@@ -272,7 +272,7 @@ struct PlanDocument<'a> {
     plan: Plan,
 }
 
-/// What would run.
+/// The command and variables of a run that is only planned.
 #[derive(Serialize)]
 struct Plan {
     /// Variables that are set for the program.

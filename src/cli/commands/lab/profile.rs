@@ -160,7 +160,7 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     Ok(profile.code)
 }
 
-/// What is printed, and the exit code.
+/// The text to print, and the exit code.
 struct Profile {
     text: String,
     code: u8,

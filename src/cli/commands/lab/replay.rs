@@ -113,7 +113,7 @@ pub(super) struct ReplayArguments {
     worker: Option<PathBuf>,
 }
 
-/// What `-f json` writes.
+/// The document that `-f json` writes.
 #[derive(Serialize)]
 struct Document<'a, T> {
     schema_version: &'a str,

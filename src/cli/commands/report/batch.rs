@@ -30,7 +30,7 @@ const TITLE: &str = "GPU trace analysis";
 /// Verdict of sides that are too different.
 const NOT_COMPARABLE: &str = "not_comparable";
 
-/// What is requested.
+/// The reports to write.
 pub(crate) struct Batch<'a> {
     /// Where the traces are.
     pub input: &'a InputArguments,
@@ -40,19 +40,19 @@ pub(crate) struct Batch<'a> {
     pub output: &'a DocumentOutput,
     /// Their content.
     pub document: &'a DocumentArguments,
-    /// What a run is.
+    /// How files are grouped into runs.
     pub grouping: &'a Grouping,
     /// Name of the run that the others are compared to.
     pub baseline: Option<&'a str>,
     pub format: DocumentFormat,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 struct RunOutcome {
     outcome: Outcome,
     code: u8,
     filters: Vec<(String, String)>,
-    /// What is compared with the baseline; `None` if nothing is.
+    /// The digest to compare with the baseline; `None` without a comparison.
     digest: Option<Digest>,
 }
 
@@ -125,7 +125,7 @@ fn code(made: &[RunOutcome], failed: usize) -> u8 {
     let has = |code: u8| made.iter().any(|made| made.code == code);
     match made.first() {
         Some(first) if failed == made.len() => first.code,
-        // What is missing hides no threshold that was exceeded.
+        // A missing run hides no threshold that was exceeded.
         _ if has(EXCEEDED) => EXCEEDED,
         _ if failed > 0 => SOME_FAILED,
         _ if has(PARTIAL) => PARTIAL,

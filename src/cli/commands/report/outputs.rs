@@ -27,7 +27,7 @@ pub(crate) struct Outputs {
     stems: Vec<String>,
     /// Those that an earlier report lists, but for inputs.
     listed: BTreeSet<PathBuf>,
-    /// What is read.
+    /// Paths of the inputs.
     inputs: BTreeSet<PathBuf>,
 }
 

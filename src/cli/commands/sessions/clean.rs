@@ -39,7 +39,7 @@ pub(super) struct CleanArguments {
     store: StoreArguments,
 }
 
-/// What is removed.
+/// A session to remove.
 struct Target {
     id: String,
     /// The repositories that may have its checkpoints.
@@ -121,7 +121,7 @@ fn chosen(store: &Store, days: Option<u32>) -> (Vec<String>, Vec<String>) {
     (own.map(|one| one.id).chain(strays).collect(), warnings)
 }
 
-/// What a name stands for.
+/// The session that a name stands for.
 fn target(store: &Store, id: &str, arguments: &CleanArguments) -> Result<Target, Failure> {
     let named = arguments.source_dir.as_ref();
     let open = |path: &PathBuf| Repository::open(path).map_err(|reason| reason.to_string());

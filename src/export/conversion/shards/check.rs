@@ -28,7 +28,7 @@ pub(super) fn check(shards: &Shards, plan: &FinishPlan<'_>) -> Result<()> {
     check_new(shards, known, plan.candidates)
 }
 
-/// What was different when a shard was converted, and what it is now.
+/// The difference between the conversion of a shard and the present one, in words for each.
 fn difference(
     (shard, shard_ranks): (&Key, Option<&str>),
     (now, now_ranks): (&Key, Option<&str>),

@@ -24,11 +24,11 @@ use crate::schema::anomaly::Damage;
 use crate::schema::process::Process;
 use crate::schema::{Table, table};
 
-/// What is put together, and where.
+/// Shards to put together, and the output.
 pub(crate) struct FinishPlan<'a> {
     /// Directory to write.
     pub output: &'a Path,
-    /// What all shards have in common.
+    /// Facts that all shards have in common.
     pub key: Key,
     /// Tables made on demand that are kept too, in the order of their declaration.
     pub with: Vec<&'static Table>,
@@ -38,7 +38,7 @@ pub(crate) struct FinishPlan<'a> {
     pub partial: bool,
     /// Whether whatever conversion is there is replaced.
     pub overwrite: bool,
-    /// What the inputs lead to.
+    /// Candidates that result from the inputs.
     pub candidates: &'a [Candidate],
     /// The pattern that ranks are taken from paths with.
     pub rank_from: Option<&'a str>,
@@ -46,7 +46,7 @@ pub(crate) struct FinishPlan<'a> {
     pub metrics: &'a EffectiveDefinitions,
 }
 
-/// What was put together.
+/// Result of putting shards together.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     pub outcome: Outcome,
@@ -54,7 +54,7 @@ pub(crate) struct Finished {
     pub processes: usize,
     /// Shards that they come from.
     pub shards: usize,
-    /// What could not be read when the shards were converted, and what is missing.
+    /// Data that could not be read when the shards were converted, and data that is missing.
     pub damage: Vec<Damage>,
     /// The filters that match nothing, in sentences.
     pub unmatched: Vec<String>,
@@ -152,7 +152,7 @@ fn write_joint(
     Ok(())
 }
 
-/// What could not be read when the shards were converted, and the processes that are missing with a shard.
+/// Data that could not be read when the shards were converted, and the processes that are missing with a shard.
 fn damage(shards: &Shards, processes: usize) -> Result<Vec<Damage>> {
     let mut damage: BTreeSet<Damage> = BTreeSet::new();
     for shard in &shards.found {

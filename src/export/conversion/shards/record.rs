@@ -1,4 +1,4 @@
-//! What a shard was made of, kept in it.
+//! Record of the sources of a shard, kept in it.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use crate::trace::{Trace, TraceProcess};
 /// Name of the file in the directory of a shard.
 pub(crate) const SHARD: &str = "_shard.json";
 
-/// What the file reports to people.
+/// Text of the file for people.
 const ABOUT: &str = "a part of an unfinished conversion of wavesieve: the same convert with --finish puts all parts together and removes them";
 
-/// What is converted as a shard.
+/// Part of a conversion that becomes a shard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShardPlan<'a> {
     /// Which part it is.
@@ -32,7 +32,7 @@ pub(crate) struct ShardPlan<'a> {
     pub unmatched: Option<&'a [String]>,
 }
 
-/// What a shard is a part of, and what it is made of.
+/// The conversion that a shard is a part of, and its sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShardRecord {
     about: String,
@@ -40,7 +40,7 @@ pub(crate) struct ShardRecord {
     number: u64,
     /// How many there are.
     of: u64,
-    /// What all shards have in common.
+    /// Facts that all shards have in common.
     pub key: Key,
     /// The pattern that ranks were taken from paths with.
     pub rank_from: Option<String>,

@@ -7,7 +7,7 @@ use super::file::{CsvFile, line_at, start};
 use super::torn::{TornRows, torn_end};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
-/// What was odd about the rows of a file.
+/// Problems in the rows of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flaws {
     /// Rows that could be read.
@@ -23,7 +23,7 @@ pub(crate) struct Flaws {
 }
 
 impl Flaws {
-    /// What was lost of a part of the input.
+    /// The damage to a part of the input.
     pub(crate) fn damage(&self, file: &CsvFile, part: &str) -> Vec<Damage> {
         let rows = self.good.saturating_add(self.bad);
         let bad = self.first.as_ref().map(|first| {
@@ -61,7 +61,7 @@ impl Flaws {
         self.broken = self.broken.take().or(other.broken);
     }
 
-    /// What is worth knowing.
+    /// An anomaly if rows are not valid UTF-8.
     pub(crate) fn anomaly(&self, table: &str) -> Option<Anomaly> {
         (self.lossy > 0).then(|| Anomaly {
             check_id: "invalid_utf8",

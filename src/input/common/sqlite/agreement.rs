@@ -181,7 +181,7 @@ fn rows(columns: &Columns) -> Vec<Vec<String>> {
     rows
 }
 
-/// What the two readers give; `None` where the pages cannot be read without SQLite.
+/// The results of the two readers; the second is `None` if the pages cannot be read without SQLite.
 fn both(path: &Path, selection: Selection<'_>, threads: usize) -> (Columns, Option<Columns>) {
     let present: Vec<Wanted> = WANTED.iter().copied().filter(|wanted| selection.table.has(wanted.name)).collect();
     let sqlite = read(&Store::new(path, Reader::Sqlite), selection, &present, threads).unwrap();

@@ -6,10 +6,10 @@ use polars::prelude::{
 
 use super::pages::UnexpectedType;
 
-/// What texts are called that are not UTF-8.
+/// The reported type of texts that are not UTF-8.
 pub(crate) const INVALID_UTF8: &str = "invalid UTF-8";
 
-/// What a reader expects in a column of the source.
+/// The type that a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Integers; reals and numeric texts are converted and counted.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a value is called that is of another kind.
+    /// The reported name of an unexpected type.
     pub(crate) fn quoted_name(self, odd: UnexpectedType) -> &'static str {
         match (odd, self) {
             (UnexpectedType::Real, _) => "REAL",
@@ -66,7 +66,7 @@ pub(crate) enum Values {
 pub(crate) struct TypeMismatch {
     /// Name of the column.
     pub column: &'static str,
-    /// What was found, such as `REAL`.
+    /// The type that was found, such as `REAL`.
     pub found: &'static str,
     /// How many.
     pub count: i64,

@@ -45,7 +45,7 @@ impl DatabaseFile {
                 let log = Some(Log { ending, failure: None });
                 Self { path: copy, damage: None, log, structure: OnceLock::new(), _copy: Some(folder) }
             }
-            // What the log would change is unknown then; the file as it is can still be read in part.
+            // The changes in the log are unknown then; the file as it is can still be read in part.
             Err(error) => in_place(Some(Log { ending, failure: Some(format!("{error:#}")) })),
         })
     }

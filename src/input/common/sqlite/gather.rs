@@ -6,7 +6,7 @@ use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 use super::column::{TypeMismatch, Wanted};
 use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, UnreadablePage};
 
-/// What remains of a chunk without the room it filled.
+/// The rest of a chunk, without the room it filled.
 pub(crate) struct Part {
     /// Number of rows.
     pub rows: usize,
@@ -98,7 +98,7 @@ pub(crate) fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl I
         })
 }
 
-/// What is lost in words, which are the same whichever rows of the table were requested.
+/// A description of the lost pages, the same whichever rows of the table were requested.
 pub(crate) fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);

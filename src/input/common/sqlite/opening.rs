@@ -45,9 +45,9 @@ pub(crate) struct OpeningDatabase {
     connection: OnceCell<Connection>,
     /// The list of tables without guids, if pages have all of it.
     list: Option<String>,
-    /// What SQLite reported about the tables of an equal list.
+    /// Shapes that SQLite reported for the tables of an equal list.
     known: Option<Arc<Shapes>>,
-    /// What SQLite reports about the tables of this one.
+    /// Shapes that SQLite reports for the tables of this list.
     learned: RefCell<Shapes>,
 }
 

@@ -31,7 +31,7 @@ const LEAVES_PER_CHUNK: usize = 256;
 const CHUNKS_KEPT: usize = 16;
 /// Leaves that are measured to estimate the rows of all.
 const MEASURED_LEAVES: usize = 64;
-/// What every table calls its row ids.
+/// The common name of row ids in all tables.
 const ROW_ID: &str = "rowid";
 
 /// The damage of a file of which nothing else is known.
@@ -55,7 +55,7 @@ pub(crate) struct PageFile {
     chunks_seen: AtomicUsize,
 }
 
-/// What a table gave.
+/// The result of scanning a table.
 #[derive(Debug)]
 struct Scan {
     leaves: Vec<Leaf>,
@@ -75,7 +75,7 @@ impl PageFile {
         let map = MappedFile::new(file).context("cannot map it")?;
         let pages = Pages::new(&map)?;
         let Some(entries) = named_entries(pages) else { bail!(DamagedList) };
-        // Of entries with the same name SQLite takes the first.
+        // SQLite takes the first of several entries with the same name.
         let roots = entries.into_iter().rev().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
         Ok(Self { map, roots, scans: Mutex::default(), trees: Mutex::default(), chunks_seen: AtomicUsize::new(0) })
@@ -114,7 +114,7 @@ impl PageFile {
         if let Some(some) = self.some_leaves(pages, selection, &sought) {
             let leaves_decide = some.leaves.iter().all(|leaf| sought.are_around(leaf));
             let found = self.columns(&plan_for(leaves_decide)?, wanted, &some, threads)?;
-            // Of ranges that end where leaves do, only other tests leave rows out.
+            // If ranges end where leaves do, only other tests leave rows out.
             let left_out = found.left_out.filter(|_| sought.lists.is_empty());
             read = found.damage.is_none().then_some(Columns { left_out, ..found });
             is_part = true;
@@ -431,7 +431,7 @@ fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> 
     Ok(stored)
 }
 
-/// What is taken of which rows; without the bounds of row ids if the leaves that are read decide about these.
+/// The columns to take of the selected rows; without the bounds of row ids if the leaves that are read decide about these.
 fn plan(
     selection: Selection<'_>,
     stored: &BTreeMap<String, Stored>,

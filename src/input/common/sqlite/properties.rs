@@ -1,4 +1,4 @@
-//! What the parsers of parts of databases promise of any bytes.
+//! Properties that the parsers of database parts guarantee for any bytes.
 
 pub use super::pages::properties::*;
 

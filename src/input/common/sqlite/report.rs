@@ -1,4 +1,4 @@
-//! What was odd about columns that were read.
+//! Reports of anomalies in columns that were read.
 
 use super::column::{Columns, INVALID_UTF8};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::page_file::PageFile;
 use crate::regular;
 
-/// Who reads rows of tables.
+/// The reader of table rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
     /// The own reader of pages where it can, otherwise SQLite.

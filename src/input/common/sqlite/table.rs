@@ -30,7 +30,7 @@ pub(crate) struct Selection<'a> {
 pub(crate) fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
-    // Of no rows none are chosen, whatever the SQL.
+    // An empty table needs no condition, whatever the SQL.
     let all = Condition::all();
     let selection = if is_empty(store, selection) { Selection { condition: &all, ..selection } } else { selection };
     if let Some(columns) = store.pages().and_then(|pages| pages.read(selection, &present, threads).ok()) {
@@ -79,7 +79,7 @@ pub(crate) fn count(store: &Store, selection: Selection<'_>, threads: usize) -> 
     Ok((columns.height as u64, columns.damage))
 }
 
-/// What is damaged of the pages of a table and, to look `closely`, of its rows.
+/// The damage to the pages of a table and, if `closely`, to its rows.
 pub(crate) fn verify(store: &Store, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
     if let Some(found) = store.pages().and_then(|pages| pages.verify(table, closely, threads).ok()) {
         return found;

@@ -14,7 +14,7 @@ const DOMAIN: &str = "kfd";
 /// The block of the counters that rocprofv3 declares with them.
 const BLOCK: &str = "KFD";
 
-/// What is about the way in which details are written.
+/// Keys that concern the format of details, not their content.
 const OF_FORMAT: &[&str] = &["index", "cereal_class_version"];
 
 /// Details of all events, one after the other.

@@ -1,4 +1,4 @@
-//! What rows take from their event: domain, category, message, call stack and correlation.
+//! Columns that rows take from their event: domain, category, message, call stack and correlation.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -143,7 +143,7 @@ impl EventDetails {
         self.columns.texts(name)
     }
 
-    /// What `extract` makes of the column `source` for every event id.
+    /// The result of `extract` on the column `source` for every event id.
     fn join(
         &self,
         name: &str,

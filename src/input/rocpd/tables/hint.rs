@@ -1,4 +1,4 @@
-//! What a query need not read.
+//! Rows that a query need not read.
 
 use crate::input::common::sqlite::{Condition, RowTest};
 use crate::input::rocpd::assembly::Assembly;

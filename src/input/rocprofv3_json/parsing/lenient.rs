@@ -109,7 +109,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Arg<'a> {
     }
 }
 
-/// Of a key that is there more than once the last value counts: calls are numbered by those that are understood, so that
+/// The last value of a repeated key counts: calls are numbered by those that are understood, so that
 /// nothing in their arguments may refuse a call.
 struct ArgVisitor<'a>(PhantomData<&'a ()>);
 

@@ -24,7 +24,7 @@ pub(crate) struct Dimensions {
     pub z: Int,
 }
 
-/// What every kind of activity has: an API call and an event of the driver have no more than this.
+/// Fields of every kind of activity: an API call and an event of the driver have no more than this.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Activity {
@@ -210,7 +210,7 @@ pub(crate) struct CallWithArgs<'a> {
     pub args: Args<'a>,
 }
 
-/// What the census of threads, queues, streams, regions and marks needs of any record.
+/// Fields of any record that the census of threads, queues, streams, regions and marks needs.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Surveyed {

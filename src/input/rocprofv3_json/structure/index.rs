@@ -9,13 +9,13 @@ pub(crate) struct FileIndex {
     pub truncated: bool,
     /// The first place whose structure is wrong.
     pub flaw: Option<SyntaxFault>,
-    /// What stands behind the end of the document, and its offset.
+    /// Content behind the end of the document, and its offset.
     pub behind: Option<(TrailingData, u64)>,
     /// Bytes of the text.
     pub length: u64,
 }
 
-/// What stands behind the end of a document; nothing of it is read.
+/// Content behind the end of a document; nothing of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrailingData {
     /// Another document.
@@ -29,7 +29,7 @@ pub(crate) enum TrailingData {
 pub(crate) struct SyntaxFault {
     /// Offset.
     pub at: u64,
-    /// What is wrong there.
+    /// The problem there.
     pub what: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What each section of records holds: which table it fills, or that nobody knows it.
+//! The role of each section of records: the table it fills, or unknown.
 
 use std::borrow::Cow;
 

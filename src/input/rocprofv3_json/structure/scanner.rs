@@ -158,12 +158,12 @@ impl Scanner {
         let leap = leap(bytes, self.text == Text::InString, floor, &mut self.brackets);
         self.text = if leap.in_string { Text::InString } else { Text::Outside };
         self.at += leap.bytes as u64;
-        // What stopped the leap lies in the next block.
+        // The byte that stopped the leap lies in the next block.
         self.no_leap_before = self.at + BLOCK as u64;
         bytes.get(leap.bytes..).unwrap_or_default()
     }
 
-    /// What was found, at the end of the file.
+    /// The finished index, at the end of the file.
     pub(crate) fn finish(mut self) -> FileIndex {
         let at = self.at;
         self.index.truncated = self.text != Text::Outside || self.brackets.depth() > 0;

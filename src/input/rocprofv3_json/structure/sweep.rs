@@ -20,9 +20,9 @@ use crate::input::rocprofv3_json::template::{Packed, Run, Runner, Shape, Stop, s
 struct ChunkSizes {
     /// Between the places where a section is taken apart.
     part: u64,
-    /// What the scanner gets at a time.
+    /// Bytes that the scanner gets at a time.
     block: u64,
-    /// What one thread reads at a time.
+    /// Bytes that one thread reads at a time.
     chunk: u64,
     /// Behind a chunk, where its last record is likely to end.
     short_overlap: u64,
@@ -42,7 +42,7 @@ struct ChunkSizes {
 const PACE: ChunkSizes = ChunkSizes {
     part: 4 << 20,
     block: 1 << 18,
-    // What is read stays in the cache of a core until it is parsed.
+    // Bytes that are read stay in the cache of a core until they are parsed.
     chunk: 1 << 18,
     short_overlap: 1 << 11,
     overlap: 1 << 16,
@@ -52,7 +52,7 @@ const PACE: ChunkSizes = ChunkSizes {
     penalty: (1 << 16, 1 << 26),
 };
 
-/// What to gather from the records of some sections.
+/// The data to gather from the records of some sections.
 pub(crate) struct Gather<'a> {
     /// Names of the sections.
     pub sections: Vec<String>,
@@ -60,7 +60,7 @@ pub(crate) struct Gather<'a> {
     pub names: Vec<&'static str>,
     /// Which records are kept.
     pub keep: Keep,
-    /// What is wanted.
+    /// The wanted values.
     pub shape: Shape<'a>,
 }
 
@@ -171,7 +171,7 @@ fn sweep(
     Ok(())
 }
 
-/// What was read of a chunk, with offsets in the file.
+/// The result of reading a chunk, with offsets in the file.
 struct Chunk {
     start: u64,
     end: u64,

@@ -9,7 +9,7 @@ const DEEPEST: usize = 16;
 /// Longer records are not worth a template.
 const MAX_LEAVES: usize = 256;
 
-/// What stands between two literals.
+/// The kind of value between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Integer,
@@ -38,11 +38,11 @@ impl Kind {
 pub(crate) struct Leaf {
     /// Keys joined by dots.
     pub path: String,
-    /// What its value is.
+    /// The kind of its value.
     pub kind: Kind,
 }
 
-/// What records of a section have in common: texts that stay, and between them values that vary.
+/// The common shape of a section's records: texts that stay, and between them values that vary.
 #[derive(Clone, Debug)]
 pub(crate) struct LearnedShape {
     /// The text before every value that varies, and at last that behind the last of them.

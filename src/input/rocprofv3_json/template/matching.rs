@@ -17,7 +17,7 @@ struct Word {
     length: usize,
 }
 
-/// What to do with the value behind a literal.
+/// The treatment of the value behind a literal.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     Integer(usize),

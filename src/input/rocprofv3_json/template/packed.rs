@@ -9,7 +9,7 @@ enum Form {
     Missing,
     /// Every value is that before it and this.
     Step(i64),
-    /// What is to be added to the first, in so many bytes each.
+    /// Offsets to be added to the first, in so many bytes each.
     Offsets(usize),
 }
 

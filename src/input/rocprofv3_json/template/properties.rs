@@ -1,4 +1,4 @@
-//! What reading by templates promises of any bytes.
+//! Properties that reading by templates guarantees for any bytes.
 
 use super::{IntColumn, Runner, Shape, Stop, Wanted};
 use crate::input::json::PADDING;

@@ -17,11 +17,11 @@ pub(crate) enum Stop {
     Limit,
     /// Behind the last record of the run there is no comma; it is not counted in the run.
     NoComma,
-    /// What comes next was not understood.
+    /// The following text was not understood.
     Unclear,
 }
 
-/// What was read in a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// One for each wanted value.
@@ -64,7 +64,7 @@ impl<'a> Runner<'a> {
         for at in 0..self.templates.len() {
             let Some(length) = self.templates.get_mut(at)?.read(bytes, &mut self.values) else { continue };
             if at > 0 {
-                // What came last is likely to come next.
+                // The template that matched last is likely to match next.
                 self.templates.swap(0, at);
             }
             return Some(length);

@@ -1,4 +1,4 @@
-//! What is wanted of the records of a section.
+//! Wanted values of a section's records.
 
 /// An integer of a record.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Wanted {
 /// `None` if it is not understood, or not plain UTF-8.
 pub(crate) type General<'a> = &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync);
 
-/// What is wanted of the records of a section, and the general parser that decides in doubt.
+/// The wanted values of a section's records, and the general parser that decides in doubt.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape<'a> {
     /// Columns.

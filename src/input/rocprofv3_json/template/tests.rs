@@ -160,7 +160,7 @@ fn text_of(members: &[Member], scalars: &mut dyn Iterator<Item = String>) -> Str
     format!("{{{}}}", members.collect::<Vec<String>>().join(","))
 }
 
-/// What the general parser alone makes of the records from the start, up to the first it does not understand or that no
+/// The result of the general parser alone for the records from the start, up to the first it does not understand or that no
 /// comma follows.
 fn generally(shape: &Shape<'_>, text: &[u8]) -> (Vec<Vec<Option<i64>>>, u64) {
     let mut rows = Vec::new();

@@ -103,7 +103,7 @@ fn an_edit_that_was_killed_is_undone() {
         edit.undo_partly(tree.root()).unwrap();
         assert_eq!(tree.all(), before, "{done}");
     }
-    // What another edit has not finished is not ours.
+    // Unfinished files of another edit are not ours.
     tree.write(".wavesieve-edit-0123456789abcdef-XyZ", "");
     edit.undo_partly(tree.root()).unwrap();
     assert_eq!(tree.all().len(), before.len() + 1);

@@ -63,7 +63,7 @@ fn a_hunk_fits_where_its_header_says_or_in_one_place() {
     );
     assert_eq!(applied("x\na\nb\n", &hunk(1)).as_deref(), Ok("x\na\nB\n"));
     assert!(applied("x\na\n b\n", &hunk(1)).unwrap_err().contains("hunk 1 for k.hip fits nowhere in the file"));
-    // What moved the first hunk moved the second too.
+    // The shift of the first hunk applies to the second too.
     let two = "--- a/k.hip\n+++ b/k.hip\n@@ -1 +1 @@\n-start\n+START\n@@ -3,2 +3,2 @@\n a\n-b\n+B\n";
     assert_eq!(
         applied("x\nx\nstart\na\nb\nx\na\nb\n", two).unwrap_err().split(" fits").next(),

@@ -1,4 +1,4 @@
-//! What must not be edited.
+//! Paths that must not be edited.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -144,7 +144,7 @@ fn what_commands_collect() {
             .all(|name| all.contains(*name))
     );
     assert_eq!(of("rocprofv3 --stats --summary -- x").collects(), set(&[]));
-    // What follows -- is the program's.
+    // Words after -- belong to the program.
     assert_eq!(of("rocprofv3 --kernel-trace -- x --pmc A").collects(), set(&["kernel-trace"]));
 }
 

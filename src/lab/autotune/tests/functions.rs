@@ -35,7 +35,7 @@ pub(crate) fn tiles(depths: &[i64], more: &[(&str, &[&str])]) -> Space {
     Space::new(lists.into_iter().map(|(name, _)| name).collect(), &configurations)
 }
 
-/// What a configuration takes, in ms; none where it fails.
+/// The time of a configuration, in ms; none if it fails.
 pub(crate) type Function = fn(&dyn Fn(&str) -> f64, &dyn Fn(&str) -> String) -> Option<f64>;
 
 /// A function with its space and noise.
@@ -43,7 +43,7 @@ pub(crate) struct Case {
     pub space: Space,
     /// Deviation of a run, as a share.
     pub noise: f64,
-    /// What configurations take without noise.
+    /// Times of the configurations without noise.
     pub truth: Vec<Option<f64>>,
 }
 
@@ -160,7 +160,7 @@ fn tiled(number: &dyn Fn(&str) -> f64, _: &dyn Fn(&str) -> String) -> f64 {
     spill * (compute.max(memory) + 0.3 * compute.min(memory) + latency) + 0.05
 }
 
-/// What a search came to.
+/// The outcome of a search.
 pub(crate) struct Found {
     pub configurations: usize,
     pub best: Option<usize>,

@@ -7,7 +7,7 @@ use crate::lab::autotune::score::Scale;
 use crate::lab::autotune::search::{Search, Step};
 use crate::lab::autotune::{History, Outcome};
 
-/// Of so many searches, how many found a configuration within a share of the best, and the most configurations that ran.
+/// Counts searches that find a configuration within a share of the best; also the largest share of the space that one ran.
 fn found(case: &Case, seeds: u64, within: f64) -> (u64, f64) {
     let limit = case.optimum() * (1.0 + within);
     let mut most = 0.0_f64;

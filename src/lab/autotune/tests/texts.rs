@@ -215,7 +215,7 @@ fn combinations_are_counted_as_far_as_they_are() {
     }
 }
 
-/// What is wrong with so many parameters with two values each.
+/// The error for so many parameters with two values each.
 fn of_pairs(count: usize) -> String {
     let parameters: Vec<String> = (0..count).map(|number| format!("p{number}=1,2")).collect();
     space_of_parameters(&parameters, &[]).unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! What the documents, the summary and the page are made of.
+//! The parts of the documents, the summary and the page.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::lab::profiling::request::ProfileRequest;
 use crate::lab::profiling::roof::{Roofline, roofline};
 use crate::lab::profiling::trace_of_kernel::{Att, thread_trace};
 
-/// What was found of a kernel; what is missing has its reason.
+/// The findings about a kernel; a missing part has its reason.
 pub(crate) struct Parts {
     pub kernel: Kernel,
     pub gpu: Option<GpuFacts>,
@@ -31,12 +31,12 @@ pub(crate) struct Parts {
 /// Shares of times that may be saved, and what that rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Headroom {
-    /// Of the kernel's time.
+    /// Share of the kernel's time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_speedup: Option<Range>,
-    /// Of the span of the program's GPU work.
+    /// Share of the span of the program's GPU work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,14 +71,14 @@ impl Parts {
         Self { kernel, gpu, resources, occupancy, roofline, path, att, verdict, bottlenecks, headroom }
     }
 
-    /// What a kernel is worth, at the least and at the most.
+    /// The score of a kernel, at the least and at the most.
     pub(crate) fn score(&self) -> Option<(Score, Score)> {
         let headroom = self.headroom.as_ref().ok()?.kernel?;
         let fraction = self.path.as_ref().ok()?.saved_if_free_fraction?;
         Some((Score::new(headroom.low, fraction), Score::new(headroom.high, fraction)))
     }
 
-    /// What is missing, by its key in the documents, with the reason.
+    /// The missing parts, by their keys in the documents, with the reasons.
     pub(crate) fn absent(&self, keys: &[&'static str]) -> BTreeMap<&'static str, String> {
         let gpu = if self.gpu.is_none() { Err("the traces name no GPU") } else { Ok(()) };
         let known: [(&'static str, Option<&str>); 7] = [

@@ -16,7 +16,7 @@ const WORD: usize = 4;
 /// Copies bytes of a region of the replay from an offset.
 type ReadFound<'a> = dyn Fn(usize, u64, &mut [u8]) -> Result<(), CaptureError> + Sync + 'a;
 
-/// What memory should be.
+/// The expected memory.
 pub(in super::super) struct Expected {
     directory: PathBuf,
     regions: Vec<Region>,
@@ -30,7 +30,7 @@ impl Expected {
         let regions = Capture::read_regions(directory)?.regions;
         let mut blobs = Vec::new();
         for region in &regions {
-            // What could not be captured has no bytes to compare with.
+            // A region that could not be captured has no bytes to compare with.
             blobs.push(if region.error.is_some() { None } else { Some(StoredBlob::open(directory, region)?) });
         }
         let mut variables = Vec::new();

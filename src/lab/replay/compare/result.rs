@@ -1,4 +1,4 @@
-//! What a comparison found.
+//! Results of comparisons.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::tolerance::Tolerance;
 /// All regions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// What memory was compared with.
+    /// The memory to compare with.
     pub expected: PathBuf,
     /// Whether nothing differs by more than it may.
     pub equal: bool,
@@ -49,7 +49,7 @@ pub(crate) struct VariableComparison {
 }
 
 impl RegionComparison {
-    /// Of bytes of which none were compared yet.
+    /// Takes a region of which no bytes were compared yet.
     pub(super) fn new(base: u64, size: u64, tolerance: Option<Tolerance>) -> Self {
         Self {
             base,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::element::{Element, Number};
 
-/// What accordo allows of floating-point numbers when nothing else is asked for.
+/// Accordo's default tolerances for floating-point numbers.
 const RELATIVE: f64 = 1e-5;
 const ABSOLUTE: f64 = 1e-8;
 
@@ -31,7 +31,7 @@ impl Tolerance {
         if expected.as_float().is_nan() && found.as_float().is_nan() {
             return true;
         }
-        // What is relative to infinity is infinite.
+        // A tolerance relative to infinity is infinite.
         let distance = expected.distance(found);
         distance.is_finite() && distance <= self.absolute + self.relative * expected.as_float().abs()
     }
@@ -54,7 +54,7 @@ impl Tolerances {
 impl FromStr for Tolerances {
     type Err = String;
 
-    /// Of `[ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]]`, separated by commas.
+    /// Reads `[ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]]`, separated by commas.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut by_region = Vec::new();
         for item in text.split(',').map(str::trim) {

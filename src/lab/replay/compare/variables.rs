@@ -5,7 +5,7 @@ use super::result::{RegionComparison, VariableComparison};
 use super::tolerance::Tolerances;
 use crate::lab::captures::Variable;
 
-/// What compilers name a source file by, which no kernel reads.
+/// The variable by which compilers name a source file, which no kernel reads.
 pub(in super::super) const FILE_NUMBER: &str = "__hip_cuid_";
 
 /// A variable after the last dispatch.

@@ -1,4 +1,4 @@
-//! What the runtime cannot do.
+//! Errors of the runtime.
 
 use std::path::PathBuf;
 

@@ -42,7 +42,7 @@ impl Drop for HeldAddresses {
     }
 }
 
-/// What the runtime reserved for a span.
+/// The addresses that the runtime reserved for a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Reserved {
     Exact,

@@ -38,7 +38,7 @@ pub(crate) fn value(
     let times = Times::new(answers);
     // A thread trace has no times.
     let timed = trace.filter(|trace| has_run(trace));
-    // What only the source suggests has its place in what is known of the source.
+    // Findings that only the source suggests go into the facts about the source.
     let of_trace: Vec<Finding> = findings.iter().filter(|finding| !is_of_source(finding)).cloned().collect();
     let mut document = json!({
         "schema_version": version.text(),
@@ -80,7 +80,7 @@ pub(crate) fn value(
     document
 }
 
-/// What a language model wrote, in paragraphs, with what to know about it.
+/// Text of a language model, in paragraphs, with notes about it.
 fn model_answer(analysis: &Analysis) -> Value {
     let Some(section) = analysis.document.sections.iter().find(|section| section.id == MODEL_SECTION) else {
         return Value::Null;
@@ -116,7 +116,7 @@ fn profiling(answers: &Answers, trace: Option<&Trace>, times: &Times, version: S
     json!({ "total_duration_ns": times.runtime_ns, "profiling_mode": mode, "analysis_tier": tier, "gpus": gpus })
 }
 
-/// What limits the run most.
+/// The main limit of the run.
 fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
     let answers = &analysis.answers;
     if let (None, Some(tree)) = (trace, &analysis.source) {

@@ -26,7 +26,7 @@ fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// What is requested a document, next to what an analysis asks.
+/// Queries for a document, next to those of an analysis.
 pub(crate) fn questions() -> Vec<QueryRequest> {
     let named = ["kernel_summary", "copy_summary", "counter_summary", "kernel_by_category", "att_hotspots"];
     let mut questions: Vec<QueryRequest> = named.into_iter().map(QueryRequest::new).collect();
@@ -53,7 +53,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of an analysis.
+    /// Times of an analysis.
     pub(crate) fn new(answers: &Answers) -> Self {
         let (time, copies) = (time(), QueryRequest::new("copy_summary"));
         let (time, copies) = (Rows::over(answers.get(&time)), Rows::over(answers.get(&copies)));
@@ -73,7 +73,7 @@ impl Times {
         if self.runtime_ns <= 0 { 0.0 } else { rounded(ns as f64 / self.runtime_ns as f64 * 100.0).min(100.0) }
     }
 
-    /// What kernels and copies leave of the runtime.
+    /// Part of the runtime that kernels and copies leave.
     pub(crate) fn overhead_ns(&self) -> i64 {
         self.runtime_ns.saturating_sub(self.kernels_ns).saturating_sub(self.copies_ns).max(0)
     }

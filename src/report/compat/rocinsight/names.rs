@@ -1,4 +1,4 @@
-//! What rocinsight calls things.
+//! Names that rocinsight uses.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ pub(crate) struct Names {
     recommendations: Vec<Named>,
 }
 
-/// What recommendations of some rules are called.
+/// Names for recommendations of some rules.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {

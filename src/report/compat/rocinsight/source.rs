@@ -13,7 +13,7 @@ pub(crate) fn is_of_source(finding: &Finding) -> bool {
     finding.id.starts_with(IDS)
 }
 
-/// What source code suggests, as recommendations.
+/// Suggestions from source code, as recommendations.
 pub(crate) fn source_recommendations(scan: &SourceScan) -> Value {
     json!(scan.recommendations)
 }

@@ -50,7 +50,7 @@ pub(crate) fn thread_trace(answers: &Answers) -> Value {
     })
 }
 
-/// What a kernel stalls for, by its instruction with the most stalled cycles; `None` where it has no thread trace.
+/// Stall reason of a kernel, by its instruction with the most stalled cycles; `None` where it has no thread trace.
 pub(crate) fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
     let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));

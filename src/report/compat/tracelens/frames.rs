@@ -12,7 +12,7 @@ use crate::report::full_tables::FullTable;
 
 /// The section that the tables are in.
 const SECTION: &str = "tracelens";
-/// What is collected where kernels were recorded.
+/// Kind of records that a trace with kernels has.
 const KERNELS: &str = "kernels";
 
 /// The names of all sheets, wanted or not.
@@ -61,7 +61,7 @@ fn table(
         name: sheet.name.clone(),
         title: format!("{} of TraceLens", sheet.name),
         about: sheet.about.clone(),
-        // What TraceLens makes of its numbers is the answer to no question.
+        // Numbers as TraceLens computes them are not the answer to a question.
         question: Some(question).filter(|_| !options.is_original),
         columns: shown.iter().map(|column| declared(column, answer)).collect(),
         total_rows: frame.height(),

@@ -23,7 +23,7 @@ pub(crate) struct SheetLayout {
     pub name: String,
     /// The query that provides its rows.
     pub query: String,
-    /// What it shows.
+    /// Its content.
     pub about: String,
     /// Its columns in order.
     pub column: Vec<ColumnLayout>,
@@ -37,7 +37,7 @@ pub(crate) struct ColumnLayout {
     pub of: String,
     /// Unit of its values.
     pub unit: String,
-    /// What values of the answer are divided by.
+    /// Divisor for the values of the answer.
     pub by: Option<f64>,
     /// The same where the numbers are to be those of TraceLens.
     pub by_then: Option<f64>,

@@ -33,7 +33,7 @@ impl TraceLensOptions {
         }
     }
 
-    /// What the sheet of a query asks.
+    /// Query for a sheet.
     pub(super) fn question(&self, query: &str) -> QueryRequest {
         let question = QueryRequest::new(query);
         let threshold_us = self.short_threshold_ns as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! What the program does.
+//! Work of the program.
 
 use std::ffi::c_void;
 use std::fs::File;

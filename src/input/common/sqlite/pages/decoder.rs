@@ -42,7 +42,7 @@ enum Place {
     Slot(usize),
 }
 
-/// What to take of every row of a table.
+/// The fields to take from every row of a table.
 #[derive(Debug)]
 pub(crate) struct Plan {
     positions: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What is wrong with a page.
+//! Faults of pages.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! What the reader of pages promises of any bytes.
+//! Properties that the reader of pages guarantees for any bytes.
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};

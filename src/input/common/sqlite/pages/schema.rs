@@ -8,7 +8,7 @@ use super::format::Pages;
 use super::layout::{FieldRule, Layout};
 use super::tree::{measure, walk};
 
-/// What an entry of the list is if it is a table.
+/// The type of list entries that are tables.
 const TABLE: &str = "table";
 
 /// The page of the root of the list itself.

@@ -32,7 +32,7 @@ pub(crate) struct Tree {
     pub lost: Vec<UnreadablePage>,
 }
 
-/// What a page of a table is.
+/// The level of a page in the tree of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Interior,

@@ -25,7 +25,7 @@ pub(crate) enum UnexpectedType {
     Blob,
 }
 
-/// What stands for a value where an integer is expected, and what it was instead.
+/// The value for a column of integers, and the actual type if it is another.
 pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
@@ -36,7 +36,7 @@ pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedTyp
     }
 }
 
-/// What stands for a value where a real is expected, and what it was instead. Integers are as good as reals.
+/// The value for a column of reals, and the actual type if it is another. Integers are as good as reals.
 pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
