@@ -15,6 +15,7 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::cli::output::messages;
 use crate::compare::{
     CompareOptions, Digest, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
@@ -146,6 +147,9 @@ pub(crate) fn run(
         return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
     }
     let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
+    if let Some(warning) = baseline.as_ref().and_then(Digest::warning).filter(|_| !global.quiet) {
+        messages::print_note(warning);
+    }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);

@@ -338,7 +338,7 @@ fn list_column<T>(name: &str, rows: &Lists<T>, data_type: DataType, series: impl
 }
 
 fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
-    let Head { mut facts, mut gpus, causes, copies, .. } = head;
+    let Head { mut facts, mut gpus, causes, copies, has_sum, .. } = head;
     facts.inputs = vec![path.display().to_string()];
     let place = frame.column("gpu")?.i64()?.clone();
     let (names, categories) = (frame.column("name")?.str()?.clone(), frame.column("category")?.str()?.clone());
@@ -418,7 +418,7 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
             shapes: shapes(&integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
         });
     }
-    Ok(Digest { facts, gpus, paths, ranges, counters, steps: Vec::new() })
+    Ok(Digest { facts, gpus, paths, ranges, counters, steps: Vec::new(), lacks_sum: !has_sum })
 }
 
 fn calls(sums: &[i64], levels: &[f64], blocks: Vec<f64>) -> Result<Calls> {
@@ -565,5 +565,22 @@ mod tests {
         assert!(refused(&|gpu| gpu.kernels[0].run.log_mean = f64::NAN));
         assert!(refused(&|gpu| gpu.kernels[0].iteration_blocks = vec![f64::INFINITY]));
         assert!(refused(&|gpu| gpu.copies = vec![CopyDigest { run: (1, i64::MIN), ..CopyDigest::default() }]));
+    }
+
+    /// Digests of older versions can be read, and say that nothing checks their bytes.
+    #[test]
+    fn a_digest_without_a_sum_warns() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.wsd");
+        write(&Digest::default(), &mut File::create(&path).unwrap()).unwrap();
+        assert_eq!(read(&path).unwrap().warning(), None);
+        let mut content = std::fs::read(&path).unwrap();
+        for (mark, other) in [("\"has_sum\"", "\"had_sum\""), ("xxh3-128 of", "xxh3-129 of")] {
+            let at = memchr::memmem::find(&content, mark.as_bytes()).unwrap();
+            content[at..at + other.len()].copy_from_slice(other.as_bytes());
+        }
+        std::fs::write(&path, content).unwrap();
+        let warning = read(&path).unwrap().warning().unwrap();
+        assert!(warning.contains("a.wsd") && warning.contains("save it again"), "{warning}");
     }
 }

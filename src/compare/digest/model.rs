@@ -21,6 +21,8 @@ pub(crate) struct Digest {
     pub gpus: Vec<GpuDigest>,
     /// Ranges that may mark steps, in the order of (process, name). Not saved: a saved run cannot be divided by them.
     pub steps: Vec<StepDigest>,
+    /// Whether the file has no sum, because an older version saved it: damage to it may go unnoticed.
+    pub lacks_sum: bool,
 }
 
 impl Digest {
@@ -30,6 +32,16 @@ impl Digest {
         (&self.gpus, &self.counters, &self.ranges, &self.paths)
             == (&other.gpus, &other.counters, &other.ranges, &other.paths)
             && facts(self) == facts(other)
+    }
+
+    /// A warning about a file whose bytes cannot be checked.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let warning = |name: &String| {
+            format!(
+                "warning: {name} was saved by an older version without a sum, so damage to it may go unnoticed; save it again with --save"
+            )
+        };
+        self.facts.inputs.first().filter(|_| self.lacks_sum).map(warning)
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) 
     }
     let used = gpus.iter().map(|gpu| (gpu.process, gpu.gpu)).collect();
     let facts = RunFacts { range: range.map(ToOwned::to_owned), ..facts(trace, inputs, domains, &used) };
-    Ok(Digest { facts, gpus, paths, ranges, counters: finished(counters), steps })
+    Ok(Digest { facts, gpus, paths, ranges, counters: finished(counters), steps, lacks_sum: false })
 }
 
 fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTreeSet<(i64, i64)>) -> RunFacts {

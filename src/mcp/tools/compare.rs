@@ -112,7 +112,9 @@ fn side(
     for input in &inputs {
         let path = Path::new(input);
         if is_digest(path) {
-            runs.push(read_digest(path).map_err(|error| of_side(error.into()))?);
+            let digest = read_digest(path).map_err(|error| of_side(error.into()))?;
+            digest.warning().into_iter().for_each(|warning| answer.note(warning));
+            runs.push(digest);
             continue;
         }
         let one = Texts::One(input.clone());

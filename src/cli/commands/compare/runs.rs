@@ -113,6 +113,9 @@ impl RunReader<'_> {
             RunSource::Digest(path) => {
                 let digest = read_digest(path).map_err(|error| of_side(&run.side, error.into()))?;
                 self.check_saved(path, &digest)?;
+                if let Some(warning) = digest.warning().filter(|_| !self.global.quiet) {
+                    messages::print_note(warning);
+                }
                 Ok(ReadRun { digest, damaged: None })
             }
             RunSource::Trace { named, inputs, run: grouped } => {
