@@ -1,13 +1,17 @@
 //! Why the result of a query has no rows.
 
 use anyhow::Result;
-use polars::prelude::col;
+use polars::prelude::{DataType, col, lit};
 
 use super::declarations::Query;
 use crate::derive::WhyEmpty;
+use crate::derive::health::DEAD_COUNTERS;
 use crate::schema::Table;
 use crate::trace::Trace;
 use crate::{derive, schema};
+
+/// The source table of hardware counters.
+const COUNTERS: &str = "counters";
 
 /// The reason if the trace has nothing that the query is about; `None` if it has, so that no rows are the result.
 ///
@@ -20,7 +24,20 @@ pub(crate) fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> 
         return Ok(None);
     }
     let of_segments = needs.iter().any(|table| table == "gpu_segments");
-    why_without_rows(trace, subject, of_segments)
+    if let Some(reason) = why_without_rows(trace, subject, of_segments)? {
+        return Ok(Some(reason));
+    }
+    let is_of_counters = |name: &String| derive::needs(name).iter().any(|(source, _)| *source == COUNTERS);
+    if needs.iter().any(|name| name == COUNTERS || is_of_counters(name)) { dead_counters(trace) } else { Ok(None) }
+}
+
+/// The counters that are taken as not collected, if there are any: metrics that need them have no value.
+fn dead_counters(trace: &Trace) -> Result<Option<String>> {
+    let found = trace.unfiltered("anomalies", &["check_id", "detail"])?;
+    let check_id = col("check_id").cast(DataType::String);
+    let found =
+        found.filter(check_id.eq(lit(DEAD_COUNTERS))).select([col("detail").cast(DataType::String)]).collect()?;
+    Ok(found.column("detail")?.str()?.iter().flatten().next().map(str::to_owned))
 }
 
 /// The reasons for those of the tables of which the trace has nothing, whether or not a statement over them has rows.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{records, write_file};
+use crate::common::{records, run, write_file};
 use crate::idling::written;
 use crate::rocprofv3_documents::{counted, document, process};
 
@@ -53,6 +53,10 @@ fn zeros_of_a_block_that_did_not_count_are_unknown() {
     let reasons = "SELECT DISTINCT reason FROM metric_sums WHERE metric = 'derived.SALUInsts'";
     let reason = records(&["sql", reasons, &input])[0]["reason"].to_string();
     assert!(reason.contains("not collected for this kernel: ") && reason.contains("SQ_INSTS_SALU"), "{reason}");
+    // A query whose metric has no value says why.
+    let found = run(&["table", "occupancy", &input]);
+    assert_eq!(found.code, 3, "{}", found.stdout);
+    assert!(found.stderr.contains("no rows: counters are 0 in every dispatch"), "{}", found.stderr);
     // Recorded values stay as they were recorded.
     let raw = records(&["sql", "SELECT sum(value) AS n FROM counters WHERE counter = 'SQ_INSTS_SALU'", &input]);
     assert_eq!(raw[0]["n"].as_f64(), Some(0.0));

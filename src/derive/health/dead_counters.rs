@@ -8,6 +8,9 @@ use polars::prelude::*;
 use crate::analysis::hardware::implausible::dead_counters;
 use crate::schema::anomaly::{Anomaly, Severity};
 
+/// The check that finds them.
+pub(crate) const DEAD_COUNTERS: &str = "dead_counters";
+
 /// Finds counters that are 0 in every dispatch though others of their block cannot be.
 pub(crate) fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
@@ -21,7 +24,7 @@ pub(crate) fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
         names.iter().zip(zero.iter()).filter_map(|(name, zero)| Some((name?, zero?))).collect();
     let dead: Vec<&str> = dead_counters(&all).into_iter().collect();
     Ok((!dead.is_empty()).then(|| Anomaly {
-        check_id: "dead_counters",
+        check_id: DEAD_COUNTERS,
         severity: Severity::Warning,
         table_name: "counters".to_owned(),
         count: i64::try_from(dead.len()).unwrap_or(i64::MAX),

@@ -15,6 +15,7 @@ mod times;
 
 pub(crate) use crate::derive::health::anomalies::ANOMALIES;
 pub(crate) use crate::derive::health::checks::{Checks, DAMAGED_INPUT, PYTORCH, anomaly_of, needs, with_later};
+pub(crate) use crate::derive::health::dead_counters::DEAD_COUNTERS;
 #[cfg(test)]
 pub(crate) use crate::derive::health::not_recorded::is_kind;
 pub(crate) use crate::derive::health::not_recorded::{Missing, Others, missing};
