@@ -37,7 +37,7 @@ READ = {
         "kernels": LAUNCHED, "memory_copies": [*COPIES, "copy_id", "correlation_id", "tid"],
         "regions": [*CALLS, "tid"], "marks": MARKS,
     },
-    # Calls of RCCL, which the dataset has, are read as far as they tell what belongs together.
+    # The dataset has RCCL calls; only the columns that show which calls belong together are read.
     "kernel_outliers": {"kernels": SHAPED, "regions": [*CALLS[1:], "region_id", "tid"]},
     "rank_imbalance": {"kernels": ["gpu", "duration_ns", "valid"]},
 }

@@ -121,7 +121,7 @@ impl Region {
     }
 
     fn newest() -> Option<&'static Self> {
-        // SAFETY: the pointer is null, or of a region that was leaked whole before it was stored, and of which nobody has a unique
+        // SAFETY: the pointer is null, or of a region that was leaked whole before it was stored, and that has had no unique
         // reference since.
         unsafe { REGIONS.load(Ordering::Acquire).as_ref() }
     }
@@ -163,7 +163,7 @@ cfg_if::cfg_if! {
             let around = |region: &'static Region| Some((region, region.end_around(address)?));
             let found = std::iter::successors(Region::newest(), |region| region.next).find_map(around);
             let is_seen_to = match found {
-                // Memory that is broken is no file that was cut.
+                // Broken memory is not a truncated file.
                 _ if code != libc::BUS_ADRERR => false,
                 Some((region, end)) => {
                     region.is_cut.store(true, Ordering::Release);

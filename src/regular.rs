@@ -15,7 +15,7 @@ pub(crate) const LARGE_BYTES: u64 = 1 << 30;
 /// Opens a regular file to read it.
 ///
 /// # Errors
-/// When it cannot be opened, or is no regular file. Nothing is waited for.
+/// When it cannot be opened, or is not a regular file. Nothing is waited for.
 pub(crate) fn open(path: &Path) -> Result<File> {
     // Some devices do something when they are opened.
     is_regular(&path.metadata()?)?;

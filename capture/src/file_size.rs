@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 /// ending the program: the kernel sends SIGXFSZ to the thread that writes, and a blocked signal waits. Before the signals of the
 /// thread are as they were, the one that waits is taken away. Handlers of the program, and other threads, stay as they are.
 pub(crate) struct BlockedSignal {
-    /// Nothing if it was blocked already: what waits then is the program's, or taken away by who blocked it.
+    /// Nothing if it was blocked already: a waiting signal is then the program's, or the code that blocked it takes it away.
     before: Option<libc::sigset_t>,
 }
 

@@ -18,7 +18,7 @@ use crate::originals::Originals;
 use crate::packets;
 use crate::recorder::{Recorder, recorder};
 
-/// The original function, called; an error where there is none, which no slot leads to.
+/// Calls the original function; returns an error if it is missing, in which case no slot leads here.
 macro_rules! original {
     ($name:ident($($argument:expr),*)) => {
         match originals().and_then(|originals| originals.$name) {

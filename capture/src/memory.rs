@@ -21,7 +21,7 @@ pub(crate) enum Origin {
     Virtual { handle: u64, access: u32 },
 }
 
-/// All ranges, by their first addresses. There is no limit of their number.
+/// All ranges, by their first addresses, without a limit on their number.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(BTreeMap<u64, Tracked>);
 
@@ -55,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// All ranges that can be used, in the order of addresses: virtual memory to which nobody has access is nobody's.
+    /// All usable ranges in address order; virtual memory without access is not usable.
     pub(crate) fn all(&self) -> Vec<Tracked> {
         let is_usable = |tracked: &&Tracked| !matches!(tracked.origin, Origin::Virtual { access: 0, .. });
         self.0.values().filter(is_usable).copied().collect()

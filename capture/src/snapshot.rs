@@ -54,7 +54,7 @@ pub(crate) fn write(recorder: &Recorder, packet: &KernelDispatchPacket, counted:
     });
     written.map_err(|reason| {
         let _ = fs::remove_dir_all(&unfinished);
-        // Nobody knows the folder by the name that it had meanwhile.
+        // The user does not know the folder by its temporary name.
         reason.replace(&unfinished.display().to_string(), &output.join(&name).display().to_string())
     })
 }

@@ -58,7 +58,7 @@ impl Tables {
     /// Replaces functions.
     ///
     /// # Safety
-    /// Nobody else uses the tables meanwhile.
+    /// No other thread uses the tables meanwhile.
     pub(crate) unsafe fn install(self, originals: &Originals) {
         macro_rules! put {
             ($table:ident.$slot:ident = $function:path as $type:ty) => {

@@ -12,7 +12,7 @@ use futures::StreamExt;
 use crate::request::Request;
 use crate::tables::{register, with_client_types};
 
-/// Settings of a session. Names keep their case, as everywhere in wavesieve; who does not answer is given up.
+/// Settings of a session. Names keep their case, as everywhere in wavesieve; a peer that does not answer is given up.
 const SETTINGS: &[(&str, &str)] = &[
     ("datafusion.sql_parser.enable_ident_normalization", "false"),
     ("datafusion.sql_parser.recursion_limit", "1000"),

@@ -1,4 +1,4 @@
-//! How the program behaves: variables, and a file beside the link that it is started by.
+//! How the program behaves: variables, and a file next to the link that starts it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub enum Misbehaviour {
     NoOutput,
     /// A database in which nothing is recorded.
     Empty,
-    /// A file that is no database.
+    /// A file that is not a database.
     Garbage,
     /// It never comes to running the application.
     Hang,
@@ -82,7 +82,7 @@ fn misbehaviour(word: &str) -> Result<Misbehaviour> {
     })
 }
 
-/// The lines of the file beside the link, which is looked for as a shell does.
+/// The lines of the file next to the link, which is located as a shell does it.
 fn beside_the_link() -> Result<BTreeMap<String, String>> {
     let program = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let named = program.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);

@@ -1,4 +1,4 @@
-//! The command line: checked by the table of wavesieve, read as far as this program uses it.
+//! The command line: checked by the table of wavesieve, of which this program reads what it uses.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -40,7 +40,7 @@ impl Default for Resources {
     }
 }
 
-/// The kernels of a file that a command asks for; one of its own where there is no file.
+/// The kernels of a file that a command asks for; a built-in one without a file.
 pub fn read(path: Option<&Path>, command: &Command) -> Result<Vec<Kernel>> {
     let usual = || "kernel axpy 100 10000 1\n".to_owned();
     let read = |path: &Path| std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));

@@ -1,7 +1,7 @@
 //! A rocprofv3 for tests: it takes the flags of the real one, runs the application, and writes the databases of a GPU that is
 //! not there. Started by the name `rocprofv3`, through a link on `PATH`.
 //!
-//! Settings are variables, or lines `NAME=VALUE` in a file `fake_rocprofv3.env` beside the link:
+//! Settings are variables, or lines `NAME=VALUE` in a file `fake_rocprofv3.env` next to the link:
 //!
 //! | variable | meaning |
 //! | --- | --- |

@@ -85,7 +85,7 @@ impl Run {
 }
 
 /// The file that counts, and what distinguishes runs into other directories. It is in the folder of the output directory, so that
-/// these count together; but nothing is written beside the sources, where it is in the output directory itself.
+/// these count together; but nothing is written next to the sources: there it is in the output directory itself.
 fn beside(directory: &Path) -> (PathBuf, u64) {
     let folder = directory.parent().filter(|folder| !folder.as_os_str().is_empty());
     let is_here = |folder: &Path| folder.canonicalize().ok() == std::env::current_dir().ok();

@@ -53,7 +53,7 @@ grid_size_z, region_name_id, event_id, extdata FROM rocpd_kernel_dispatch{suffix
 -- A process that was killed: no start, no end.
 UPDATE rocpd_info_process{suffix} SET init = NULL, fini = NULL, start = NULL, "end" = NULL;
 
--- JSON that is none, in a marker's text.
+-- Invalid JSON in a marker's text.
 UPDATE rocpd_event{suffix} SET extdata = '{"message": "cut o' WHERE id = (SELECT MIN(id) FROM rocpd_event{suffix} WHERE extdata LIKE '%layer%');
 
 -- A newer writer: an unknown column and an unknown table. An older one: no arguments.

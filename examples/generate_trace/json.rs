@@ -7,7 +7,7 @@
 //! - rocpd numbers allocations and scratch together in one table, JSON keeps them in two lists without numbers.
 //! - rocpd gives a copy or kernel its own call as the parent; in JSON they have no ancestor, and allocations have 0.
 //! - A counter pass has its kernels in `counter_collection` alone, as `rocprofv3 --pmc` has it. A process that collects
-//!   counters beside everything else has them in `kernel_dispatch` too.
+//!   counters in addition to everything else has them in `kernel_dispatch` too.
 //! - The record of a CPU says 0 XCCs and 0 MHz where a real one knows better, because the database says nothing.
 
 use std::io::Write;

@@ -75,7 +75,7 @@ impl From<&Counter> for CounterRow {
     }
 }
 
-/// A code object; its default stands for code object 0, which is none.
+/// A code object; its default stands for code object 0, which does not exist.
 #[derive(Serialize)]
 pub struct CodeObjectRow<'a> {
     size: u32,
@@ -145,7 +145,7 @@ pub struct KernelSymbolRow {
 const CODE_OFFSET: i64 = 12_352;
 
 impl KernelSymbolRow {
-    /// Stands for kernel 0, which is none.
+    /// Stands for kernel 0, which does not exist.
     pub fn placeholder() -> Self {
         Self {
             size: 0,

@@ -48,7 +48,7 @@ impl Spools {
         Ok(())
     }
 
-    /// Sections that nobody has taken.
+    /// Sections that were not taken yet.
     pub fn remaining(&self) -> Vec<&'static str> {
         self.sections.keys().copied().collect()
     }

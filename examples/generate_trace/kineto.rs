@@ -1,6 +1,6 @@
 //! Writes the records as a trace of the PyTorch profiler.
 //!
-//! The content is that of the rocpd database of the same arguments, as far as this format has it: calls of HIP, ranges as
+//! The content is that of the rocpd database of the same arguments, limited to what this format has: calls of HIP, ranges as
 //! annotations, kernels and copies. Calls of HSA, allocations and counters are left out. Each launch and copy has an operator of PyTorch
 //! around it, and the kernels of collectives state what they transfer.
 

@@ -60,7 +60,7 @@ const BEFORE: [StepKernel; 4] = [
 ];
 /// The collective, which runs on a stream of its own.
 const COLLECTIVE: StepKernel = usual(4, 240_000);
-/// Kernels beside the collective.
+/// Kernels alongside the collective.
 const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
 /// Short kernels at the end of a step, where it has any.
 const SHORT: [StepKernel; 3] = [usual(13, 3_000), usual(19, 4_000), usual(10, 2_500)];

@@ -205,7 +205,7 @@ impl ProcessReader for Recorded {
     }
 }
 
-/// The wanted columns of a table as far as they are made.
+/// The wanted columns of a table, with those that are made so far.
 struct Columns<'a> {
     context: &'a ReadContext<'a>,
     wanted: &'a [&'static Declaration],

@@ -163,7 +163,7 @@ impl Step<'_> {
         self.close(thread, index, tail_ns)
     }
 
-    /// Begins a ROCTx range. It is no parent: its correlation id is retired when the push returns.
+    /// Begins a ROCTx range. It is not a parent: its correlation id is retired when the push returns.
     pub fn begin_range(&mut self, thread: usize, name: &'static str, message: String) -> Result<Option<usize>> {
         if !self.plan.traced {
             return Ok(None);
@@ -224,7 +224,7 @@ impl Step<'_> {
         let kernels = self.plan.compute.max(1);
         let share = |done: u64| (done * self.plan.compute_launches).div_ceil(kernels);
         let own_call = share(self.compute_done + 1) > share(self.compute_done);
-        // Two in three kernels are on the first stream; the rest runs beside them.
+        // Two in three kernels are on the first stream; the rest runs alongside them.
         let compute_streams = self.streams.saturating_sub(1).max(1);
         let stream = match self.compute_done % 3 {
             2 => 1 + self.compute_done / 3 % compute_streams.saturating_sub(1).max(1),

@@ -1,4 +1,4 @@
-//! Instruction statistics as `rocprofv3 --att` writes them, in both layouts, and program counter samples as CSV beside the
+//! Instruction statistics as `rocprofv3 --att` writes them, in both layouts, and program counter samples as CSV next to the
 //! dispatches that they are of.
 
 use std::fmt::Write as _;

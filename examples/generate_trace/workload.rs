@@ -99,7 +99,7 @@ impl<'a> Workload<'a> {
         if traced {
             let (first, count) = (self.allocations_done, plan.allocations);
             let real = (first..first + count).filter(|number| !is_scratch(*number));
-            // Ranges, synchronisation, two calls per collective beside its launch, per copy and per allocation.
+            // Ranges, synchronisation, two calls per collective besides its launch, per copy and per allocation.
             let needed = 7 + 2 * layers + collectives * 2 + plan.copies * 2 + 2 * real.count() as u64;
             let available = share(self.arguments.regions);
             let least = needed + compute.min(1);

@@ -109,7 +109,7 @@ class Run:
         self.output.close()
 
     def __del__(self) -> None:
-        # A result that nobody reads to its end would keep the program waiting.
+        # The program would wait forever for a caller that does not read a result to its end.
         with contextlib.suppress(Exception):
             self.stop()
 

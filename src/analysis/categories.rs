@@ -49,11 +49,11 @@ impl Categories {
     /// The user's rules from `toml_text`, then the built-in ones. `file_label` names the file in errors.
     ///
     /// Rules are tried in this order: the user's for `communication` and those marked `before = "communication"`, the
-    /// built-in ones for `communication`, the user's other rules, the other built-in rules. So nobody hides
-    /// communication by accident, and who means to can.
+    /// built-in ones for `communication`, the user's other rules, the other built-in rules. So users cannot hide
+    /// communication by accident, only on purpose.
     ///
     /// # Errors
-    /// If the text is no TOML of the documented form, or a rule has no pattern, a category that is not snake_case,
+    /// If the text is not TOML of the documented form, or a rule has no pattern, a category that is not snake_case,
     /// a pattern without a letter or digit, an invalid regular expression or an unknown `before`.
     pub fn with_user_rules(toml_text: &str, file_label: &str) -> Result<Self, CategoryError> {
         let user = rules::parse(toml_text, file_label, Origin::User)?;

@@ -122,7 +122,7 @@ fn qualified(name: &str) -> Option<Vec<Piece<'_>>> {
     Some(all)
 }
 
-/// Takes the ` const` out of `f() const::{lambda()#1}`, where its space is none between return type and name.
+/// Takes the ` const` out of `f() const::{lambda()#1}`, where the space does not separate return type and name.
 fn drop_inner_qualifiers(all: &mut Vec<Piece<'_>>) {
     let mut kept: Vec<Piece<'_>> = Vec::with_capacity(all.len());
     for piece in all.drain(..) {
@@ -138,7 +138,7 @@ fn drop_inner_qualifiers(all: &mut Vec<Piece<'_>>) {
     *all = kept;
 }
 
-/// Itanium (`_Z`, with further underscores on some platforms) and Rust v0 (`_R`) names are no display names.
+/// Itanium (`_Z`, with further underscores on some platforms) and Rust v0 (`_R`) names are not display names.
 fn is_mangled(name: &str) -> bool {
     let bare = name.trim_start_matches('_');
     name.starts_with('_') && (bare.starts_with('Z') || bare.starts_with("RNv")) && !name.contains([' ', '(', '<'])

@@ -16,7 +16,7 @@ const MIN_CALLS_FOR_DRIFT: usize = 9;
 const MIN_CALLS_FOR_MODES: usize = 10;
 /// A mode has at least one of this many calls.
 const MIN_MODE_PART: usize = 10;
-/// One of this many calls at either end is not looked at for modes, so that outliers are no mode.
+/// One of this many calls at either end is not looked at for modes, so that outliers do not make a mode.
 const TRIMMED_PART: usize = 20;
 
 /// Centre and spread of durations.

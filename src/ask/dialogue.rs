@@ -37,7 +37,7 @@ pub(crate) struct Dialogue<'a> {
     gate: Gate,
     tools: Toolkit,
     system: String,
-    /// Words that the model wrote, which are no secret to it.
+    /// Words that the model wrote, which are not secret to it.
     written: BTreeSet<String>,
     /// Queries of the program.
     queries: BTreeSet<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Dialogue<'a> {
 
 /// The outcome of a question.
 pub(crate) struct Answered {
-    /// The answer, or why there is none.
+    /// The answer, or the reason for its absence.
     pub reply: Result<Reply, LlmError>,
     pub steps: Vec<Step>,
     /// Tokens of all requests.

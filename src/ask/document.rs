@@ -42,7 +42,7 @@ pub(crate) fn add_answer(
     Ok(())
 }
 
-/// Adds why there is no answer, and queries that may have it.
+/// Adds the reason for the missing answer, and queries that may have it.
 pub(crate) fn add_failure(document: &mut Document, reason: String, suggested: &[Suggested]) {
     document.notes.push(Note { is_warning: true, text: reason });
     document.sections.push(queries_section(suggested));

@@ -1,4 +1,4 @@
-//! An answer without a model: the rows of the query that a question is about, or why there are none.
+//! An answer without a model: the rows of the query that a question is about, or the reason for their absence.
 
 use std::collections::BTreeSet;
 

@@ -56,7 +56,7 @@ impl Step {
     }
 }
 
-/// Arguments as they are shown: JSON, or nothing where there are none.
+/// Arguments as they are shown: a JSON object.
 pub(crate) fn shown(arguments: &Map<String, Value>) -> String {
     Value::Object(arguments.clone()).to_string()
 }

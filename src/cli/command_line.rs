@@ -143,7 +143,7 @@ impl<'a> CommandLine<'a> {
             let verb = with_options(Command::new(name));
             command = command.subcommand(if name == TABLE { self.with_queries(verb, extent) } else { verb });
         }
-        // Nobody sees the help of a part.
+        // The user never sees the help of a partial command.
         if !matches!(extent, Extent::Named(_)) {
             let template = help::main_template(&command);
             command = command.help_template(template);
@@ -162,7 +162,7 @@ impl<'a> CommandLine<'a> {
     }
 }
 
-/// A word as the parser takes it: a statement that begins with a comment is no option.
+/// A word as the parser takes it: a statement that begins with a comment is not an option.
 fn as_value(word: &OsString) -> OsString {
     let is_statement = word.to_str().and_then(|text| text.strip_prefix("--")).is_some_and(|text| {
         let first = text.lines().next().unwrap_or_default();

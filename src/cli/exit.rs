@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of the output went away, which is no failure.
+    /// Whether the reader of the output went away, which is not a failure.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let (Self::Other(error) | Self::Query(QueryError::Other(error)) | Self::Input(InputError::Other(error))) = self
         else {

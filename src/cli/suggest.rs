@@ -79,7 +79,7 @@ fn slip(name: &str, command: &Command) -> Option<String> {
     options.find(|option| is_one_slip_from(name, option)).map(ToOwned::to_owned)
 }
 
-/// Names a table or column that a statement uses and nobody has, and the closest that exists.
+/// Names a table or column that a statement uses but the trace lacks, and the closest that exists.
 pub(crate) fn explain(error: QueryError, statement: &str) -> QueryError {
     let QueryError::Sql { reason } = &error else { return error };
     let name = |pattern: &Option<Regex>| Some(pattern.as_ref()?.captures(reason)?.get(1)?.as_str().to_owned());

@@ -10,7 +10,7 @@ use super::exit::Failure;
 
 /// Pools with as many threads as the user wants: of the readers, and three of polars.
 const POOLS: usize = 4;
-/// Threads beside the pools: signals, progress, what makes bytes apart, reads ahead, or gives memory back.
+/// Threads besides the pools: signals, progress, what makes bytes apart, reads ahead, or gives memory back.
 const APART: usize = 10;
 /// Room that is not tried out: others may start threads too.
 const AMPLE: u64 = 1 << 14;
@@ -18,7 +18,7 @@ const AMPLE: u64 = 1 << 14;
 /// As many threads as the user wants, or those for which there is room.
 ///
 /// # Errors
-/// When there is no room for one.
+/// When the system has no room for one.
 pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     let needed = wanted.saturating_mul(POOLS).saturating_add(APART);
     if !is_limited() {

@@ -20,7 +20,7 @@ pub(crate) fn data_type(column_type: ColumnType) -> DataType {
 }
 
 /// The dictionary type shared by all `cat` columns. It is kept as long as the program runs: polars forgets a dictionary
-/// that nobody holds, and would number the same texts anew while other threads still use the old numbers.
+/// without references, and would number the same texts anew while other threads still use the old numbers.
 pub(crate) fn categorical() -> DataType {
     static SHARED: OnceLock<DataType> = OnceLock::new();
     SHARED.get_or_init(|| DataType::from_categories(Categories::global())).clone()

@@ -38,7 +38,7 @@ pub(crate) fn columns_of(
     table.column_names().filter(move |name| wanted(name, columns))
 }
 
-/// A built table without the columns that nobody requested, which may take more memory than all others.
+/// A built table without the columns that were not requested, which may take more memory than all others.
 pub(crate) fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
     let names = frame.get_column_names();
     let kept: Vec<_> = names
@@ -53,7 +53,7 @@ pub(crate) fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'stati
 /// The canonical table of that name.
 ///
 /// # Errors
-/// When there is none, which is a defect.
+/// When no table has it, which is a defect.
 pub(crate) fn known_table(name: &str) -> Result<&'static Table> {
     match schema::table(name) {
         Some(table) => Ok(table),

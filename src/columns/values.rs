@@ -26,7 +26,7 @@ impl I64Values {
         (0..values.len()).map(move |row| values.get(row).copied().filter(|_| !is_null(row)))
     }
 
-    /// Row by row, whatever where there is none: with [`Self::present`], for many rows of several columns.
+    /// Row by row, with any number for a missing value: use with [`Self::present`], for many rows of several columns.
     #[inline]
     pub(crate) fn values(&self) -> &[i64] {
         self.0.values().as_slice()
@@ -62,7 +62,7 @@ impl I64Values {
         self.0.values().get(row).copied().filter(|_| !is_null)
     }
 
-    /// Row by row, for those who cannot keep the column.
+    /// Row by row, for callers that cannot keep the column.
     #[inline]
     pub(crate) fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
         (0..self.0.len()).map(move |row| self.get(row))

@@ -43,7 +43,7 @@ const MIN_MATCHED: f64 = 0.5;
 const FEW_ITERATIONS: usize = 5;
 /// Relevant difference of the kernels in an iteration.
 const KERNELS_PER_ITERATION: f64 = 0.05;
-/// Runs of a side from which a trend is none by chance: one of 60 orders of five values rises or falls throughout.
+/// Runs of a side from which a trend is not chance: one of 60 orders of five values rises or falls throughout.
 const MIN_RUNS_OF_TREND: usize = 5;
 
 /// Differences that the user accepts although they block.

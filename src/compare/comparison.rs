@@ -61,7 +61,7 @@ impl Default for CompareOptions {
 /// Compares two sides.
 pub(crate) fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison {
     let (mut base, mut new) = (base.clone(), new.clone());
-    // The order in which runs are named is no property of a side.
+    // The order in which runs are named is not a property of a side.
     for side in [&mut base, &mut new] {
         side.runs.sort_by(|one, other| one.facts.inputs.cmp(&other.facts.inputs));
     }
@@ -436,7 +436,7 @@ fn changed_gpu(((rank, gpu), ratio): &(GpuKey, f64)) -> ChangedGpu {
     ChangedGpu { rank: *rank, gpu: *gpu, ratio: rounded(*ratio) }
 }
 
-/// Whether dispatches last until other ranks arrive, so that their durations are no property of the kernel.
+/// Whether dispatches last until other ranks arrive, so that their durations are not a property of the kernel.
 fn waits(row: &Row<'_>) -> bool {
     let are_transfers = |side: &SideKernel<'_>| side.by_gpu.values().flatten().all(|(_, kernel)| kernel.is_transfer);
     row.sides().any(|side| side.category == COMMUNICATION && !are_transfers(side))

@@ -13,13 +13,13 @@ use super::side::{GpuKey, Side, calls, key, levels_of_shape, of_shape};
 use crate::analysis::statistics::blocks::{block_estimate, block_means, mean_of_blocks};
 use crate::analysis::statistics::trimmed::{Estimate, mean, sum_of_squares, trimmed_estimate, trimmed_mean};
 
-/// Dispatches below which blocks of them are no evidence.
+/// Dispatches below which blocks of them are not evidence.
 const MIN_CALLS: i64 = 15;
 /// GPUs from which their differences show an error too.
 const MIN_GPUS: usize = 4;
-/// Iterations below which blocks of them are no evidence.
+/// Iterations below which blocks of them are not evidence.
 const MIN_ITERATIONS: usize = 5;
-/// Difference of the shares of a shape that is none.
+/// Difference of the shares of a shape that does not count.
 const SAME_SHARE: f64 = 0.005;
 
 /// Kind of the single values of an estimate.

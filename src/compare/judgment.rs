@@ -7,7 +7,7 @@ use crate::analysis::statistics::holm::adjusted;
 use crate::analysis::statistics::student::{critical_t, two_sided_p};
 use crate::analysis::statistics::trimmed::{Estimate, sum_of_squares};
 
-/// Two ticks of the 100 MHz clock that timestamps dispatches: a smaller change of a median is none.
+/// Two ticks of the 100 MHz clock that timestamps dispatches: a smaller change of a median does not count.
 const TICKS_NS: f64 = 20.0;
 /// Degrees of freedom that the assumed noise between runs counts for when several runs show their own.
 const PRIOR_DEGREES: f64 = 4.0;

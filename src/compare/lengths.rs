@@ -20,7 +20,7 @@ const TOLERANCE_OF_STEPS: f64 = 0.25;
 const MIN_REPEATED: f64 = 0.9;
 /// Largest sum of the differences of the shares of shapes in kernels that are repeated alike.
 const MAX_OTHER_SHAPES: f64 = 0.1;
-/// Kernels below which a ratio is no common one.
+/// Kernels below which a ratio is not a common one.
 const MIN_KERNELS: usize = 2;
 /// Share of the kernel time that ranges must have launched to stand for the steps of a program.
 const MIN_COVERED: f64 = 0.5;
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(chosen(&[("forward", 1, 60), ("step", 1, 100), ("data", 1, 2)]).as_deref(), Some("step"));
         assert_eq!(chosen(&[("data", 1, 2)]), None);
         assert_eq!(chosen(&[("ProfilerStep#*", 1, 30), ("layer", 8, 100)]).as_deref(), Some("ProfilerStep#*"));
-        // A range that only one side has is no common step.
+        // A range that only one side has is not a common step.
         let (base, new) = (of(12, &[("step", 12, 12_000)]), of(2, &[("iter", 2, 2_000)]));
         assert_eq!(lengths(&base, &new).unwrap().steps(&base, &new), None);
     }

@@ -22,7 +22,7 @@ pub(crate) fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, us
     repeated_integers(name, runs.into_iter()).into_series().into_column()
 }
 
-/// Columns of a derived table. Columns that nobody wants are not built, except the first, which determines the number
+/// Columns of a derived table. Unwanted columns are not built, except the first, which determines the number
 /// of rows.
 pub(crate) struct WantedColumns<'a> {
     tables: &'a Frames,

@@ -60,8 +60,8 @@ impl DerivedTable {
         }
     }
 
-    /// The source columns that the `wanted` columns are built from. What is only handed on need not be read where nobody wants
-    /// it; then it is missing in what is built.
+    /// The source columns that the `wanted` columns are built from. Pass-through columns that are
+    /// not wanted are not read; the built table then lacks them.
     pub(crate) fn needs_of(&self, wanted: &Wanted) -> Needs {
         if let Some(needs_of) = self.needs_of {
             return needs_of(wanted);

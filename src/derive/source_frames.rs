@@ -81,7 +81,7 @@ impl Frames {
         self.shared.kernel_order(needed(self, "kernels")?)
     }
 
-    /// Which rows of `regions` are no calls, from `find` where that is not known; see [`Self::launching`].
+    /// Which rows of `regions` are not calls, from `find` if that is not known; see [`Self::launching`].
     ///
     /// # Errors
     /// When they cannot be found.

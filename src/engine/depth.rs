@@ -26,7 +26,7 @@ pub(crate) fn is_too_deep(sql: &str) -> bool {
 /// Parses statements that are not too deep.
 ///
 /// # Errors
-/// When the text is no SQL, or too deep.
+/// When the text is not SQL, or too deep.
 pub(super) fn parse(dialect: &dyn Dialect, sql: &str) -> Result<Vec<Statement>, ParserError> {
     if is_too_deep(sql) { Err(ParserError::RecursionLimitExceeded) } else { Parser::parse_sql(dialect, sql) }
 }

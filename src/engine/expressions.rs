@@ -16,7 +16,7 @@ pub(crate) struct Expressions {
 }
 
 impl Expressions {
-    /// Takes a statement apart; `None` where it is no query with expressions, or where one has the name of a table or of
+    /// Takes a statement apart; `None` if it is not a query with expressions, or if one has the name of a table or of
     /// another: such a name would be taken for the other.
     pub(crate) fn new(statement: &ParsedStatement) -> Option<Self> {
         let query = statement.query()?;
@@ -26,7 +26,7 @@ impl Expressions {
         is_clear.then(|| Self { with: with.clone(), query: Box::new(without_expressions(query)) })
     }
 
-    /// Leaves out what nobody reads.
+    /// Drops expressions that are not read.
     pub(crate) fn drop_unused(&mut self) {
         self.drop_unused_but(&[]);
     }

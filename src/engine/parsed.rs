@@ -41,7 +41,7 @@ impl ParsedStatement {
         &self.sql
     }
 
-    /// The query; `None` if the statement is none, or cannot be parsed.
+    /// The query; `None` if the statement is not a query, or cannot be parsed.
     pub(crate) fn query(&self) -> Option<&Query> {
         self.query.as_deref()
     }

@@ -88,7 +88,7 @@ pub(crate) fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOp
     described(answer, query, options)
 }
 
-/// Has a statement run by who runs those of the trace. `name` is that of the query.
+/// Runs a statement on the trace's external runner. `name` is the name of the query.
 fn run_elsewhere(
     trace: &Trace,
     asked: Asked<'_>,
@@ -157,8 +157,8 @@ pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     Ok(queries.iter().map(alone).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Has queries run by who runs those of the trace, which knows no parts of a run. If one cannot be run there, none is answered:
-/// most likely nobody is there any more.
+/// Runs queries on the trace's external runner, which knows no parts of a run. If it cannot run one, no query gets a result:
+/// most likely the runner is gone.
 fn run_all_elsewhere<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
@@ -222,9 +222,9 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
-    // Not in the pool: who waits there for polars starts another statement on the same stack, and so on.
+    // Not in the pool: a thread that waits there for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
-    // One after the other: who reads in parallel may start another statement while it waits, and wait for itself.
+    // One after the other: a parallel reader may start another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {

@@ -21,7 +21,7 @@ struct Step {
     /// Whether it is worked out before it is read: not where rows of one table are only chosen and computed with, which
     /// its readers do with no more columns than they need.
     is_table: bool,
-    /// Steps that nobody reads after it.
+    /// Steps that no later step reads.
     done: Vec<String>,
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
 }
 
 /// Fills a directory and lets what it holds take the place of what one that is there holds: at once where the system can exchange
-/// the two, so that who is killed meanwhile leaves all of the old or all of the new. The other way is through a directory in it,
+/// the two, so that a program killed meanwhile leaves all of the old or all of the new. The other way is through a directory in it,
 /// where what is next to it cannot be written, or it would get another owner.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use polars::prelude::{Column, DataFrame, DataType as PolarsType};
 use crate::columns::arrow_bridge::{array_from_column, record_batch};
 use crate::engine::{ColumnUnit, OutputColumn};
 
-/// Rows of a batch: who reads a stream can begin with the first. More rows would be copied through buffers that are too large
+/// Rows of a batch: a reader of a stream can begin with the first. More rows would be copied through buffers that are too large
 /// to be used again, and fresh memory costs more than the copy.
 const BATCH_ROWS: usize = 1 << 15;
 

@@ -68,7 +68,7 @@ impl Written {
     }
 }
 
-/// The filters in force, as options.
+/// The effective filters, as options.
 pub(crate) fn selection(choice: &Filters) -> Vec<String> {
     let mut options: Vec<String> = [Filter::Rank]
         .into_iter()

@@ -93,7 +93,7 @@ fn lines_of(frame: &DataFrame, style: Lines) -> Result<Vec<u8>> {
             next(&mut lines)?;
         }
         if lines.len() == start {
-            // An empty line is no row to most readers.
+            // Most readers do not take an empty line for a row.
             lines.extend_from_slice(b"\"\"");
         }
         lines.push(b'\n');

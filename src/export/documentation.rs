@@ -14,7 +14,7 @@ pub(crate) fn tables() -> String {
     page
 }
 
-/// The part of a table in `docs/tables.md`; `None` where there is none of that name.
+/// The part of a table in `docs/tables.md`; `None` if no table has that name.
 pub(crate) fn table(name: &str) -> Option<String> {
     let mut page = String::new();
     describe(&mut page, schema::table(name)?);

@@ -110,7 +110,7 @@ pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<N
     }
     let file = builder.tempfile_in(directory);
     let file = file.map_err(|error| Refused::Place(directory.display().to_string(), own_cause(error)))?;
-    // Until it is closed; where there are no locks, nobody removes it either.
+    // Until it is closed; without locks, no program removes it either.
     let _ = file.as_file().try_lock();
     if let Some(before) = before {
         keep_owner(file.as_file(), before).map_err(|error| Refused::Owner(place.display().to_string(), error))?;
@@ -183,7 +183,7 @@ fn open_file(_path: &Path) -> Option<i32> {
 /// An open file of this process, at the place in it where the next byte belongs.
 ///
 /// # Errors
-/// When there is none of the number.
+/// When no open file has the number.
 #[cfg(unix)]
 pub(crate) fn again(number: i32) -> io::Result<File> {
     use std::os::fd::BorrowedFd;

@@ -28,7 +28,7 @@ pub(crate) struct Style {
     pub color: bool,
     /// Rows shown at most; `None` for all.
     pub rows: Option<usize>,
-    /// Longest sentence that goes on in further lines where it does not fit; sentences are shortened as names are if there is none.
+    /// Longest sentence that goes on in further lines where it does not fit; without it, sentences are shortened as names are.
     pub wraps: Option<usize>,
 }
 

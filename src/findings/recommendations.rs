@@ -202,7 +202,7 @@ fn with_value(option: &str, value: String) -> Vec<String> {
     if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
 }
 
-/// A text as a regular expression that finds it; of characters that nobody sees any will do, but a dot is no end of a line. rocprofv3
+/// A text as a regular expression that finds it; invisible characters match any character, but a dot matches no line end. rocprofv3
 /// matches bytes, of which a character has up to four.
 pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::new();

@@ -49,7 +49,7 @@ pub struct RuleText {
 /// Why rules cannot be changed as requested.
 #[derive(Debug, Error)]
 pub enum RuleBookError {
-    /// A file is no TOML of rules.
+    /// A file is not TOML of rules.
     #[error("{file} is no file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
     File {
         file: String,
@@ -90,7 +90,7 @@ pub enum RuleBookError {
 
 /// Names that are listed at most.
 const NEAR_NAMES: usize = 5;
-/// Greatest threshold: of nanoseconds and bytes nobody has more, and of shares far less is out of reach.
+/// Maximum threshold: no trace reaches more nanoseconds or bytes, and shares stay far below.
 const MAX: f64 = 1e18;
 
 fn near_names(near: &[String]) -> String {
@@ -128,7 +128,7 @@ impl RuleBook {
     /// The same with the thresholds that a user's file names: tables of numbers by rule.
     ///
     /// # Errors
-    /// When the file is no such TOML, or names a rule or threshold that is not there.
+    /// When the file is not such TOML, or names a rule or threshold that is not there.
     pub fn with_file(mut self, file: &str, text: &str) -> Result<Self, RuleBookError> {
         let wrong =
             |error: toml::de::Error| RuleBookError::File { file: file.to_owned(), reason: error.message().to_owned() };
@@ -144,7 +144,7 @@ impl RuleBook {
     /// The same with an assignment such as `idle_host.high_pct=30`.
     ///
     /// # Errors
-    /// When it is none, or names a rule or threshold that is not there.
+    /// When it is not an assignment, or names a rule or threshold that is not there.
     pub fn with_assignment(mut self, text: &str) -> Result<Self, RuleBookError> {
         let wrong = || RuleBookError::Assignment { text: text.to_owned() };
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;

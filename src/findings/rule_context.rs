@@ -27,7 +27,7 @@ pub(crate) struct RuleContext<'a> {
     pub id: &'static str,
     /// Thresholds of the rule.
     pub rule: &'a RuleText,
-    /// Spans of all GPUs, without what is no part of the run.
+    /// Spans of all GPUs, without intervals that are not part of the run.
     pub spans: &'a Spans,
     /// Records in the trace.
     pub collected: &'a Collected,
@@ -187,7 +187,7 @@ impl<'a> Rows<'a> {
         0..self.answer.map_or(0, |answer| answer.frame.height())
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.places().is_empty()
     }

@@ -36,7 +36,7 @@ pub struct RunView {
     /// Name for readers.
     pub label: &'static str,
     pub view: View,
-    /// The longest span of a GPU in nanoseconds, without what is no part of the run.
+    /// The longest span of a GPU in nanoseconds, without intervals that are not part of the run.
     pub span_ns: i64,
     /// Shares of the spans of all GPUs in percent, by the ids of figures.
     pub shares: Vec<(&'static str, f64)>,

@@ -1,4 +1,4 @@
-//! The spans of GPUs, without intervals that are no part of the run: pauses of the recording, and gaps so long that nothing but a
+//! The spans of GPUs, without intervals that are not part of the run: pauses of the recording, and gaps so long that nothing but a
 //! pause, a clock that was set, or another run explains them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,16 +30,16 @@ pub(crate) fn gaps_question() -> QueryRequest {
     QueryRequest::new("idle_gaps")
 }
 
-/// Spans of GPUs, and what of them is no part of the run.
+/// Spans of GPUs, and their intervals that are not part of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {
     recorded_ns: BTreeMap<GpuKey, i64>,
     paused_ns: BTreeMap<GpuKey, i64>,
-    /// Length of the gaps that are no idle time.
+    /// Length of the gaps that are not idle time.
     broken_ns: BTreeMap<GpuKey, i64>,
     /// The same by cause, with their number.
     broken_by_cause: BTreeMap<(GpuKey, String), (i64, i64)>,
-    /// Rows of the answer about gaps that are no idle time.
+    /// Rows of the result about gaps that are not idle time.
     breaks: BTreeSet<usize>,
 }
 
@@ -152,7 +152,7 @@ impl Spans {
         self.broken_by_cause.get(&(gpu, cause.to_owned())).copied().unwrap_or_default()
     }
 
-    /// Rows of the answer about gaps that are no idle time.
+    /// Rows of the result about gaps that are not idle time.
     pub(crate) fn breaks(&self) -> &BTreeSet<usize> {
         &self.breaks
     }

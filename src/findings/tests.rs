@@ -369,7 +369,7 @@ const TWO_SPANS: &str = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns cop
     0 0 1000000 1000000 0 900000 100000 0 0 0 0 0 100.0 0.0
     1 1 1000000 1000000 0 900000 100000 0 0 0 0 0 100.0 0.0";
 
-/// One finding names the worst GPU and its reasons; separate runs side by side are no ranks of a job.
+/// One finding names the worst GPU and its reasons; separate runs side by side are not ranks of a job.
 #[test]
 fn stragglers_are_named_with_their_reasons() {
     let text = |pct: f64, gpus: i64| {

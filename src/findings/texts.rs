@@ -108,7 +108,7 @@ pub(crate) fn thousands(count: f64) -> String {
     format!("{sign}{grouped}")
 }
 
-/// A name with its middle left out where it is longer than so many characters, and with signs for characters that nobody sees.
+/// A name with its middle left out where it is longer than so many characters, and with signs for invisible characters.
 pub(crate) fn shortened(name: &str, most: usize) -> String {
     let characters: Vec<char> = escape_hidden(name).chars().collect();
     if characters.len() <= most {

@@ -58,7 +58,7 @@ pub(crate) struct PartitionFacts {
     pub is_track_based: bool,
 }
 
-/// An input that is no rocpd database.
+/// An input that is not a rocpd database.
 pub(crate) struct OtherInput {
     /// Path as given or found.
     pub path: PathBuf,

@@ -23,7 +23,7 @@ pub enum InputError {
         /// As a path from the current folder.
         file: String,
     },
-    /// An address that is none of a dataset: without what may be secret, what is wrong with it, and what to do.
+    /// An address that does not name a dataset: without what may be secret, what is wrong with it, and what to do.
     #[error("{0}")]
     Address(String),
     /// No input holds a trace.

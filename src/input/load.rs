@@ -62,7 +62,7 @@ fn located(processes: Vec<ProcessInput>, place: &Place, roles: Option<&[Role]>) 
     processes.into_iter().enumerate().map(locate).collect()
 }
 
-/// Finds, recognizes and opens all inputs. Files that are no traces are left out as long as one is; those the user
+/// Finds, recognizes and opens all inputs. Files that are not traces are left out as long as one is; those the user
 /// named are listed in the damage of the trace.
 ///
 /// # Errors
@@ -193,7 +193,7 @@ impl Loaded {
     }
 }
 
-/// Why there is no trace.
+/// The error if no trace was found.
 fn nothing_found(inputs: &[String], mut skipped: Vec<Skipped>) -> InputError {
     skipped.retain(|skipped| skipped.class != Class::OtherJson);
     if skipped.iter().all(|skipped| skipped.class == Class::DeadLink) {

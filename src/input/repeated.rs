@@ -145,7 +145,7 @@ fn work(facts: &ProcessFacts) -> Option<(u64, i64)> {
     Some((activities.parse().ok()?, duration_ns.parse().ok()?))
 }
 
-/// Parts below which a sum is no merged file, but a copy.
+/// Parts below which a sum is not a merged file, but a copy.
 const MIN_PARTS: usize = 2;
 
 /// Whether a whole is the sum of parts, of which there are at most so many.

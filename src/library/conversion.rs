@@ -84,7 +84,7 @@ impl Trace {
     }
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 struct Silent;
 
 impl Observer for Silent {

@@ -10,13 +10,13 @@ use crate::trace::selection::{Condition, NumberSet, WindowMode, parse_duration_n
 ///
 /// Each returns the same trace with one more filter; a second call of the same method replaces the filter, but ranks that
 /// were left out before a result was computed stay left out. Texts have the form of the option of `wavesieve`. A filter that
-/// nothing matches is no error: see [`Trace::unmatched_filters`].
+/// nothing matches is not an error: see [`Trace::unmatched_filters`].
 impl Trace {
     /// A time window `FROM:TO`: `10%:90%` or `+1s:+1500ms` of each process's span, `-1s:` for its last second, clock times
     /// in nanoseconds, `@marker` for a ROCTx range, or `steady` for the steady part.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no window.
+    /// [`Error::Invalid`] if it is not a window.
     pub fn window(self, window: &str) -> Result<Self, Error> {
         let window = window.parse().map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.window = Some(window)))
@@ -25,7 +25,7 @@ impl Trace {
     /// Iterations `FIRST..LAST` of each process (inclusive, from 0), or `steady`, `warmup` or `cooldown`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no set of iterations.
+    /// [`Error::Invalid`] if it is not a set of iterations.
     pub fn iterations(self, iterations: &str) -> Result<Self, Error> {
         let iterations = iterations.parse().map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.iterations = Some(iterations)))
@@ -40,7 +40,7 @@ impl Trace {
     /// Ranks: a number, or a list such as `0,4-7`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no list of numbers.
+    /// [`Error::Invalid`] if it is not a list of numbers.
     pub fn rank(self, ranks: impl Display) -> Result<Self, Error> {
         let ranks = numbers(ranks)?;
         Ok(self.with_filter(|filters| filters.ranks = Some(ranks)))
@@ -49,7 +49,7 @@ impl Trace {
     /// GPUs by index in the process: a number, or a list such as `0,4-7`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no list of numbers.
+    /// [`Error::Invalid`] if it is not a list of numbers.
     pub fn gpu(self, gpus: impl Display) -> Result<Self, Error> {
         let gpus = numbers(gpus)?;
         Ok(self.with_filter(|filters| filters.gpus = Some(gpus)))
@@ -58,7 +58,7 @@ impl Trace {
     /// Streams by id: a number, or a list such as `0,4-7`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no list of numbers.
+    /// [`Error::Invalid`] if it is not a list of numbers.
     pub fn stream(self, streams: impl Display) -> Result<Self, Error> {
         let streams = numbers(streams)?;
         Ok(self.with_filter(|filters| filters.streams = Some(streams)))
@@ -67,7 +67,7 @@ impl Trace {
     /// Queues by id: a number, or a list such as `0,4-7`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no list of numbers.
+    /// [`Error::Invalid`] if it is not a list of numbers.
     pub fn queue(self, queues: impl Display) -> Result<Self, Error> {
         let queues = numbers(queues)?;
         Ok(self.with_filter(|filters| filters.queues = Some(queues)))
@@ -76,7 +76,7 @@ impl Trace {
     /// Kernels whose full or short name matches a regular expression.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no regular expression.
+    /// [`Error::Invalid`] if it is not a regular expression.
     pub fn kernel(self, pattern: &str) -> Result<Self, Error> {
         let pattern = parse_kernel_pattern(pattern).map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.kernel = Some(pattern)))
@@ -99,7 +99,7 @@ impl Trace {
     /// Events at least this long, such as `10us`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no duration.
+    /// [`Error::Invalid`] if it is not a duration.
     pub fn min_duration(self, duration: &str) -> Result<Self, Error> {
         let duration_ns = parse_duration_ns(duration).map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.min_duration_ns = Some(duration_ns)))
@@ -116,7 +116,7 @@ impl Trace {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no condition, or no table has its columns.
+    /// [`Error::Invalid`] if it is not a condition, or no table has its columns.
     pub fn where_(self, condition: &str) -> Result<Self, Error> {
         let condition = Condition::parse(condition).map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.condition = Some(condition)))

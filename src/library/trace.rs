@@ -14,7 +14,7 @@ use crate::input::load;
 use crate::trace::selection::{Filters, explained};
 use crate::{schema, trace};
 
-/// All processes of all inputs, with the filters in force.
+/// All processes of all inputs, with the effective filters.
 ///
 /// Inputs are opened at once; tables are read when a method needs them, with only the columns that it needs. Times are
 /// integers in nanoseconds (`*_ns`), sizes are in bytes (`*_bytes`), shares are in percent (`*_pct`).
@@ -53,7 +53,7 @@ impl Trace {
     ///
     /// # Errors
     /// [`Error::NoSuchFile`], [`Error::NoTrace`] or [`Error::Damaged`] if there is nothing to read. Damaged parts next to
-    /// readable ones are no error: see [`Trace::damage`].
+    /// readable ones are not an error: see [`Trace::damage`].
     pub fn open<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Result<Self, Error> {
         Self::open_with(inputs, &Options::default())
     }

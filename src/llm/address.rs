@@ -17,7 +17,7 @@ pub(crate) struct Address {
     base: String,
     /// The text after the question mark; it goes along with every request, and is never shown.
     pub query: Option<String>,
-    /// Whether nobody named another.
+    /// Whether no other was named.
     pub is_default: bool,
 }
 
@@ -50,7 +50,7 @@ fn shown(url: &str) -> String {
 /// The base of a provider's addresses, and what to do if nothing is there.
 ///
 /// # Errors
-/// [`LlmError::Usage`] when there is none, or it cannot be used.
+/// [`LlmError::Usage`] when the provider has no address, or it cannot be used.
 pub(super) fn address(
     provider: &Provider,
     given: Option<&str>,

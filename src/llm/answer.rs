@@ -6,7 +6,7 @@ use super::models::AnswerLimits;
 
 const SCHEMA: &str = include_str!("../../share/llm/answer.json");
 
-/// The schema that answers follow, where a provider can be told.
+/// The schema that answers follow, for providers that accept one.
 pub(crate) fn schema() -> Option<Value> {
     serde_json::from_str(SCHEMA).ok()
 }

@@ -26,7 +26,7 @@ pub(crate) trait Listener {
     fn hear(&self, event: Event<'_>);
 }
 
-/// Nobody.
+/// A listener that ignores all events.
 impl Listener for () {
     fn hear(&self, _event: Event<'_>) {}
 }

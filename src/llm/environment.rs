@@ -10,7 +10,7 @@ const PREFIXES: [&str; 3] = ["WAVESIEVE_LLM_", "ROCPD_LLM_", "ROCINSIGHT_LLM_"];
 pub(crate) struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// The environment of the process; what is no Unicode is left out.
+    /// The environment of the process; what is not Unicode is left out.
     pub(crate) fn of_process() -> Self {
         let all = std::env::vars_os();
         Self(all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect())

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why there is no answer.
+/// Why a request has no answer.
 #[derive(Debug, Error)]
 pub(crate) enum LlmError {
     /// The options or variables cannot be used.

@@ -36,7 +36,7 @@ pub(crate) struct Provider {
     /// Whether servers of others give out keys that begin so.
     #[serde(default, rename = "key_prefix_shared")]
     pub is_key_prefix_shared: bool,
-    /// The key to send if nobody set one.
+    /// The key to send if no key is set.
     pub default_key: Option<String>,
     #[serde(default)]
     pub url_variable: Vec<String>,

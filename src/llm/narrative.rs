@@ -107,7 +107,7 @@ impl Narrator {
     /// Asks for a section about an analysis. `check_own` reports what is wrong with a command of this program.
     ///
     /// # Errors
-    /// When there is no answer; [`LlmError::reaches_user`] reports which errors are more than a warning.
+    /// When no provider answers; [`LlmError::reaches_user`] reports which errors are more than a warning.
     pub(crate) fn narrate(
         &self,
         analysis: &Analysis,

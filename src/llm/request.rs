@@ -50,7 +50,7 @@ pub(crate) struct ToolCall {
 }
 
 impl ToolCall {
-    /// The arguments; `None` where they are no object.
+    /// The arguments; `None` if they are not an object.
     pub(crate) fn parsed(&self) -> Option<Map<String, Value>> {
         // No argument at all is an empty text.
         let text = if self.arguments.trim().is_empty() { "{}" } else { &self.arguments };
@@ -107,7 +107,7 @@ pub(crate) struct Reply {
     pub usage: Usage,
     /// Whether its end is missing.
     pub is_cut: bool,
-    /// Tools that it calls; then the text is no answer yet.
+    /// Tools that it calls; then the text is not an answer yet.
     pub calls: Vec<ToolCall>,
     /// Whether the calls were written as text.
     pub is_by_text: bool,

@@ -145,7 +145,7 @@ impl ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// Cuts a command that leaves no room for the answer, so that nobody takes the rest for one that can be run.
+    /// Cuts a command that leaves no room for the answer, so that the rest is not taken for one that can be run.
     fn cut_command(&mut self, max_bytes: usize) {
         let Some(Value::String(command)) = self.fields.get_mut(COMMAND) else { return };
         let of = command.len();
@@ -160,7 +160,7 @@ impl ToolAnswer {
     }
 }
 
-/// A result that has at most so many rows and, as far as it can be cut, so many bytes; `cut` names what is left out.
+/// A result that has at most so many rows and, if it can be cut so far, so many bytes; `cut` names what is left out.
 pub(crate) fn shortened_to(mut value: Value, rows: usize, max_bytes: usize) -> Value {
     let mut cut = Vec::new();
     if let Some(fields) = value.as_object_mut() {

@@ -152,7 +152,7 @@ fn window_mode(word: &str) -> Result<WindowMode, ToolFailure> {
 /// The form of kernel names.
 ///
 /// # Errors
-/// If there is none of that word.
+/// If no form has that word.
 pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
     let forms = [NameForm::Full, NameForm::Short, NameForm::Base, NameForm::Mangled];
     let Some(word) = word else { return Ok(NameForm::default()) };

@@ -75,7 +75,7 @@ impl ToolProcess {
         Ok(())
     }
 
-    /// The result of the call, or why there is none.
+    /// The result of the call, or why it failed.
     fn result(&self) -> Result<Value, String> {
         let end = Instant::now() + self.time_limit;
         let is_current = |number| self.worker.as_ref().is_some_and(|worker| worker.number == number);

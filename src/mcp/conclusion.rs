@@ -1,4 +1,4 @@
-//! Notes that belong to an answer: damage, filters that match nothing, rows left out, and why there are no rows.
+//! Notes that belong to an answer: damage, filters that match nothing, rows left out, and reasons for missing rows.
 
 use super::answer::ToolAnswer;
 use super::failure::{Exit, ToolFailure};
@@ -10,10 +10,10 @@ use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
 use crate::trace::selection::{explained, lost_ranks, partly_unmatched, untouched};
 
-/// The most notes of one kind: nobody reads more.
+/// The most notes of one kind: clients read no more.
 const NOTES_OF_A_KIND: usize = 10;
 
-/// Adds the notes that the program prints, and the exit code; if there are no rows, why.
+/// Adds the notes that the program prints, and the exit code; without rows, also the reason.
 ///
 /// # Errors
 /// When a table cannot be read.

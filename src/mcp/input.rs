@@ -6,10 +6,10 @@ use std::sync::mpsc::Sender;
 use super::backlog::Backlog;
 use super::server::Event;
 
-/// Bytes of a line, at most: nobody asks for so much.
+/// Bytes of a line, at most: clients do not ask for so much.
 pub(super) const LONGEST_LINE: u64 = 4 << 20;
 
-/// Reads until the input ends or nobody wants to know; waits while the server holds too much.
+/// Reads until the input ends or the server takes no more events; waits while the server holds too much.
 pub(super) fn read_lines(events: &Sender<Event>, backlog: &Backlog) {
     let mut input = io::stdin().lock();
     loop {

@@ -38,7 +38,7 @@ pub(crate) use worker::{Behind, work};
 
 /// Options that both processes need to know.
 pub(crate) struct McpOptions {
-    /// Directories in which paths may lie; the current one if there are none.
+    /// Directories in which paths may lie; the current one if empty.
     pub directories: Vec<PathBuf>,
     /// Rows of a table, at most.
     pub max_rows: usize,

@@ -19,7 +19,7 @@ pub(super) struct Roots {
 
 impl Roots {
     /// # Errors
-    /// If one is no directory that can be read.
+    /// If one is not a directory that can be read.
     pub(super) fn new(directories: &[PathBuf]) -> Result<Self, ToolFailure> {
         let here = [PathBuf::from(".")];
         let named = if directories.is_empty() { &here } else { directories };
@@ -117,7 +117,7 @@ impl Roots {
         for (root, is_own) in self.roots.iter().map(|root| (root, true)).chain(here.iter().map(|here| (here, false))) {
             let path = root.join(pattern);
             let is_plain = |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(PATTERN);
-            // The directories before the first wildcard; wildcards in their own names are none.
+            // The directories before the first wildcard; wildcards in the name of the root do not count.
             let base = match path.strip_prefix(root) {
                 Ok(rest) => root.join(rest.components().take_while(is_plain).collect::<PathBuf>()),
                 Err(_) => path.components().take_while(is_plain).collect(),

@@ -101,7 +101,7 @@ impl Line {
     /// Reads a line of a client that agreed on a version.
     ///
     /// # Errors
-    /// If it is no JSON, or a batch where there is none.
+    /// If it is not JSON, or a batch that is empty or not in the version.
     pub(super) fn parse(line: &[u8], version: Option<&str>) -> Result<Self, RpcError> {
         let value: Value = serde_json::from_slice(line).map_err(|error| RpcError::parse(&error.to_string()))?;
         match value {
@@ -117,7 +117,7 @@ impl Message {
     /// Reads a message.
     ///
     /// # Errors
-    /// The id as far as it is known, and the error to answer with. Answers of the client to requests, which this server never sends, are no
+    /// The id, if it is known, and the error to answer with. Answers of the client to requests, which this server never sends, are not a
     /// message either.
     pub(super) fn parse(value: Value) -> Result<Option<Self>, (Value, RpcError)> {
         let Value::Object(mut object) = value else {

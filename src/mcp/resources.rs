@@ -39,7 +39,7 @@ pub(super) fn templates() -> Value {
     json!({ "resourceTemplates": [template("tables", "A table with its columns"), template("queries", "A named query")] })
 }
 
-/// The page at an address; `None` if there is none.
+/// The page at an address; `None` if no page has it.
 pub(super) fn read(uri: &str, registry: &Registry) -> Option<Value> {
     let text = match uri.strip_prefix(SCHEME)? {
         "guide" => INSTRUCTIONS.to_owned(),

@@ -43,7 +43,7 @@ pub(super) enum Event {
 /// Serves the client on standard input and output until it goes away. What it asked for before it closed the input is answered.
 ///
 /// # Errors
-/// If a directory cannot be used, the client does not read, or writing fails for another reason than that nobody reads.
+/// If a directory cannot be used, the client does not read, or writing fails for another reason than a client that went away.
 pub(crate) fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
     // Wrong directories are reported at once, and not by the first call.
     Roots::new(&options.directories)?;

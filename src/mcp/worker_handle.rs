@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A running process.
 pub(super) struct Worker {
     child: Child,
-    /// `None` when it was told to end.
+    /// `None` once it was asked to end.
     input: Option<ChildStdin>,
     /// Distinguishes its events from those of earlier ones.
     pub number: u64,

@@ -1,7 +1,7 @@
 //! The domain of an API call or range, from the category its source recorded.
 
 /// The part of a recorded category that names the programming interface: `HIP_RUNTIME_API_EXT` and `rocm_hip_api` are
-/// both `hip`, `MARKER_CORE_RANGE_API` is `marker`. Categories nobody knows keep their first word.
+/// both `hip`, `MARKER_CORE_RANGE_API` is `marker`. Unknown categories keep their first word.
 pub fn domain_of_category(category: &str) -> String {
     let lower = category.to_lowercase();
     let own = lower.strip_prefix("rocm_").unwrap_or(&lower);

@@ -154,7 +154,7 @@ pub struct ProcessFacts {
     /// The key that the trace shares with itself in a merged file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_key: Option<String>,
-    /// Processes that called the runtime, by which a file of several ranks is told from that of one.
+    /// Processes that called the runtime; they distinguish a file of several ranks from that of one.
     #[serde(skip)]
     pub callers: usize,
     /// The agents the process could see.

@@ -148,7 +148,7 @@ impl Origin {
 pub struct Table {
     /// Table name, snake_case, plural.
     pub name: &'static str,
-    /// Columns that identify a row within a process; empty where there is no key.
+    /// Columns that identify a row within a process; empty without a key.
     pub key: &'static [&'static str],
     /// Columns by which a dataset's files are sorted.
     pub sort: &'static [&'static str],

@@ -1,9 +1,9 @@
-//! Texts that may hold bytes which are no UTF-8.
+//! Texts that may hold bytes that are not UTF-8.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 
-/// A text in which each byte that is no UTF-8 is U+FFFD with its two hexadecimal digits behind, so that names which differ only in such bytes
+/// A text in which each byte that is not UTF-8 is U+FFFD with its two hexadecimal digits behind, so names that differ only in such bytes
 /// stay apart.
 pub(crate) fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {

@@ -1,4 +1,4 @@
-//! Characters that nobody sees, or that change how others are seen.
+//! Characters that are invisible, or that change how others look.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub(crate) fn escape_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether nobody sees a character, or it changes how others are seen.
+/// Whether a character is invisible, or changes how others look.
 pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(

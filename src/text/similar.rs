@@ -1,8 +1,8 @@
-//! The most similar of known names, for answers to names that nobody knows.
+//! The most similar of known names, for messages about unknown names.
 
 /// Least similarity, from 0 to 1, of a name worth suggesting.
 const MIN_SIMILARITY: f64 = 0.7;
-/// Longest name that is compared: nobody mistypes longer ones, and the time grows with the product of both lengths.
+/// Longest name that is compared: users do not mistype longer ones, and the time grows with the product of both lengths.
 const LONGEST_NAME_BYTES: usize = 512;
 
 /// How alike two names are, from 0 to 1, for words that start alike (Jaro-Winkler).

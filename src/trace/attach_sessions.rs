@@ -66,7 +66,7 @@ fn session_of(source: &str) -> Option<(&str, Option<u32>)> {
     let whole = RESULTS.iter().find_map(|end| source.strip_suffix(end));
     if let Some(whole) = whole {
         let numbered = whole.rsplit_once('_').and_then(|(name, number)| Some((name, number.parse().ok()?)));
-        // A process id alone is no session.
+        // A process id alone is not a session.
         return Some(numbered.map_or((whole, None), |(name, session)| (name, Some(session))));
     }
     // Other names start with the process id.

@@ -44,7 +44,7 @@ pub(crate) struct Residual {
 }
 
 impl Residual {
-    /// Computes it from the distances, which it sorts; `None` if there are none.
+    /// Computes it from the distances, which it sorts; `None` without distances.
     pub(crate) fn compute(spreads: &mut [i64]) -> Option<Self> {
         spreads.sort_unstable();
         let median_ns = *spreads.get(spreads.len().checked_sub(1)? / 2)?;

@@ -9,7 +9,7 @@ use crate::derive::Shared;
 /// Makes something of the tables of a process.
 type Make<'a> = dyn Fn(&TraceProcess, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a;
 
-/// Something that is made of tables of each process as soon as these are there, and after which nobody keeps them for it.
+/// Something that is made of tables of each process as soon as these are there; afterwards they are not kept for it.
 pub struct TableConsumer<'a> {
     /// The tables and columns that it is made of.
     pub request: Request,

@@ -19,7 +19,7 @@ impl Trace {
     /// The requested columns of some tables of a process, with those that name it.
     ///
     /// # Errors
-    /// When there is no table of a name, or polars cannot select its columns.
+    /// When a table does not exist, or polars cannot select its columns.
     pub fn tables_of(&self, member: &TraceProcess, request: &Request, tables: &ProcessTables) -> Result<ProcessTables> {
         let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
             let columns = request.get(name)?;

@@ -58,7 +58,7 @@ impl Derivation<'_> {
     }
 
     /// Reads the source tables one after the other and builds the others next to them, each as soon as all that it is built
-    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Drops what nobody
+    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Drops what no step
     /// needs any more. Gives the tables that are kept or that some looks, whose numbers are given too, were not taken for want of.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ where
         used
     }
 
-    /// Drops what nobody needs any more of tables that were read or built.
+    /// Drops what no step needs any more of tables that were read or built.
     fn evict(&self, state: &mut State, names: &[&'static str]) -> Result<()> {
         let used = self.used_after(&state.done, names);
         let plan = self.plan;
@@ -230,7 +230,7 @@ where
             let rows = selected(tables.get(source)?, columns.iter().copied().filter(|column| !is_identity(column)));
             Some(rows.map(|rows| (*source, (self.prepared)(names, source, rows))))
         });
-        // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
+        // Once for all columns in turn: otherwise a table built from them would hold the pieces and a copy of each.
         let whole = |chosen: PolarsResult<(&'static str, LazyFrame)>| -> PolarsResult<(&'static str, DataFrame)> {
             let (name, frame) = chosen?;
             Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
@@ -350,7 +350,7 @@ mod tests {
                 Ok(())
             };
             let (tables, late) = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, look).unwrap();
-            // The last one waits for what nobody here makes, and so do the kernels.
+            // The last one waits for a table that is not made here, and so do the kernels.
             assert_eq!((tables.keys().copied().collect::<Vec<_>>(), late), (vec!["kernels"], vec![2]));
             let mut seen = seen.into_inner();
             seen.sort_unstable();

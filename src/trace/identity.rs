@@ -24,7 +24,7 @@ pub(crate) struct Assignment {
 /// Numbers the processes of a trace.
 ///
 /// Ranks come from `rank_from` applied to the path (its first group, otherwise the whole match), otherwise from a dataset, otherwise
-/// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
+/// from the recorded environment unless two processes that are not counter passes of one another claim the same rank,
 /// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
 /// paths. Counter passes that rocprofv3 wrote to a folder each have the ranks of the run that they repeat. The result does not
 /// depend on the order of `facts`.
@@ -333,7 +333,7 @@ mod tests {
             (&["+pass_1/1.db", "+pass_1/2.db"], &["0t0", "1t0"]),
             (&["+pass_1x/1.db", "+pass_2x/2.db"], &["0t0", "1t0"]),
             (&["+node_1/1.db@0", "+node_2/2.db@1"], &["0t0", "1t0"]),
-            // Passes that record other ranks are no repetitions.
+            // Passes that record other ranks are not repetitions.
             (&["+pass_1/1.db@0", "+pass_2/2.db@1"], &["0t0", "1t0"]),
         ] {
             assert_eq!(layout(paths).0, expected, "{paths:?}");

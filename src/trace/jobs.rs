@@ -136,7 +136,7 @@ impl Queue {
         self.state.lock()
     }
 
-    /// The next item, when there is room for it; `None` when there is none left.
+    /// The next item, when there is room for it; `None` after the last.
     fn next<'a, T>(&'a self, items: &'a [T], cost: impl Fn(&T) -> u64) -> Option<(usize, &'a T, Ticket<'a>)> {
         let mut state = self.lock();
         loop {

@@ -54,7 +54,7 @@ impl JointTables {
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
     }
 
-    /// The rows of a process with at least the `wanted` columns; the first who asks builds those of all, and others wait. Who
+    /// The rows of a process with at least the `wanted` columns; the first caller builds those of all, others wait. A caller that
     /// wants more columns than those before has it built again with all of them.
     pub(crate) fn rows(
         &self,
@@ -74,7 +74,7 @@ impl JointTables {
         let rows = build(&columns)?;
         let own = rows.get(&process).cloned();
         built.insert(table, (columns, rows));
-        // Nobody waits for what counts of a process any more.
+        // No reader waits for what counts of a process any more.
         self.expected.lock().remove(table);
         Ok(own)
     }

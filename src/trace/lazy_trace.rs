@@ -71,7 +71,7 @@ pub struct Trace {
     damage: Mutex<BTreeSet<Damage>>,
     /// Damage that was known before anything was read.
     opened_with: BTreeSet<Damage>,
-    /// Differences in files beside the tables, if those were inspected.
+    /// Differences in files next to the tables, if those were inspected.
     beside_tables: OnceLock<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
     pub(super) choice: Filters,
@@ -151,7 +151,7 @@ impl Trace {
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
     }
 
-    /// Damage found when the inputs were opened that affects no process that is read, or lies beside the tables.
+    /// Damage found when the inputs were opened that affects no process that is read, or lies next to the tables.
     pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
         let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
         let beside = self.beside_tables.get().into_iter().flatten();
@@ -326,7 +326,7 @@ impl Trace {
         self.jobs
     }
 
-    /// The category rules in force.
+    /// The effective category rules.
     pub fn categories(&self) -> &CategoryRules {
         &self.categories
     }
@@ -352,13 +352,13 @@ impl Trace {
         is_any
     }
 
-    /// Compares the files beside the tables of all inputs with what was written, and reports those that differ.
+    /// Compares the files next to the tables of all inputs with what was written, and reports those that differ.
     pub fn inspect_beside_tables(&self) {
         let look = || self.members.iter().flat_map(|member| member.source.damage_beside_tables()).collect();
         self.report_damage(self.beside_tables.get_or_init(look).iter().cloned());
     }
 
-    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
+    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for commands that read little of them.
     pub fn inspect_structure(&self) {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);

@@ -197,7 +197,7 @@ impl Trace {
             let table = known_table(name)?;
             match table.origin {
                 Origin::Source => plan.read.entry(table.name).or_default().extend(columns),
-                // Self times within a window are those of the cut calls, which nobody can have stored.
+                // Self times within a window are those of the cut calls, which no dataset can have stored.
                 _ if clips && derive::is_of_cut_calls(table.name) => plan.build(table),
                 _ if derive::is_joint(table.name) => joint.push((table, columns)),
                 _ => match self.ready(member, table, columns)? {

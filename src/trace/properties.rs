@@ -92,14 +92,14 @@ fn shifted(text: &str) -> Option<i128> {
         .find_map(|(unit, zeros, factor)| Some((text.strip_suffix(unit)?.trim_end(), zeros, factor)))
         .unwrap_or((text, 0, 1));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    // A minute is no power of ten, so that all digits of its fraction count before they are cut.
+    // A minute is not a power of ten, so that all digits of its fraction count before they are cut.
     let scale = fraction.len();
     let digits: i128 = format!("0{whole}{fraction}{}", "0".repeat(zeros)).parse().ok()?;
     Some(digits * factor / 10_i128.checked_pow(u32::try_from(scale).ok()?)?)
 }
 
 /// Formulas, definitions of metrics and measured roofs are read or refused, the last two with the name of their file; what is
-/// read can be made a ratio, whose value is no infinity.
+/// read can be made a ratio, whose value is not infinite.
 pub fn metrics(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let vocabulary = Vocabulary { constants: vec!["num_cu".to_owned()], ..Vocabulary::default() };

@@ -92,7 +92,7 @@ pub(super) fn claims_of_names(
     all
 }
 
-/// The ranks that several processes claim which are no counter passes of one another, and how many do.
+/// The ranks that several processes claim which are not counter passes of one another, and how many do.
 fn claimed_again(order: &[(usize, ProcessFacts)], related: &Related, claims: &[Option<i64>]) -> BTreeMap<i64, usize> {
     let mut claimed: BTreeMap<(Option<(usize, i64)>, i64), usize> = BTreeMap::new();
     for (at, ((_, facts), claim)) in order.iter().zip(claims).enumerate() {
@@ -128,7 +128,7 @@ pub(super) fn fill_ranks(
         rank.get_or_insert_with(&mut take_next);
     }
     for at in 0..ranks.len() {
-        // A session of a pass continues a process that repeats another; there are no circles of more steps.
+        // A session of a pass continues a process that repeats another; cycles of more steps do not occur.
         let origin = |at: usize| repeated.get(at).copied().flatten();
         let first = (0..ranks.len()).try_fold(at, |at, _| origin(at).ok_or(at)).unwrap_or_else(std::convert::identity);
         let of_first = ranks.get(first).copied().flatten();

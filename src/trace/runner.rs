@@ -4,7 +4,7 @@ use polars::prelude::DataFrame;
 
 use super::Trace;
 
-/// A statement, and who wrote it.
+/// A statement, and where it comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked<'a> {
     /// A rendered query of the registry, whose rows are in a total order.
@@ -21,6 +21,6 @@ pub(crate) trait StatementRunner: Send + Sync {
     /// The rows of a statement.
     ///
     /// # Errors
-    /// Why there are none, and what to do.
+    /// Why the statement has no rows, and what to do.
     fn run(&self, trace: &Trace, asked: Asked<'_>) -> Result<DataFrame, String>;
 }

@@ -62,7 +62,7 @@ pub struct ReadContext<'a> {
     pub categories: &'a Categories,
     /// Threads one read may use.
     pub threads: usize,
-    /// Rows that nobody will look at, where that is known.
+    /// Rows that no reader will look at, if that is known.
     pub hint: Option<&'a ScanHint>,
     /// Whether all rows of the columns will be wanted in memory at the same time.
     pub at_once: bool,
@@ -133,7 +133,7 @@ pub trait ProcessReader: Send + Sync {
         &[]
     }
 
-    /// Files beside the tables, for other programs, that are not as they were written. Nothing of the trace is lost with them.
+    /// Files next to the tables, for other programs, that are not as they were written. Nothing of the trace is lost with them.
     fn damage_beside_tables(&self) -> Vec<Damage> {
         Vec::new()
     }
@@ -144,7 +144,7 @@ pub trait ProcessReader: Send + Sync {
         Vec::new()
     }
 
-    /// Parts that cannot be read, as far as the layout of the input reveals them, without reading all of it.
+    /// Parts that cannot be read, judged by the layout of the input without reading all of it.
     fn damage_of_structure(&self) -> Vec<Damage> {
         Vec::new()
     }

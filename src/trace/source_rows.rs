@@ -57,7 +57,7 @@ impl Trace {
     /// Number of rows of every source table of a process.
     ///
     /// # Errors
-    /// Never for a damaged table: it counts as far as it can be read.
+    /// Never for a damaged table: its readable rows count.
     pub fn count_rows(&self, member: &TraceProcess, table: &'static Table) -> Result<u64> {
         if self.chooses_of(table) {
             let key = table.column_names().nth(2).into_iter().collect();

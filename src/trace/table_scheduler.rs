@@ -22,7 +22,7 @@ pub(crate) struct State {
     pub done: Vec<Task>,
     /// Tables that are not there yet.
     missing: BTreeSet<&'static str>,
-    /// Tasks that nobody has started.
+    /// Tasks that no thread has started.
     left: Vec<Task>,
     /// Whether someone has ended before the end, for whose tables others would wait for ever.
     has_failed: bool,

@@ -54,7 +54,7 @@ impl SteadyParts {
     }
 
     /// The processes withheld from consumers because their steady part is their whole run. If this is true of every
-    /// process, nobody needs the results. Otherwise the consumers need these processes now.
+    /// process, the results are not needed. Otherwise the consumers need these processes now.
     pub(crate) fn take_deferred(&self) -> BTreeSet<i64> {
         let deferred = self.deferred.lock().take().unwrap_or_default();
         if self.has_more() { deferred } else { BTreeSet::new() }

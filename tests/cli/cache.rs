@@ -199,7 +199,7 @@ fn a_cache_that_cannot_be_written_is_done_without() {
     assert!(answer.stderr.contains("is not kept in the cache"), "{}", answer.stderr);
 }
 
-/// Names that differ only in bytes that are no UTF-8: files are found in their folder, and never mixed.
+/// Names that differ only in bytes that are not UTF-8: files are found in their folder, and never mixed.
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_no_utf8_stay_apart() {

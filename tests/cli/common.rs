@@ -19,7 +19,7 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Fixtures that are no traces.
+/// Fixtures that are not traces.
 pub const NO_TRACES: [&str; 3] = ["capture", "code_object", "source"];
 
 /// A fixed environment, with neither settings nor sessions of the user.

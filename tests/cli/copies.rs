@@ -1,4 +1,4 @@
-//! Databases that are read through a copy: compressed ones, and those with a log beside them.
+//! Databases that are read through a copy: compressed ones, and those with a log next to them.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;

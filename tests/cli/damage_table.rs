@@ -74,7 +74,7 @@ fn kinds() -> Vec<Kind> {
 /// A way in which a file is damaged, at a place of `0..100` hundredths.
 type Damage = fn(&Kind, &[u8], usize) -> Vec<u8>;
 
-/// Where there are lines, within the first field of one: nobody knows where a text ends that is the last field.
+/// If there are lines, within the first field of one: a cut in a text that is the last field cannot be noticed.
 fn cut(_: &Kind, content: &[u8], place: usize) -> Vec<u8> {
     let end = content.len() * place / 100;
     let line = content[..end].iter().rposition(|byte| *byte == b'\n').filter(|_| content.is_ascii());
@@ -163,7 +163,7 @@ fn no_verb_takes_for_whole_what_another_calls_damaged() {
                     "{case}: check names another: {}",
                     checked.stderr
                 );
-                // A page of a database may be one that nobody reads.
+                // A page of a database may be one that is never read.
                 let is_text = kind.block == 256;
                 let is_certain = matches!(what, "cut" | "empty") || what == "zeroed" && is_text || kind.has_sums;
                 assert!(is_damaged || !is_certain, "{case}: check gave {}: {}", checked.code, checked.stderr);
@@ -239,7 +239,7 @@ fn rows_that_contradict_their_tables_are_not_copied() {
     }
 }
 
-/// Digests are no traces: they are compared.
+/// Digests are not traces: they are compared.
 #[test]
 fn damaged_digests_are_refused() {
     let place = Place::empty();

@@ -1,4 +1,4 @@
-//! Damaged inputs beside a good rank: every verb gives a partial result, says so by its exit code, and names what is missing.
+//! Damaged inputs next to a good rank: every verb gives a partial result, says so by its exit code, and names what is missing.
 
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
@@ -258,7 +258,7 @@ fn files_of_other_programs_are_passed_over_without_a_word() {
     place.write("long_results.json", format!("[{}1]", "{\"acc\": 0.5, \"é\": \"é\"}, ".repeat(1000)));
     let info = run(&["info", &place.input()]);
     assert_eq!((info.code, info.stderr.as_str()), (0, ""));
-    // A trace that is left out is told of.
+    // A trace that is left out is reported.
     place.write("torch_results.json", r#"{"schemaVersion": 1, "traceEvents": []}"#);
     let info = run(&["info", &place.input()]);
     assert!(info.code == 0 && info.stderr.contains("torch_results.json: a Chrome trace"), "{}", info.stderr);
@@ -397,7 +397,7 @@ fn every_verb_reports_a_damaged_dataset() {
     insta::assert_snapshot!(text);
 }
 
-/// The part of another table beside one of the kernels.
+/// The part of another table next to one of the kernels.
 fn other(path: &Path, table: &str) -> PathBuf {
     path.ancestors().nth(2).unwrap().join(table).join("part-00000.parquet")
 }

@@ -284,7 +284,7 @@ fn the_end_of_a_long_text_that_is_gone_is_noticed() {
     let summary = ["table", "api_summary", &place.input(), "-f", "csv"];
     let whole = run(&summary);
     assert!(whole.code == 0 && whole.stdout.contains(&long), "{}", whole.stderr);
-    // Pages of nothing but the text; some of them are those of an index, which nobody reads.
+    // Pages of nothing but the text; some of them are those of an index, which wavesieve does not read.
     let database = Database { content: fs::read(place.at(RANK)).unwrap(), roots: BTreeMap::new() };
     let bytes = database.page_bytes();
     let is_of_text =

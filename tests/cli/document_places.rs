@@ -76,7 +76,7 @@ fn a_folder_of_the_same_name_is_no_obstacle_and_a_device_needs_no_extension() {
     assert!(folder.stderr.contains("/dev/null is no folder, and the document is one"), "{}", folder.stderr);
 }
 
-/// A folder that is there is filled from within: it keeps its rights, nothing beside it is written, links are followed.
+/// A folder that is there is filled from within: it keeps its rights, nothing next to it is written, links are followed.
 #[test]
 fn a_folder_that_is_there_is_filled_and_stays_the_same() {
     let place = tempfile::tempdir().unwrap();

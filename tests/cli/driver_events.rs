@@ -160,7 +160,7 @@ fn records_without_their_kind_show_it() {
         picked(&records(&["table", "page_faults", path]), &FAULTS),
         [json!([1, "write", "migrated", 1, 1, 1, 500])]
     );
-    // Two of the launch, five of each migration, two of the fault; what has one time is no region.
+    // Two of the launch, five of each migration, two of the fault; an event with one time is not a region.
     assert_eq!(number("SELECT COUNT(*) AS n FROM args", path), 2 + 5 + 5 + 2);
     assert!(succeed(&["info", path]).contains("args 14"));
 }

@@ -1,4 +1,4 @@
-//! The efficiency tree beside the same factors computed from the rows of its tables.
+//! The efficiency tree compared with the same factors computed from the rows of its tables.
 
 use std::collections::BTreeMap;
 

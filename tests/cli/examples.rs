@@ -71,7 +71,7 @@ fn examples() -> Vec<Example> {
         let words: Vec<&str> = help.iter().map(String::as_str).collect();
         let place = format!("wavesieve {} --help", help.join(" "));
         let text = succeed(&[&words[..], &["--help"]].concat());
-        // The usage above the options is none.
+        // The usage above the options is not an example.
         let page = Page::of_text(text.split_once("Examples:").map(|(_, examples)| examples).unwrap_or_default());
         assert!((2..=5).contains(&page.commands.len()), "{place} ends with 2 to 5 examples, not {:?}", page.commands);
         add(&place, page);
@@ -124,7 +124,7 @@ fn run_in_shell(example: &Example, traces: &Path, dataset: &Path) -> Run {
     finish(shell)
 }
 
-/// Lines that a page shows of an output and that are none of it, apart from those that stand for others.
+/// Lines that a page shows as output but that the program does not print, apart from those that stand for others.
 fn stale<'a>(shown: &'a ShownCommand, run: &Run) -> Vec<&'a str> {
     let printed: BTreeSet<&str> = run.stdout.lines().chain(run.stderr.lines()).map(str::trim_end).collect();
     let shown = shown.output.iter().map(String::as_str).filter(|line| !matches!(*line, "" | "…"));

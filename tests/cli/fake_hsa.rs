@@ -51,7 +51,7 @@ pub fn built() -> &'static Built {
     })
 }
 
-/// Whether a file is there and newer than all that cargo made it from, which cargo lists beside it.
+/// Whether a file is there and newer than all that cargo made it from, which cargo lists next to it.
 fn is_fresh(product: &Path) -> bool {
     let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     let (Some(built), Ok(list)) = (modified(product), std::fs::read_to_string(product.with_extension("d"))) else {

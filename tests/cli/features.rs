@@ -161,7 +161,7 @@ fn datasets_keep_them() {
     }
 }
 
-/// Figures of the whole run do not stand beside tables of a part of it.
+/// Figures of the whole run do not stand next to tables of a part of it.
 #[test]
 fn features_of_processes_are_not_kept_with_a_part() {
     let directory = tempfile::tempdir().unwrap();

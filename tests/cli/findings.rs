@@ -18,7 +18,7 @@ fn findings(document: &Value) -> Vec<Value> {
     document["findings"].as_array().expect("findings are a list").clone()
 }
 
-/// Every plant is found by its rule; what follows from it may be told as well, anything else is invented.
+/// Every plant is found by its rule; what follows from it may be reported as well, anything else is invented.
 #[test]
 fn plants_are_found_and_nothing_else() {
     for plant in PLANTS {
@@ -125,7 +125,7 @@ fn the_rank_that_always_comes_last_is_named() {
     let found = planted_finding("late-rank", "collective_wait", &set).unwrap();
     assert_eq!(found["priority"], "info");
     assert!(found["title"].as_str().unwrap().contains("arrives last at 60 of 60"));
-    // Ranks that come last in turn are none that is always late.
+    // If ranks come last in turn, none of them is always late.
     let set = ["--set", "collective_wait.low_pct=0.000001"];
     let found = planted_finding("none", "collective_wait", &set).unwrap();
     let (title, explanation) = (found["title"].as_str().unwrap(), found["explanation"].as_str().unwrap());
@@ -133,7 +133,7 @@ fn the_rank_that_always_comes_last_is_named() {
     assert!(explanation.contains("arrives last most often"), "{explanation}");
 }
 
-/// A kernel of 24 µs in steps of some 750 that takes 36 % longer at the end costs little, and is told.
+/// A kernel of 24 µs in steps of some 750 that takes 36 % longer at the end costs little, and is reported.
 #[test]
 fn a_kernel_that_gets_much_slower_is_good_to_know() {
     let found = planted_finding("small-drift", "drift", &[]).unwrap();
@@ -143,7 +143,7 @@ fn a_kernel_that_gets_much_slower_is_good_to_know() {
     let pct = found["title"].as_str().unwrap().rsplit_once('(').unwrap().1.split(' ').next().unwrap();
     let pct: f64 = pct.trim_end_matches([')', '%']).parse().unwrap_or_else(|_| panic!("{title}"));
     assert!((pct - 36.0).abs() < 2.0, "{title}");
-    // Below the share from which a drift is worth a word, nothing is told.
+    // Below the share from which a drift is worth a word, nothing is reported.
     assert!(planted_finding("small-drift", "drift", &["--set", "drift.info_drift_pct=50"]).is_none());
 }
 
@@ -157,7 +157,7 @@ fn savings_are_what_plants_cost() {
     assert!((found - expected).abs() < expected / 20.0, "{found} instead of {expected}");
 }
 
-/// Commands of all findings about fixtures and real traces, alone and beside source code, and of source code alone: profilers and
+/// Commands of all findings about fixtures and real traces, alone and with source code, and of source code alone: profilers and
 /// this program take them as they are.
 #[test]
 fn recommended_commands_can_be_run() {

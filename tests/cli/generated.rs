@@ -9,7 +9,7 @@ use crate::common::listing;
 
 /// A name that no trace has.
 const LOCK: &str = "lock";
-/// The end of the name of a file that is there when the folder beside it is finished.
+/// The end of the name of a file that is there when the folder next to it is finished.
 const FINISHED: &str = ".finished";
 
 /// The folder that the generator fills with these options. Other tests read it too, so that none may change it.

@@ -88,7 +88,7 @@ fn collectives_of_a_node() {
 /// Columns that stay empty in all inputs of the test below, and why.
 const EMPTY: [(&str, &str, &str); 0] = [];
 
-/// Every column of every query has a value somewhere in the inputs that tests are made of, and `unknown` is none.
+/// Every column of every query has a value somewhere in the inputs that tests are made of, and `unknown` does not count as one.
 #[test]
 fn every_column_has_a_value_somewhere() {
     let sampled = sampled();

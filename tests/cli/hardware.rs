@@ -81,7 +81,7 @@ fn what_fits_on_a_simd_unit() {
 
 #[test]
 fn registers_that_were_read_by_half() {
-    // On gfx950 both symbols have 64 and 4 at first: read rightly. Without the others, 68 is no multiple of 8: it was 136,
+    // On gfx950 both symbols have 64 and 4 at first: read rightly. Without the others, 68 is not a multiple of 8: it was 136,
     // of which three fit.
     let of = |vgpr: i64, accum_vgpr: i64| {
         let (_directory, input) = trace(|process| {

@@ -1,4 +1,4 @@
-//! Pages for browsers: what can be told of them without one. `tests/html` opens them.
+//! Pages for browsers: what can be tested without one. `tests/html` opens them.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Traces of the PyTorch profiler: real ones beside a reading of their JSON, generated ones, and damaged ones.
+//! Traces of the PyTorch profiler: real ones compared with a reading of their JSON, generated ones, and damaged ones.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -175,7 +175,7 @@ fn real_traces_have_what_is_known_of_them() {
     assert_eq!(names, [json!({"name": "sm_90"})]);
 }
 
-/// Operators with the kernels below them, beside a reading that nests them by brute force.
+/// Operators with the kernels below them, compared with a reading that nests them by brute force.
 #[test]
 #[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn kernels_belong_to_the_operators_that_launched_them() {

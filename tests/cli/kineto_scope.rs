@@ -77,7 +77,7 @@ fn a_list_of_events_is_a_trace() {
     let cut = run(&["table", "kernel_summary", &path, "-f", "csv"]);
     assert_eq!(cut.code, 5, "{}", cut.stderr);
     assert!(cut.stderr.contains("truncated"), "{}", cut.stderr);
-    // Lists of other things are none.
+    // Lists of other things are not traces.
     for text in
         [r#"[1, 2, 3]"#, r#"[{"kernel": "a"}, {"ph": "X"}]"#, r#"[{"ph": "X", "name": "x", "cat": "function"}]"#]
     {

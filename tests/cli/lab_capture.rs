@@ -266,7 +266,7 @@ fn tables_of_other_versions_stay_as_they_are() {
         assert!(run.stderr.contains(reason), "{}", run.stderr);
         assert!(run.stderr.contains("first [3.0, 4.0"), "the program runs: {}", run.stderr);
     }
-    // A table that ends before virtual memory is no reason to refuse.
+    // A table that ends before virtual memory is not a reason to refuse.
     let stage = Stage::new();
     stage.succeed(&["--kernel", "add"], &[], &[("FAKE_HSA_AMD_BYTES", "456")]);
     assert_eq!(stage.read("add.0").regions.regions.len(), 3);

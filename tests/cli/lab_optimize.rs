@@ -112,7 +112,7 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs the verb in the folder of the code, with its results beside it.
+    /// Runs the verb in the folder of the code, with its results next to it.
     fn optimize(&self, options: &[&str]) -> Run {
         let lab = self.path("lab");
         drop(fs::remove_dir_all(&lab));

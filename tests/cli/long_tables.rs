@@ -1,4 +1,4 @@
-//! Rows that goldens leave out because nobody reads so many: how many there are, and queue depths moment by moment.
+//! Rows that goldens leave out because they are too many to read: how many there are, and queue depths moment by moment.
 
 use std::collections::BTreeMap;
 

@@ -106,7 +106,7 @@ fn rows_that_an_early_end_cut_are_damage() {
         for end in last + 1..=text.len() {
             fs::write(&path, &text.as_bytes()[..end]).unwrap();
             let found = run(&["check", "-q", path.to_str().unwrap()]);
-            // A line end alone may be missing; of the source, which is a text, nobody knows where it ends.
+            // A line end alone may be missing; the source is a text, whose end is unknown.
             let is_whole = end + 1 >= text.len() || (name.starts_with("stats") && end > text.rfind(',').unwrap());
             assert!(found.code == 5 || is_whole, "{name}, {end} of {}: {} {}", text.len(), found.code, found.stderr);
             assert!(found.code == 0 || end + 1 < text.len(), "{name}: {}", found.stderr);

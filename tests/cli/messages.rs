@@ -268,7 +268,7 @@ fn what_calls_send_and_receive_is_between_two_ranks() {
     // Both ways at once.
     let rows = exchanged(&|own| vec![(true, own ^ 1), (false, own ^ 1)]);
     assert!(rows.len() == 6 && rows.iter().all(|row| row["gpus"] == 2), "{rows:?}");
-    // One kernel receives from one rank and sends to another: nobody knows which part of it is which.
+    // One kernel receives from one rank and sends to another: its two parts cannot be distinguished.
     let rows = exchanged(&|own| match own {
         0 => vec![(true, 1)],
         3 => vec![(false, 2)],

@@ -342,7 +342,7 @@ fn verdicts_on_micro_benchmarks() {
     }
 }
 
-/// A workload folder with counters in the long layout: one line for each dispatch, pass (told by its stamps) and counter.
+/// A workload folder with counters in the long layout: one line for each dispatch, pass (distinguished by its timestamps) and counter.
 fn workload(folder: &Path, lines: &[(i64, &str, i64, i64, &str, f64)]) {
     let mut text =
         "GPU_ID,Dispatch_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,\

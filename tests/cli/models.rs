@@ -101,7 +101,7 @@ fn an_answer_is_in_every_format_and_marked() {
     }
 }
 
-/// An answer comes before the findings, and its question is the first thing that the model is told to answer.
+/// An answer comes before the findings, and its question is the first thing that the model must answer.
 #[test]
 fn a_prompt_is_answered_before_the_findings() {
     let server = Server::saying("It is all idle.");

@@ -55,7 +55,7 @@ fn calls_have_the_peers_and_bytes_of_their_arguments_or_of_running_sums() {
     );
 }
 
-/// Gets come from the peer; what is no message, and counts that are none, have no size.
+/// Gets come from the peer; calls that are not messages, and invalid counts, have no size.
 const ODD: &str = "
     INSERT INTO rocpd_string{suffix} (id, string) VALUES (220, 'shmem'), (221, 'shmem_getmem'), (222, 'MPI_Get_count'), (223, 'MPI_Get');
     INSERT INTO rocpd_event{suffix} (id, category_id) VALUES (230, 220), (231, 200), (232, 200), (233, 200), (234, 200), (235, 200);

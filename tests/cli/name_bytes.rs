@@ -1,4 +1,4 @@
-//! Names of kernels that differ only in bytes that are no UTF-8, in every format.
+//! Names of kernels that differ only in bytes that are not UTF-8, in every format.
 
 use rusqlite::Connection;
 use serde_json::json;

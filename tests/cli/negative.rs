@@ -88,7 +88,7 @@ fn damaged_copy(fixture: &str, table: &str, change: impl FnOnce(&mut [u8], usize
     (directory, path)
 }
 
-/// Whether there are arguments is told by the first; that others cannot be read must be told all the same.
+/// The first argument shows whether there are any; the loss of others must be reported all the same.
 #[test]
 fn damaged_arguments_are_told_of() {
     let (_directory, path) = damaged_copy("fixtures/merged/merged.db", "rocpd_arg_", |bytes, _, leaf| bytes[leaf] = 0);

@@ -50,7 +50,7 @@ impl ObjectServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let state = Arc::clone(&shared);
-                // A client that leaves is no failure of the server.
+                // A client that leaves is not a failure of the server.
                 thread::spawn(move || drop(answer(stream, &state)));
             }
         });

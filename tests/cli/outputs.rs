@@ -382,7 +382,7 @@ fn a_full_standard_output_is_an_error_of_every_verb() {
     }
 }
 
-/// Runs until a temporary file lies beside the output, and then ends it by a signal; tells whether the signal came in time.
+/// Runs until a temporary file lies next to the output, then ends it by a signal; returns its status if the signal came in time.
 fn ended_while_writing(signal: &str, output: &Path) -> Option<std::process::ExitStatus> {
     let sql = "SELECT a.n, b.kernel_name FROM numbers a, kernels b WHERE b.dispatch_id < 8";
     let words = ["sql", sql, INPUT, "-f", "json", "-o", output.to_str().unwrap(), "-q"];
@@ -419,7 +419,7 @@ fn a_program_that_is_ended_leaves_the_old_file_whole() {
         assert_eq!(fs::read_to_string(&output).unwrap(), "old", "{signal}");
         let left: Vec<String> = place.names().into_iter().filter(|name| name != "old.json").collect();
         match signal {
-            // Nobody can clean up after it; what is left is no input.
+            // No handler can clean up after it; what is left is not an input.
             "KILL" => assert!(left.iter().all(|name| name.starts_with(".wavesieve-")), "{left:?}"),
             _ => assert!(left.is_empty(), "{signal}: {left:?}"),
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::listing;
 
-/// Programs that pages name beside this one, and why no test runs them.
+/// Programs that pages name besides this one, and why no test runs them.
 const OTHER_PROGRAMS: &[(&str, &str)] =
     &[("cargo install ", "it builds the program that runs the tests"), ("bash tests/run.sh", "it runs the tests")];
 
@@ -28,7 +28,7 @@ pub struct Page {
     pub commands: Vec<ShownCommand>,
     /// Files that code blocks define by a name after their language, such as `toml wavesieve.toml`.
     pub files: Vec<(String, String)>,
-    /// Lines of shell blocks that are no command of this program.
+    /// Lines of shell blocks that are not commands of this program.
     pub others: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ enum Block {
 }
 
 impl Page {
-    /// Reads commands of a text that is no Markdown: lines that begin with `wavesieve `.
+    /// Reads commands of a text that is not Markdown: lines that begin with `wavesieve `.
     pub fn of_text(text: &str) -> Self {
         let mut page = Self::default();
         for line in text.lines() {

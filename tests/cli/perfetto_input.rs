@@ -1,4 +1,4 @@
-//! Perfetto traces as inputs: a real one beside facts that an independent decoder found, our own export beside what it was made from,
+//! Perfetto traces as inputs: a real one compared with facts of an independent decoder, our own export compared with its source,
 //! small ones of each writer, damaged ones, and those of other programs.
 
 use std::collections::BTreeSet;
@@ -137,14 +137,14 @@ fn a_real_trace_of_rocprofv3() {
     assert_eq!(one("SELECT COUNT(*) AS n FROM memory_copies"), 12);
     assert_eq!(one("SELECT SUM(bytes) AS n FROM memory_copies"), 1_600_000_000);
     assert_eq!(one("SELECT COUNT(*) AS n FROM launches"), 76, "each kernel and copy has its call");
-    // The bytes of copies in flight are no telemetry.
+    // The bytes of copies in flight are not telemetry.
     let notes = records(&["check", "-q", &path]);
     let unread = notes.iter().find(|note| note["check_id"] == "unread_values").unwrap();
     assert_eq!((unread["count"].as_i64(), one("SELECT COUNT(*) AS n FROM samples")), (Some(64), 0));
     succeed(&["analyze", "-q", &path]);
 }
 
-/// A seed of the fuzzer, whose first byte is none of the trace.
+/// A seed of the fuzzer, whose first byte is not part of the trace.
 fn seed(name: &str, folder: &Path) -> String {
     let bytes = fs::read(Path::new("tests/fuzz/seeds/perfetto_document").join(name)).unwrap();
     let path = folder.join(format!("{name}.proto"));
@@ -276,7 +276,7 @@ fn traces_of_other_programs_are_named() {
             found.stderr
         );
     }
-    // Text that starts with the byte that packets start with is none.
+    // Text that starts with the byte that packets start with is not a trace.
     let text = folder.path().join("text.pftrace");
     fs::write(
         &text,

@@ -82,7 +82,7 @@ fn files_of_datasets_are_regular() {
         vec!["convert", "-q", "fixtures/two_nodes", "-o", &dataset],
         vec!["convert", "-q", &input, "-o", &output, "--overwrite"],
     ];
-    // All files beside the tables, and some of the others.
+    // All files next to the tables, and some of the others.
     let (beside, of_tables): (Vec<_>, Vec<_>) =
         names(&folder).into_iter().partition(|name| name.components().count() == 1);
     assert!(beside.len() > 3, "{beside:?}");

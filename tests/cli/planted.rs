@@ -13,7 +13,7 @@ pub const PLANTS: [&str; 9] =
 const RANKS: usize = 4;
 const STEPS: i64 = 60;
 
-/// A run of four ranks with a GPU each: 60 steps of six kernels that compute and a collective beside the last two.
+/// A run of four ranks with a GPU each: 60 steps of six kernels that compute and a collective alongside the last two.
 pub struct Planted {
     directory: PathBuf,
     /// Known facts about every rank of the run.
@@ -100,7 +100,7 @@ fn a_host_that_is_slow_is_found() {
     }
 }
 
-/// Five collectives of 1355 µs beside 355 µs of compute; whoever waits for another rank is exposed as well.
+/// Five collectives of 1355 µs alongside 355 µs of compute; whoever waits for another rank is exposed as well.
 #[test]
 fn collectives_that_nothing_hides_are_found() {
     for plant in PLANTS {
@@ -114,7 +114,7 @@ fn collectives_that_nothing_hides_are_found() {
     }
 }
 
-/// A MiB from each of 50 steps stays, beside 512 MiB that are kept on purpose; 4 MiB of every step come back.
+/// A MiB from each of 50 steps stays, next to 512 MiB that are kept on purpose; 4 MiB of every step come back.
 #[test]
 fn a_leak_is_found() {
     for plant in PLANTS {
@@ -132,7 +132,7 @@ fn a_leak_is_found() {
     }
 }
 
-/// Five dispatches of 240 instead of 24 µs. Collectives wait for other ranks and are no slow kernels.
+/// Five dispatches of 240 instead of 24 µs. Collectives wait for other ranks and are not slow kernels.
 #[test]
 fn slow_dispatches_are_found() {
     for plant in PLANTS {
@@ -162,7 +162,7 @@ fn a_kernel_that_drifts_is_found() {
             .filter(|row| !is_collective(row) && row["verdict"] != "steady" && row["verdict"] != "too few calls")
             .collect();
         if plant == "outliers" {
-            // Some dispatches out of line are no drift; they may well be a mode of their own.
+            // Some dispatches out of line are not a drift; they may well be a mode of their own.
             assert!(odd.iter().all(|row| row["verdict"] == "two modes" && rank_of(row) == 3), "{odd:?}");
             continue;
         }
@@ -216,7 +216,7 @@ fn the_rank_that_holds_the_others_up_is_found() {
     }
 }
 
-/// A rank that is late by less than the others compute holds nobody up, and comes last all the same.
+/// A rank that is late by less than the others compute delays no other rank, and comes last all the same.
 #[test]
 fn the_rank_that_comes_last_is_counted() {
     let run = Planted::new("late-rank");

@@ -110,7 +110,7 @@ fn it_fails_as_the_real_one_and_as_asked() {
         assert_eq!(machine.profile(&format!("bad/{set}"), flags, &[("FAKE_ROCPROFV3", set)]).0, Some(0));
         assert_eq!(traces(&format!("bad/{set}")), 1);
     }
-    // A file beside the link sets the same.
+    // A file next to the link sets the same.
     std::fs::write(machine.path("bin/fake_rocprofv3.env"), "FAKE_ROCPROFV3=fail-after:1\n").expect("the file");
     assert_eq!(machine.profile("after/1", flags, &[]).0, Some(0));
     assert_eq!(machine.profile("after/2", flags, &[]).0, Some(1));

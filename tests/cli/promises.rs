@@ -101,7 +101,7 @@ fn an_input_that_another_program_has_locked_is_read_all_the_same() {
     assert_eq!(listing(place.path()), before, "nothing is beside it");
 }
 
-/// Another program takes the lock that lets nobody else read, again and again while the input is read: it never has to wait.
+/// Another program takes the lock that keeps all readers out, again and again while the input is read: it never has to wait.
 #[test]
 fn an_input_that_is_read_is_locked_by_nobody() {
     let (place, path) = copied_database();

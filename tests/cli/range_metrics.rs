@@ -1,4 +1,4 @@
-//! Metrics by range: on counters whose sums are worked out here, and beside the metrics of kernels.
+//! Metrics by range: on counters whose sums are worked out here, and compared with the metrics of kernels.
 
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ fn on_thread(mut record: Value, thread: i64) -> Value {
     record
 }
 
-/// A kernel of the given launch, told apart by its grid.
+/// A kernel of the given launch, distinguished by its grid.
 fn kernel(id: i64, launch: i64, grid: i64, start: i64, end: i64) -> Value {
     let mut kernel = dispatch(id, 8, 901, start, end);
     kernel["correlation_id"]["internal"] = json!(launch);
@@ -166,9 +166,9 @@ fn what_is_said_of_ranges() {
 /// | 1      | 70, 1200        | the inner step begins then                            | step / step | 1        |
 /// | 2      | 70, 1300        | the inner step ends then, `other` goes on             | step / other| 2        |
 /// | 3      | 70, 1260        | both are open, the inner step ends first              | step / step | 4        |
-/// | 4      | 70, 1395        | the reversed range is none                            | step        | 8        |
-/// | 5      | 70, 1420        | the range without length is none                      | step        | 16       |
-/// | 6      | 70, 1650        | the range without end is none                         | none        | 32       |
+/// | 4      | 70, 1395        | the reversed range does not count                     | step        | 8        |
+/// | 5      | 70, 1420        | the range without length does not count               | step        | 16       |
+/// | 6      | 70, 1650        | the range without end does not count                  | none        | 32       |
 /// | 7      | 72, 1150        | threads are apart                                     | step of 72  | 64       |
 /// | 8      | 73, 1150        | this one has no range                                 | none        | 128      |
 /// | 9      | id 0            | is that of no call, though one at 1250 has it         | unknown     | 256      |
@@ -238,7 +238,7 @@ fn a_window_keeps_what_ranges_are() {
 }
 
 /// A trace with nine ranges of one path; the third takes 40 µs more than the others, which take 100 µs and 1 µs more each
-/// time, and the last launches nothing. None is recorded beside them.
+/// time, and the last launches nothing. No kernels are recorded.
 #[test]
 fn the_pace_of_ranges() {
     let directory = tempfile::tempdir().unwrap();
@@ -351,7 +351,7 @@ fn iterations_choose_a_stretch_of_time() {
     }
 }
 
-/// A stream that runs the same five kernels twelve times, 1 µs apart, and one beside it that runs three others in turn,
+/// A stream that runs the same five kernels twelve times, 1 µs apart, and one alongside that runs three others in turn,
 /// 1.7 µs apart: the period is that of the stream with more kernels.
 #[test]
 fn streams_side_by_side() {
@@ -378,8 +378,8 @@ fn streams_side_by_side() {
     );
 }
 
-/// Twelve steps of four kernels 1 µs apart, with a fifth on another stream, launched after the second: it starts beside the
-/// second, third or fourth, and in one step only beside the first of the next. However they fall in with one another, five
+/// Twelve steps of four kernels 1 µs apart, with a fifth on another stream, launched after the second: it starts alongside the
+/// second, third or fourth, and in one step only alongside the first of the next. However they fall in with one another, five
 /// kernels are launched time and again, and each step takes 5 µs.
 #[test]
 fn streams_that_fall_in_with_one_another_anyhow() {

@@ -266,7 +266,7 @@ fn a_straggler_is_named_and_nobody_else() {
     assert_eq!(told, ["compute", "slow_kernels", "late"].map(|what| (what, vec![Some(1), Some(1_990)])));
 }
 
-/// Rank 3 comes to the second collective 2000 ns after the others, which compute meanwhile: nobody waits. When one of them
+/// Rank 3 comes to the second collective 2000 ns after the others, which compute meanwhile: no rank waits. When one of them
 /// has computed 1500 ns less, it waits so long with nothing to do, 16.67 % of 9000 ns.
 #[test]
 fn lateness_that_computing_hides_costs_nothing() {

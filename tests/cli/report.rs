@@ -219,7 +219,7 @@ fn findings_and_datasets_of_runs() {
     let verdicts = index["runs"][1]["changes"].as_object().unwrap().values();
     assert!(verdicts.into_iter().all(|change| change["verdict"] == "same"));
 
-    // Inputs in the order in which they are named; what is written is no input of the next time.
+    // Inputs in the order in which they are named; the output is not an input of the next run.
     let asked = ["report", "data/raw", "data/converted", "--group-by", "input", "-d", "data/reports", "-q"];
     for _ in 0..2 {
         assert_eq!(run_in(place.path(), &asked).code, 0);

@@ -147,7 +147,7 @@ fn kernels_take_what_their_launch_says() {
             json!(["void gemm<float>(float*)", 32, 0, 0, 0, 0, null, 16]),
             json!(["FillBuffer", 32, 0, 0, 0, 0, null, 16]),
             json!(["void gemm<float>(float*)", null, 0, 0, 0, 0, null, null]),
-            // Its description is no string; the launch record has the name too.
+            // Its description is not a string; the launch record has the name too.
             json!(["void gemm<float>(float*)", 0, 64, 2, 256, 4, 512, null]),
         ]
     );
@@ -323,7 +323,7 @@ fn damaged_files_give_what_can_be_read() {
         assert_eq!(crate::common::run(&["info", path]).code, 5);
         assert_eq!(crate::common::run(&["check", path]).code, 5);
     }
-    // Bytes of any kind in the middle of any page are no reason to panic.
+    // Bytes of any kind in the middle of any page must not cause a panic.
     for at in (100..bytes.len()).step_by(bytes.len() / 24) {
         let mut bytes = bytes.clone();
         bytes.iter_mut().skip(at).take(3_000).for_each(|byte| *byte = byte.wrapping_mul(31).wrapping_add(7));

@@ -43,7 +43,7 @@ fn holds_secret(bytes: &[u8]) -> bool {
     false
 }
 
-/// Traces with the secret wherever an environment is recorded, and in the configuration of the profiler beside it.
+/// Traces with the secret wherever an environment is recorded, and in the configuration of the profiler next to it.
 struct Traces(tempfile::TempDir);
 
 impl Traces {

@@ -208,7 +208,7 @@ fn a_browser_prints_pdf_files() {
         command.env("WAVESIEVE_BROWSER", &browser);
         finish(command)
     };
-    // Its own files are beside the page, and are gone with it.
+    // Its own files are next to the page, and are gone with it.
     let script = "#!/bin/sh\n[ \"$XDG_CONFIG_HOME\" = \"$HOME\" ] || exit 9\nfor word in \"$@\"; do case \"$word\" in --print-to-pdf=*) out=\"${word#*=}\";; file://*) \
                   page=\"${word#file://}\";; esac; done\n[ \"$HOME\" = \"${page%/*}\" ] || exit 8\n(echo '%PDF-1.4'; cat \"$page\") > \"$out\"\n";
     executable(&browser, script);
@@ -274,7 +274,7 @@ fn what_any_verb_writes_is_sent() {
     }
 }
 
-/// A file of settings in a project cannot choose who gets results, or the password.
+/// A file of settings in a project cannot choose the receivers of results, or the password.
 #[test]
 fn settings_do_not_choose_receivers() {
     let directory = tempfile::tempdir().unwrap();

@@ -212,7 +212,7 @@ fn existence_is_a_value() {
     );
 }
 
-/// Statements that are refused, or whose parts nobody knows.
+/// Statements that are refused, or that have unknown parts.
 const UNKNOWN: &[&str] = &[
     "SELECT gpu, count(*) FROM kernels GROUP BY ROLLUP (gpu)",
     "SELECT gpu, count(*) FROM kernels GROUP BY CUBE (gpu)",

@@ -124,7 +124,7 @@ fn sections_of_no_process_have_no_rows() {
     assert_eq!(hotspots["reason"], "no rows in kernels", "{left_out:?}");
 }
 
-/// A number that matches nothing among others that do is told of, in documents and beside answers.
+/// A number that matches nothing among others that do is reported, in documents and next to results.
 #[test]
 fn parts_of_filters_that_match_nothing_are_told_of() {
     let filters = ["--rank", "0,99,4-7", "--gpu", "0,8"];
@@ -141,7 +141,7 @@ fn parts_of_filters_that_match_nothing_are_told_of() {
     assert_eq!((whole.code, whole.stderr.as_str()), (0, ""), "a range that has some ranks is no error");
 }
 
-/// Numbers are those of what was chosen, so that nobody should read them without knowing that.
+/// Numbers cover only what the filters choose, so every reader must see the filters.
 #[test]
 fn documents_name_their_filters() {
     let filters = ["--window", "10%:90%", "--gpu", "0"];
@@ -266,7 +266,7 @@ fn thresholds_are_numbers_that_mean_something() {
     }
 }
 
-/// The same run as database and as JSON: left out where it can be told for sure, else told of.
+/// The same run as database and as JSON: left out if that is certain, otherwise reported.
 #[test]
 fn a_run_in_two_formats_counts_once_or_is_told_of() {
     let database = format!("{INPUT}/node0/4100_results.db");
@@ -288,7 +288,7 @@ fn a_run_in_two_formats_counts_once_or_is_told_of() {
     assert!(notes(&document).contains("seems to be read twice"), "{}", notes(&document));
 }
 
-/// An answer without rows is no picture; several answers are several pictures.
+/// A result without rows gives no picture; several results give several pictures.
 #[test]
 fn pictures_of_several_answers_stand_in_one_directory() {
     let place = Place::new();
@@ -316,7 +316,7 @@ fn pictures_of_several_answers_stand_in_one_directory() {
     assert!(none.stdout.contains("GPU time breakdown") && none.stdout.contains('█'), "{}", none.stdout);
 }
 
-/// Options of queries are no options of documents, and no inputs either.
+/// Options of queries are neither options of documents nor inputs.
 #[test]
 fn options_of_other_verbs_are_told_as_such() {
     for option in ["--plot", "--columns", "--by", "--wide"] {

@@ -79,7 +79,7 @@ fn check(name: &str, content: &[u8], seed: u64) {
         let checked = run(&["check", &place.input(), "-q"]);
         for (found, whole) in asked(&place).iter().zip(&whole) {
             let is_as_before = found.code == whole.code && found.stdout == whole.stdout;
-            // Without its first page a file is no database.
+            // Without its first page a file is not a database.
             let is_told = found.stderr.contains(name) && (found.code == 5 || found.code == 3 && pair.0 == 0);
             assert!(
                 is_as_before || is_told,

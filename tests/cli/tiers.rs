@@ -85,7 +85,7 @@ fn thread_traces_of_another_directory_join() {
     for name in ["stats_ui_output_agent_4_dispatch_3.csv", "stats_ui_output_agent_4_dispatch_5.csv"] {
         fs::copy(format!("fixtures/thread_trace/{name}"), below.join(name)).unwrap();
     }
-    // Other traces that lie there are none of the thread traces.
+    // Other traces that lie there are not thread traces.
     fs::copy("fixtures/thread_trace/4100_kernel_trace.csv", apart.path().join("4100_kernel_trace.csv")).unwrap();
     let directory = apart.path().to_str().unwrap();
     let plain = analysed(&["fixtures/two_nodes"]);
@@ -94,7 +94,7 @@ fn thread_traces_of_another_directory_join() {
     let inputs = |document: &Value| document["provenance"]["inputs"].as_array().unwrap().len();
     assert_eq!(inputs(&joined), inputs(&plain) + 2);
     assert_eq!(section(&joined, "time"), section(&plain, "time"));
-    // A thread trace is no rank of a run.
+    // A thread trace is not a rank of a run.
     let ranks = |document: &Value| (figure(document, "ranks").clone(), document["provenance"]["ranks"].clone());
     assert_eq!((ranks(&joined), figure(&plain, "ranks")), (ranks(&plain), &json!(4)));
     assert!(ids(&joined, "sections").contains(&"thread_trace"));

@@ -257,7 +257,7 @@ fn check_reports_that_nothing_is_wrong_and_what_was_not_recorded() {
         assert_eq!((&row["severity"], &row["count"]), (&Value::from("info"), &Value::from(0)));
     }
     assert!(!missing.keys().any(|(check, table)| check == "not_recorded" && table == "kernels"));
-    // A pass beside the trace has the counters, and a thread trace the instructions.
+    // A pass next to the trace has the counters, and a thread trace the instructions.
     let not_recorded = |input: &str| -> BTreeSet<String> {
         anomalies(input).into_keys().filter(|(check, _)| check == "not_recorded").map(|(_, table)| table).collect()
     };

@@ -33,7 +33,7 @@ fn bytes_between_gpus_belong_to_both() {
     assert_eq!(numbers(&rows[0], &names), [2.0, 4_096.0, 4_596.0, 5_096.0, 0.0, 1.0].map(Some));
 }
 
-/// GPU 1 has a copy without a size: what it copied is not known, and is no 0 and no part of a sum. A GPU without copies has 0.
+/// GPU 1 has a copy without a size: what it copied is not known, and is neither 0 nor part of a sum. A GPU without copies has 0.
 #[test]
 fn bytes_that_are_not_known_are_not_compared() {
     let known = vec![copy(1, HOST, FIRST_GPU, 0, 1_000)];

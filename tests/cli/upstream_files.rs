@@ -143,7 +143,7 @@ fn streamed_counters_have_amds_name_in_sql() {
             "\"SQ_WAVES\" 0 1 0 4.0 1100022000",
         ]
     );
-    // Telemetry is none of them.
+    // Telemetry is not among them.
     let telemetry = schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
     assert!(number("SELECT COUNT(*) FROM samples", &telemetry.path) > 0);
     assert_eq!(number("SELECT COUNT(*) FROM spm_counters", &telemetry.path), 0);

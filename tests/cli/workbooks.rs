@@ -141,7 +141,7 @@ fn one_threshold_is_that_of_all_short_kernels() {
     assert!(text.contains("Kernels of less than 12.5 us, about"), "{text}");
 }
 
-/// Where no kernel was recorded there are no sheets of kernels.
+/// Without recorded kernels there are no sheets of kernels.
 #[test]
 fn what_has_no_kernels_has_no_empty_sheets_of_tracelens() {
     let place = tempfile::tempdir().unwrap();

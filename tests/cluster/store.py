@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cluster import free_ports, wait_for
 
-# Installed beside the Python that runs this, as tests/requirements-deep.txt says.
+# Installed next to the Python that runs this, as tests/requirements-deep.txt says.
 SERVER = Path(sys.executable).parent / "moto_server"
 
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import sqlite3
 
-# Values that nobody expects in a column.
+# Unexpected values for a column.
 ODD = [None, "", "text", "12x", "-1", b"\x00\xff\xfe", b"{}", 1.5, -1, 0, 2**62, -(2**63), 2**63 - 1, 1e300, "nan", "9" * 40]
 ODD_JSON = [
     "null", "true", '"text"', '""', "[]", "{}", "-1", "1e999", "1.5", "18446744073709551616", "9" * 40, "NaN", "-Infinity",

@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import csv_of  # noqa: E402
 import damage  # noqa: E402
 
-# Damaged ranks beside the good one in a run.
+# Damaged ranks next to the good one in a run.
 NEIGHBOURS = 8
 LIMIT_SECONDS = 60
 GENERATE = [
@@ -253,7 +253,7 @@ class DatasetTester(Tester):
         way(own, path)
         part = str(path.relative_to(inputs))
         after = path.read_bytes() if path.exists() else None
-        # Parts that nobody reads, as what is in the manifest too, are looked at by `check` alone.
+        # Only `check` looks at parts that are never read, such as those that the manifest repeats.
         is_told = after is None or len(after) != len(content)
         return f"{self.form} {number}: {way.__name__} of {part}", part if is_told else None, None, part if after != content else None
 
@@ -294,7 +294,7 @@ def main():
                     problems += found
                     for ways, problem in found:
                         print(f"FAILED {'; '.join(ways)}: {problem}", flush=True)
-            # Damage that nobody notices proves nothing.
+            # Damage that the program never notices proves nothing.
             if tester.codes[5] == 0 and not options.only:
                 problems.append(([form], "no damage was noticed"))
             codes = ", ".join(f"{code}: {count}" for code, count in sorted(tester.codes.items()))

@@ -15,7 +15,7 @@ modules="$(node_modules html "$here")"
 pages="$(mktemp -d)"
 trap 'rm -rf "$pages"' EXIT
 write() {
-  # write NAME INPUT: what is found in an input may be damaged, which is told by 5
+  # write NAME INPUT: what is found in an input may be damaged, which exit code 5 reports
   local code=0
   "$binary" analyze "$2" --format html --quiet --output "$pages/$1.html" 2>"$pages/$1.log" || code=$?
   if [ "$code" -ne 0 ] && [ "$code" -ne 5 ]; then

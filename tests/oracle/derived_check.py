@@ -16,7 +16,7 @@ from pathlib import Path
 from captures import open_processes, whole
 from common import REPOSITORY, BinaryError, Findings, Tally, answered, database_files, default_inputs, difference, read_statements
 
-# Beginnings of the names in domains that hold an interface; annotations are no calls.
+# Beginnings of the names in domains that hold an interface; annotations are not calls.
 INTERFACES = {"hip": ("hip", "__hip"), "hsa": ("hsa_",)}
 ANNOTATIONS = ("marker", "host")
 
@@ -295,7 +295,7 @@ def compare_metrics(rows, process, metrics, compared):
     return None
 
 
-# Questions to the program. Which kernels communicate is told by their names, which rules of the program's own sort.
+# Questions to the program. Which kernels communicate is inferred from their names, which rules of the program's own sort.
 STATEMENTS = {
     "communicating": "SELECT dispatch_id FROM kernels WHERE category = 'communication' ORDER BY dispatch_id",
     "launches": "SELECT kind, target_id, correlation_id, api_name, tid, api_start_ns, api_end_ns, start_ns, end_ns, queue_delay_ns "

@@ -29,7 +29,7 @@ THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
 WORKLOADS = [REPOSITORY / "fixtures" / "compute", REPOSITORY / "fixtures" / "profile", REPOSITORY.parent / "shared" / "data" / "ubench"]
 OF_COUNTERS = {"counters", "counter_dispatches", "metric_sums", "range_metric_sums", "kernel_bottlenecks", "kernel_resources"}
 
-# Values of parameters to try beside their defaults.
+# Values of parameters to try besides their defaults.
 PARAMETER_SETS = {
     "agg": [["--agg", "mean"]],
     "missing": [["--missing", "show"]],

@@ -17,7 +17,7 @@ if [ "$profile" = dist ]; then
   export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$PWD="
 fi
 
-# Only the last link is told of the old glibc: objects do not depend on its version. A program at a fixed address has no table of
+# Only the last link uses the old glibc: objects do not depend on its version. A program at a fixed address has no table of
 # 125,000 relocations, which is 0.3 MB of the wheel.
 of_program=(-C linker=wavesieve-cc -C relocation-model=static)
 

@@ -7,7 +7,7 @@ update_lists() {
 }
 
 debian_mirror() {
-  # The address that this system's settings name for Debian's packages; nothing on a system that is none of Debian's.
+  # The address that this system's settings name for Debian's packages; nothing on a system other than Debian.
   local found
   # apt reads sources.list and both forms of sources.list.d itself. Before the first update it knows no origin.
   found="$(apt-get indextargets --format "\$(ORIGIN)|\$(LABEL)|\$(REPO_URI)" 'Created-By: Packages' 'Component: main' 2>/dev/null \

@@ -1,4 +1,4 @@
-# Read by tests/run.sh: what `deep` has beside the steps of `all` with other seeds and larger sizes, and the page of its last result.
+# Read by tests/run.sh: what `deep` adds to the steps of `all` with other seeds and larger sizes, and the page of its last result.
 
 readonly DEEP_PAGE=tests/deep.md
 deep_venv="$(environment_of deep tests/requirements-deep.txt)"

@@ -182,7 +182,7 @@ close_lanes() {
 }
 
 list_failures() {
-  # The ends of their logs again, since nobody scrolls through the rest.
+  # The ends of their logs again, so that readers need not scroll through the rest.
   local step state
   while IFS='|' read -r step state _; do
     [ "$state" = failed ] && [ -s "$work/$step.log" ] || continue

@@ -139,7 +139,7 @@ viewers() {
 }
 
 package() {
-  # The Python package: types, examples, and answers beside independent readings.
+  # The Python package: types, examples, and results compared with independent readings.
   (cd python && "$venv/bin/mypy" --cache-dir "$cache/mypy" && WAVESIEVE_BINARY="$binary" "$venv/bin/python" -B -m pytest -q)
 }
 

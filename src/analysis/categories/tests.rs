@@ -91,7 +91,7 @@ fn template_arguments_do_not_decide() {
     );
     // Nothing known in the base name, so that the arguments are all there is.
     assert_all("gemm", &["void kentry<256, ck_tile::GemmKernel<int> >(int)"]);
-    // Words of different arguments are no phrase.
+    // Words of different arguments are not a phrase.
     assert_eq!(category_of("void kentry<all, reduced>(int, all, int)"), OTHER);
 }
 

@@ -91,7 +91,7 @@ pub(crate) enum Sizes {
     NoCall,
     /// The call is recorded without count or type.
     NoArguments,
-    /// The type is none that is known, or its bytes are no number.
+    /// The type is unknown, or its bytes are not a number.
     Unreadable,
     /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
     Mixed,

@@ -72,7 +72,7 @@ struct UnknownForm {
 /// Why a counter has no place in a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BlockError {
-    /// Nobody wrote down what its blocks can count.
+    /// The built-in tables do not state how many counters its blocks have room for.
     #[error(
         "how many counters the blocks of {architecture} have room for is not known{reason}, only of {known}; give them with --block-limit"
     )]
@@ -191,7 +191,7 @@ impl ArchitectureBlocks {
     /// The block of a counter, by the longest prefix.
     ///
     /// # Errors
-    /// Where there is none, or the architecture does not have it.
+    /// If the counter has no block, or the architecture lacks it.
     pub(crate) fn block_of(&self, counter: &str) -> Result<&str, BlockError> {
         let Some((_, block)) = self.prefixes.iter().find(|(prefix, _)| counter.starts_with(prefix.as_str())) else {
             let block = counter.split_once('_').map_or(counter, |(block, _)| block).to_owned();

@@ -17,7 +17,7 @@ pub(crate) enum RequestError {
     /// The counter has no block.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// Nobody knows the name.
+    /// The name is unknown.
     #[error("unknown counter or metric `{name}`{}", proposal(.nearest))]
     Unknown {
         /// The requested name.

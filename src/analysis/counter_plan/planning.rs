@@ -33,7 +33,7 @@ pub(crate) struct PlanRequest {
     pub directory: String,
     /// File with definitions of accumulations in the commands.
     pub definitions_file: String,
-    /// Program to profile and its arguments; `./app` if there are none.
+    /// Program to profile and its arguments; `./app` if empty.
     pub program: Vec<String>,
     /// Release of ROCm that the commands are for.
     pub rocm: Option<RocmVersion>,

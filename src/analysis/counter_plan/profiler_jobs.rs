@@ -53,7 +53,7 @@ pub(crate) fn pmc_lines(passes: &[Pass]) -> String {
     passes.iter().map(|pass| format!("pmc: {}\n", pass.names().join(" "))).collect()
 }
 
-/// Definitions that `rocprofv3 -E` needs to accumulate the counters of passes; `None` where there are none.
+/// Definitions that `rocprofv3 -E` needs to accumulate the counters of passes; `None` if they need none.
 pub(crate) fn accumulation_definitions(passes: &[Pass], architecture: &str) -> Option<String> {
     let items = passes.iter().flat_map(|pass| &pass.items);
     let levels: std::collections::BTreeSet<&String> = items.flat_map(defined).collect();

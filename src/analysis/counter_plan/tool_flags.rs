@@ -78,7 +78,7 @@ enum Takes {
 /// An error in a command for a profiler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolProblem {
-    /// Nobody wrote down what the program accepts.
+    /// The built-in tables do not list what the program accepts.
     #[error("{0} is no profiler that is known; known are {1}")]
     Tool(String, String),
     /// rocprofv3 would not take it.
@@ -263,7 +263,7 @@ impl Tool {
                 Ok(flag) => flag,
                 Err(problem) => {
                     problems.push(problem);
-                    // Its values are no flags.
+                    // Its values are not flags.
                     while rest.next_if(|next| !next.starts_with('-')).is_some() {}
                     continue;
                 }

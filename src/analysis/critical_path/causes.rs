@@ -14,7 +14,7 @@ const NEAR_SHARE: i64 = 100;
 const CLOSE_NS: i64 = 10_000;
 const UNEXPLAINED_NS: i64 = 20_000;
 
-/// Places of work that had to end before; [`NONE`] where there is none.
+/// Places of work that had to end before; [`NONE`] for work without a cause.
 #[derive(Debug, Default)]
 pub(crate) struct Causes {
     /// By work: what ended last in its lane before it started.

@@ -7,7 +7,7 @@ use crate::analysis::inference::kinds::StepKind;
 use crate::analysis::kernel_names::base_name;
 
 const FACTS: &str = include_str!("../../../share/inference.toml");
-/// More than this is no number of tokens or requests of a step.
+/// A larger number does not count the tokens or requests of a step.
 const MOST_TOKENS: i64 = 1 << 40;
 
 #[derive(Deserialize)]

@@ -32,7 +32,7 @@ impl Interval {
         to_signed(self.unsigned_length_ns())
     }
 
-    /// The part common to both, `None` when there is none.
+    /// The part common to both, `None` if they do not overlap.
     #[must_use]
     pub(crate) fn overlap(self, other: Self) -> Option<Self> {
         let common = Self::new(self.start_ns.max(other.start_ns), self.end_ns.min(other.end_ns));

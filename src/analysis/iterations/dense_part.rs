@@ -28,7 +28,7 @@ impl PartThresholds {
     }
 
     /// From the first start to the last end of the dense work, which may be all: times are start and end of every kernel and copy.
-    /// `None` where there is no time in it.
+    /// `None` if no time passes in it.
     pub(crate) fn dense_part(&self, times_ns: &[(i64, i64)]) -> Option<(i64, i64)> {
         let first_ns = times_ns.iter().map(|(start, _)| *start).min()?;
         let last_ns = times_ns.iter().map(|(_, end)| *end).max()?;
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(to, 119_980);
         let (from, to) = part(&[dense(0, 80_000), kernel(100_000), kernel(120_000)]).unwrap();
         assert!(from == 0 && (78_700..=79_980).contains(&to), "{to}");
-        // Less than a tenth is no part of its own.
+        // Less than a tenth is not a part of its own.
         assert_eq!(part(&[kernel(0), dense(9_000, 100_000)]), Some((0, 99_980)));
     }
 

@@ -74,7 +74,7 @@ struct Candidate {
 }
 
 /// The shortest period in which nearly every symbol that recurs has its place, of a sequence of symbols numbered densely
-/// from 0; `None` where there is none that repeats at least three times and covers enough of the sequence.
+/// from 0; `None` if none repeats at least three times and covers enough of the sequence.
 ///
 /// Repetitions may differ: a few symbols may be missing, added or out of order in each. Where periods nest, as layers in a
 /// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::analysis::iterations::phases::Slowness;
 
 /// The longest interval of neighboring repetitions that takes, from the start of its first to the end of its last, at most
-/// `most_excess_pct` longer than as many medians; of several the first. Slow repetitions at its ends are none of it. Times are
-/// start and end of each repetition in order. `None` where there are none.
+/// `most_excess_pct` longer than as many medians; of several the first. It has no slow repetitions at its ends. Times are
+/// start and end of each repetition in order. `None` without repetitions.
 pub(crate) fn even_part(times_ns: &[(i64, i64)], most_excess_pct: u32) -> Option<Range<usize>> {
     let durations: Vec<i64> = times_ns.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
     let slowness = Slowness::compute(&durations)?;

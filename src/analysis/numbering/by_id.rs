@@ -6,7 +6,7 @@ const WIDEST_TABLE: u64 = 8;
 /// One value for each of a set of ids.
 #[derive(Debug)]
 pub(crate) enum ById<T> {
-    /// By `id - first`; `absent` where there is none.
+    /// By `id - first`; `absent` for ids without a value.
     Table {
         /// Least id.
         first: i64,

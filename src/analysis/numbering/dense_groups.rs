@@ -10,7 +10,7 @@ const MAX_PER_ROW: usize = 64;
 const MAX_PAIRS: usize = 4;
 const NONE: u32 = u32::MAX;
 
-/// Numbers integers, or that there is none, in the order in which they come.
+/// Numbers integers, and missing ones, in the order in which they come.
 pub(crate) struct DenseIds {
     /// Integers from this on are not small.
     small_end: usize,

@@ -4,7 +4,7 @@
 /// call that started it.
 const OF_PROCESS: [&str; 2] = ["roctxProcessRange", "roctxRangeStart"];
 
-/// Names of calls that are no range: they end one, name something, or stop and start the profiler.
+/// Names of calls that are not ranges: they end one, name something, or stop and start the profiler.
 const NO_RANGE: [&str; 6] =
     ["roctxRangePop", "roctxRangeStop", "roctxMark", "roctxName", "roctxProfiler", "roctxGetThreadId"];
 

@@ -79,7 +79,7 @@ fn one_mode_has_a_narrow_gap_and_two_a_wide_one() {
     let found = modes(&two).unwrap();
     assert!(found.gap > 0.9, "{found:?}");
     assert_eq!(found.high_calls, 50);
-    // A few outliers are no mode.
+    // A few outliers are not a mode.
     let mut outliers: Vec<i64> = (0..200).map(|step| if step < 6 { 90_000 } else { 10_000 + step * 10 }).collect();
     outliers.sort_unstable();
     assert!(modes(&outliers).unwrap().gap < 0.3);

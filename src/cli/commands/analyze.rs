@@ -166,7 +166,7 @@ pub(crate) fn run(
         return Ok(DONE);
     }
     if let (Some(trace), true, None) = (&trace, format.has_handoffs(), arguments.json_compat) {
-        // Thread traces from elsewhere are no part of a time line.
+        // Thread traces from elsewhere are not part of a timeline.
         let timed = if arguments.input.is_empty() { named } else { &arguments.input };
         hand_over_findings(trace, &mut analysis.document.findings, options.name, &timed.words()?)?;
     }

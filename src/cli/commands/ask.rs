@@ -146,7 +146,7 @@ pub(crate) fn run(
     Ok(if code == DONE && is_damaged { PARTIAL } else { code })
 }
 
-/// Reports what the answer took, or why there is none, which the document then has too.
+/// Reports what the answer took, or why it failed; the document then has the reason too.
 fn conclude(
     narrator: &Narrator,
     answered: Answered,

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);
     note_untouched(&trace, [ANOMALIES].into_iter(), global);
-    // No check reads stored rows of a dataset or the arguments of calls, so that nobody would notice damage there.
+    // No check reads stored rows of a dataset or the arguments of calls, so that damage there would go unnoticed.
     trace.finds_damaged_content();
     trace.inspect_beside_tables();
     source_rows(&trace)?;

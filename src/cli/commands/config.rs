@@ -55,7 +55,7 @@ type Row = (String, Effective);
 /// Runs the verb.
 ///
 /// # Errors
-/// When there is no such verb, or the answer cannot be written.
+/// When the command does not exist, or the answer cannot be written.
 pub(crate) fn run(
     matches: &ArgMatches,
     settings: &Settings,

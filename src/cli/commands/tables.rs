@@ -29,7 +29,7 @@ use crate::trace::Trace;
 /// The queries whose names stand in a list with commas; `None` for a single name.
 ///
 /// # Errors
-/// When there is no query of one of the names, or one is named twice.
+/// When a name does not belong to a query, or is given twice.
 pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
     if !list.contains(',') {
         return Ok(None);

@@ -31,7 +31,7 @@ impl DatabaseArguments {
     /// The databases.
     ///
     /// # Errors
-    /// When no input is named, or one is no rocpd database.
+    /// When no input is named, or one is not a rocpd database.
     pub(crate) fn databases(&self, global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
@@ -68,7 +68,7 @@ pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
 /// The rocpd databases among inputs, each process once.
 ///
 /// # Errors
-/// When a named input is no rocpd database, a process is there twice, or versions do not fit together.
+/// When a named input is not a rocpd database, a process is there twice, or versions do not fit together.
 pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
     let found = rocpd_databases(inputs)?;
     let refused: Vec<&OtherInput> =

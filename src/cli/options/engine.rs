@@ -1,4 +1,4 @@
-//! `--engine`: who runs the statements.
+//! `--engine`: the engine that runs the statements.
 
 use std::env;
 use std::path::Path;

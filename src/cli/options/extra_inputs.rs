@@ -52,7 +52,7 @@ impl ExtraInputs {
     /// The inputs with the thread traces; `None` where only source code is named.
     ///
     /// # Errors
-    /// When there is nothing to analyse, or when a directory is none.
+    /// When there is nothing to analyze, or when a path is not a directory.
     pub(crate) fn inputs(
         &self,
         inputs: &InputArguments,

@@ -62,7 +62,7 @@ impl FilterArguments {
     /// The same with a window, at which events are cut.
     ///
     /// # Errors
-    /// When there is a window already, or this is none.
+    /// When there is a window already, or this is not a window.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
         if self.window.is_some() || self.iterations.is_some() {
             return Err(Failure::Usage("parts of the time are windows; leave out --window and --iter".to_owned()));

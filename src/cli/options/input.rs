@@ -124,7 +124,7 @@ impl InputArguments {
     /// The same options with a window, at which events are cut.
     ///
     /// # Errors
-    /// When there is a window already, or this is none.
+    /// When there is a window already, or this is not a window.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
         Ok(Self { filters: self.filters.with_window(window)?, ..self.clone() })
     }
@@ -261,7 +261,7 @@ impl InputArguments {
         })
     }
 
-    /// The files that the inputs lead to, without a directory that is no input though it lies in one.
+    /// The files that the inputs lead to, without a directory that lies in one but is not an input.
     ///
     /// # Errors
     /// When no input is named, or one does not exist.
@@ -297,7 +297,7 @@ impl InputArguments {
         Ok(definitions)
     }
 
-    /// The category rules in force.
+    /// The effective category rules.
     ///
     /// # Errors
     /// When a file of them cannot be used.
@@ -324,11 +324,11 @@ pub(crate) struct Opening<'a> {
     pub request: Option<&'a Request>,
     /// Where converted files are kept.
     pub cache: Option<&'a CacheArguments>,
-    /// A directory that is no input though it lies in one.
+    /// A directory that lies in an input but is not one.
     pub exclude: Option<&'a Path>,
     /// The part of the inputs to open instead of all.
     pub run: Option<&'a Run>,
-    /// How many processes are read at the same time, where others are read beside them.
+    /// How many processes are read at the same time, if others are read alongside.
     pub jobs: Option<Jobs>,
     /// The part of the processes that is worked on, where others work on the rest.
     pub share: Option<Share>,
@@ -354,7 +354,7 @@ impl CacheArguments {
         Err(Failure::Usage(format!("invalid --cache `{shown}`: {reason}; name another directory")))
     }
 
-    /// Refuses a cache among the inputs or beside them.
+    /// Refuses a cache among the inputs or next to them.
     fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
         let Some(cache) = &self.cache else { return Ok(()) };
         let place = resolved(cache);

@@ -222,7 +222,7 @@ pub(crate) fn check_own(own: &CommandLine<'_>, words: &[String]) -> Option<Strin
 }
 
 /// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
-/// answer are checked. If it cannot, or there is no model to ask, the analysis is as it would be without.
+/// answer are checked. If it cannot, or has no model to ask, the analysis is as it would be without.
 ///
 /// # Errors
 /// When the request cannot be printed.

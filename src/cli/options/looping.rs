@@ -1,4 +1,4 @@
-//! Options of verbs that run a loop: who answers, what is measured, and how sources change.
+//! Options of verbs that run a loop: the source of answers, what is measured, and how sources change.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -36,7 +36,7 @@ impl StoreArguments {
     /// The sessions.
     ///
     /// # Errors
-    /// When there is no place for them.
+    /// When no directory is named and the user has no home.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::new(self.sessions.clone())?)
     }
@@ -76,7 +76,7 @@ impl FaceArguments {
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    /// Whether nobody is asked.
+    /// Whether the user is never asked.
     pub(crate) fn yes(&self) -> bool {
         self.yes
     }

@@ -71,7 +71,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// The options of a query, of which those that are no picture have none.
+    /// The options of a query; a query without a picture has none.
     ///
     /// # Errors
     /// When the directory cannot be used.
@@ -114,7 +114,7 @@ impl Pictures {
     }
 }
 
-/// Refuses a directory for charts that is none, or an input.
+/// Refuses a path for charts that is not a directory, or is an input.
 ///
 /// # Errors
 /// [`Failure::Usage`] when charts cannot be written there.
@@ -152,7 +152,7 @@ pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFo
     }
 }
 
-/// Writes a chart as `NAME.svg` and so on into a directory, which is made where there is none.
+/// Writes a chart as `NAME.svg` and so on into a directory, which is created if missing.
 ///
 /// # Errors
 /// When it cannot be drawn or written.

@@ -64,7 +64,7 @@ pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     }
 }
 
-/// The path from the root, without links as far as it is there already.
+/// The path from the root, without links in the part that exists already.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let known = |ancestor: &Path| {

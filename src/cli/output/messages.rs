@@ -17,7 +17,7 @@ use crate::text::hidden::escape_hidden;
 use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
 
-/// The most lines of one kind: nobody reads more.
+/// The most lines of one kind: users read no more.
 const LINES_OF_A_KIND: usize = 20;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);

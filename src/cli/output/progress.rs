@@ -20,7 +20,7 @@ use crate::trace::observer::Observer as ReadingObserver;
 
 /// Shorter work is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
-/// Where there is no terminal, those who ask for details get a line this often.
+/// Without a terminal, users who ask for details get a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are requested, nothing when quiet.
@@ -98,7 +98,7 @@ pub(crate) struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Nothing where there is no terminal, or nothing to report.
+    /// Nothing without a terminal, or without anything to report.
     pub(crate) fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
         let is_wanted = is_stderr_terminal() && !global.quiet;
         is_wanted
@@ -129,12 +129,12 @@ impl ReadingObserver for ReadingProgress {
     }
 }
 
-/// Logs need no lines that nobody requested.
+/// Logs need no lines that the user did not request.
 fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
     !is_quiet && (is_terminal || is_verbose)
 }
 
-/// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
+/// Reports in a thread of its own until the sender is dropped, so that a table that takes long is not silent.
 /// `None` where no thread can be started.
 fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (sender, receiver) = channel();

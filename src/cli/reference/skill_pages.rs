@@ -19,7 +19,7 @@ struct Agents {
     agent: Vec<Agent>,
 }
 
-/// How an agent is told to start the server.
+/// How an agent is configured to start the server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Agent {

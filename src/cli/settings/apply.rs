@@ -46,12 +46,12 @@ pub(crate) fn selected(matches: &ArgMatches) -> Vec<String> {
     path
 }
 
-/// An option with the value in force and where it comes from.
+/// An option with its effective value and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Effective {
     /// Its long name.
     pub option: String,
-    /// The value; `None` where there is none.
+    /// The value; `None` if the option has none.
     pub value: Option<String>,
     /// Where it comes from.
     pub origin: Origin,

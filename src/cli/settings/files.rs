@@ -16,7 +16,7 @@ const PROJECT_FILE: &str = "wavesieve.toml";
 pub(crate) struct Paths {
     /// The file of the nearest directory that has one.
     pub project: Option<PathBuf>,
-    /// The same if another user owns it, with who that is: it does not count.
+    /// The same if another user owns it, with the id of that user: it does not count.
     pub foreign: Option<(PathBuf, u32)>,
     /// The file of the user.
     pub user: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub(crate) fn paths() -> Paths {
 /// Reads a file.
 ///
 /// # Errors
-/// When it cannot be read or is no TOML.
+/// When it cannot be read or is not TOML.
 pub(crate) fn read(path: PathBuf, is_of_project: bool) -> Result<File, Failure> {
     let shown = path.display();
     let text = regular::read_text(&path, SMALL_BYTES).map_err(|error| {

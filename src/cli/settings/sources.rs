@@ -71,7 +71,7 @@ const PREFIX: &str = "WAVESIEVE_";
 /// Where the value of an option comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
-    /// Nobody chose one.
+    /// No source sets a value.
     Default,
     /// A file of settings.
     File(PathBuf),
@@ -106,7 +106,7 @@ pub(crate) struct File {
 pub(crate) struct Settings {
     /// In rising order.
     pub(super) files: Vec<File>,
-    /// The file of the project if another user owns it, with who that is.
+    /// The file of the project if another user owns it, with the id of that user.
     foreign: Option<(PathBuf, u32)>,
     /// Variables by the option they set.
     pub(super) environment: BTreeMap<String, String>,
@@ -116,7 +116,7 @@ impl Settings {
     /// Reads the files and the environment of the process.
     ///
     /// # Errors
-    /// When a file cannot be read or is no TOML.
+    /// When a file cannot be read or is not TOML.
     pub(crate) fn load() -> Result<Self, Failure> {
         let paths = files::paths();
         let of_project = paths.project.into_iter().map(|path| (path, true));

@@ -58,7 +58,7 @@ cfg_if::cfg_if! {
     if #[cfg(unix)] {
         use std::os::unix::fs::MetadataExt;
 
-        /// The user who owns a file, if it is neither the one who runs the program nor the one who became root to do so.
+        /// The user who owns a file, unless that user runs the program or became root to do so.
         pub(crate) fn foreign_owner(file: &Metadata) -> Option<u32> {
             let own = std::fs::metadata("/proc/self").ok().or_else(|| std::fs::metadata(std::env::var_os("HOME")?).ok());
             let own = own?.uid();
@@ -66,7 +66,7 @@ cfg_if::cfg_if! {
             Some(file.uid()).filter(|owner| *owner != own && Some(*owner) != before)
         }
     } else {
-        /// Other systems do not say who owns a file in a way that could be compared.
+        /// Other systems do not report the owner of a file in a way that could be compared.
         pub(crate) fn foreign_owner(_file: &Metadata) -> Option<u32> {
             None
         }

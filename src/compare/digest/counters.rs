@@ -1,4 +1,4 @@
-//! Counters of the kernels of a process, from a trace or from counter passes beside it.
+//! Counters of the kernels of a process, from a trace or from counter passes next to it.
 
 use std::collections::BTreeMap;
 

@@ -154,7 +154,7 @@ pub(crate) fn write(digest: &Digest, out: &mut dyn Write) -> Result<()> {
 /// Reads a digest.
 ///
 /// # Errors
-/// When the file is none, is of a newer version, or is damaged.
+/// When the file is not a digest, is of a newer version, or is damaged.
 pub(crate) fn read(path: &Path) -> Result<Digest, InputError> {
     let shown = path.display();
     let damaged = |error: anyhow::Error| {

@@ -12,7 +12,7 @@ use crate::columns::values::I64Values;
 
 /// Idle time that `idle_gaps` does not explain, as where filters leave part of it.
 const UNEXPLAINED: &str = "no_record";
-/// Causes in `idle_gaps` that are no idle time of the span.
+/// Causes in `idle_gaps` that are not idle time of the span.
 const OUTSIDE: [&str; 3] = ["copy_only", "lead", "tail"];
 
 /// Times of a GPU over the run, and in each iteration.

@@ -13,9 +13,9 @@ use crate::analysis::statistics::trimmed::trimmed_mean;
 const MIN_ITERATIONS: usize = 3;
 /// Shapes of a kernel whose levels are kept, those with most time.
 const MAX_SHAPES: usize = 16;
-/// Dispatches of a shape below which its level is no evidence.
+/// Dispatches of a shape below which its level is not evidence.
 const MIN_SHAPE_CALLS: usize = 15;
-/// Places of an iteration below which they are no evidence.
+/// Places of an iteration below which they are not evidence.
 const MIN_PLACES: usize = 15;
 
 /// A dispatch as it is added, in the order of the starts.

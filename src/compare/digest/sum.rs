@@ -31,7 +31,7 @@ fn sum(content: &[u8], digits_at: usize) -> Option<String> {
 /// Puts the sum into a file that was written with an unknown one.
 ///
 /// # Errors
-/// When there is no place for it, which is a defect.
+/// When the file has no place for it, which is a defect.
 pub(super) fn set(content: &mut [u8]) -> Result<()> {
     let at = place(content).context("the digest has no place for its sum, which is a defect")?;
     let sum = sum(content, at).unwrap_or_default();

@@ -153,7 +153,7 @@ fn counter_columns(
     Ok(columns.into_iter().map(|(counter, values)| nullable(&counter.to_string(), values)).collect())
 }
 
-/// A column without those values that are no numbers.
+/// A column in which NaN values are missing.
 pub(crate) fn nullable(name: &str, values: Vec<f64>) -> Column {
     let values: Float64Chunked =
         values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect_ca(name.into());

@@ -158,7 +158,7 @@ fn mark_doubtful(results: &mut [BottleneckResult], rules: &[Bottleneck]) {
     }
 }
 
-/// Marks the verdict among the bottlenecks of a kernel; a row more where there is none of them.
+/// Marks the verdict among the bottlenecks of a kernel; returns one more row if none of them is the verdict.
 fn conclude(results: &mut [BottleneckResult], kernel: usize, rules: &[Bottleneck]) -> Option<BottleneckResult> {
     if let Some(verdict) = results.iter_mut().find(|row| row.state == State::Found) {
         verdict.is_verdict = true;

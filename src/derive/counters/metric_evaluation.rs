@@ -43,7 +43,7 @@ impl BoundMetric {
     }
 }
 
-/// The beginning of reasons why a value that could be computed is none.
+/// Start of the reasons why a computed value does not count.
 pub(crate) const IMPLAUSIBLE: &str = "implausible: ";
 
 /// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several

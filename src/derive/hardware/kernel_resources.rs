@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn counts_of_mi350_tell_how_they_were_read() {
         let encoding = limits("gfx950").unwrap().encoding().unwrap();
-        // 12 registers and no other kind are no multiple of 8: it was 24.
+        // 12 registers and no other kind are not a multiple of 8: it was 24.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 0)]), Reading::Misread(encoding));
         // With accumulation registers recorded, 12 and 4 are 16.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 4)]), Reading::Right);

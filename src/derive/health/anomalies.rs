@@ -4,7 +4,7 @@ use crate::derive::health::checks;
 use crate::derive::{Build, DerivedTable};
 use crate::schema::tables;
 
-/// Its name, for who lets the checks see what is read.
+/// Its name, for readers that show the checks what they read.
 pub(crate) const ANOMALIES: &str = "anomalies";
 
 pub(crate) static DECLARATION: DerivedTable =

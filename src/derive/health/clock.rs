@@ -26,7 +26,7 @@ struct Bin {
     place: (&'static str, i64),
 }
 
-/// The times of one process, as far as gaps need them.
+/// The times of one process that gaps are found from.
 #[derive(Default)]
 pub(crate) struct Timeline {
     bins: BTreeMap<i64, Bin>,
@@ -186,7 +186,7 @@ mod tests {
     fn a_clock_that_was_set_forward_is_seen() {
         assert_eq!(forward(&kernels(&[1, 2, 3], &[10, 12, 100_000]), true), None.or(Some((1, "3".to_owned()))));
         assert_eq!(forward(&kernels(&[1, 2], &[10, 700]), true), Some((1, "2".to_owned())));
-        // Short gaps, and gaps that are but a part of the run, are none.
+        // Short gaps, and gaps that are but a part of the run, do not count.
         assert_eq!(forward(&kernels(&[1, 2], &[10, 600]), true), None);
         let steady: Vec<i64> = (0..100).chain([900]).collect();
         let ids: Vec<i64> = (0..101).collect();

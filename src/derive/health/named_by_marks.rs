@@ -10,7 +10,7 @@ use polars::prelude::*;
 use crate::columns::frames::rows_named;
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// More texts than this are no names of kernels.
+/// More texts than this are not names of kernels.
 const MAX_TEXTS: usize = 100_000;
 
 /// The names of kernels, and the texts of marks and ranges.

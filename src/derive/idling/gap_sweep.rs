@@ -102,7 +102,7 @@ struct OneGpu<'a> {
     columns: GapColumns,
     places: BTreeMap<i64, Places>,
     pause: usize,
-    /// Place of the first work that has not started, as far as that was looked at.
+    /// Place of the first work that has not started, up to where the sweep has looked.
     begun: usize,
     /// The calls of which some work has started on this GPU, by their numbers.
     started: MutableBitmap,

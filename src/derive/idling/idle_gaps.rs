@@ -114,7 +114,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     )
 }
 
-/// Whether a process was there at a time, as far as that is recorded.
+/// Whether a process lived at a time; a start or end that is not recorded does not limit it.
 fn lived_at(process: &Process, time_ns: i64) -> bool {
     let (start_ns, end_ns) = (process.facts.start_ns, process.facts.end_ns);
     start_ns.is_none_or(|start| start <= time_ns) && end_ns.is_none_or(|end| time_ns <= end)

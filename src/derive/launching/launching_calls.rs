@@ -15,7 +15,7 @@ use crate::derive::{Frames, needed};
 
 /// The columns of `regions` that calls are looked up in.
 pub(crate) const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
-/// As [`CALL_COLUMNS`], where nobody requests the threads of the calls, which are then unknown.
+/// As [`CALL_COLUMNS`], if the threads of the calls are not requested; they are then unknown.
 pub(crate) fn calls_without_threads() -> Vec<&'static str> {
     CALL_COLUMNS.iter().copied().filter(|name| *name != "tid").collect()
 }
@@ -25,7 +25,7 @@ pub(crate) const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation
 
 const NO_ROW: u32 = u32::MAX;
 
-/// Where rows of `regions` or `marks` are no calls of an interface, by their `domain` and `name`: annotations, functions of
+/// Which rows of `regions` or `marks` are not calls of an interface, by their `domain` and `name`: annotations, functions of
 /// the program and what the recording tool did itself.
 pub(crate) fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     let facts = ApiClasses::builtin();
@@ -40,12 +40,12 @@ pub(crate) fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     Ok(found)
 }
 
-/// Where rows of the `regions` of a process are no calls, worked out once for all derived tables.
+/// Which rows of the `regions` of a process are not calls, worked out once for all derived tables.
 pub(crate) fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
     tables.no_calls(|| no_calls(needed(tables, "regions")?))
 }
 
-/// The innermost call of each correlation id. Annotations are no calls, and id 0 stands for none.
+/// The innermost call of each correlation id. Annotations are not calls, and id 0 stands for no call.
 ///
 /// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
 pub(crate) struct LaunchingCalls {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_innermost_call_launched_and_one_without_length_where_there_is_no_other() {
-        // Id 7 has a function of the program, a call and one inside it; id 0 is none; id 9 has only a mark.
+        // Id 7 has a function of the program, a call and one inside it; id 0 is not an id; id 9 has only a mark.
         let regions = with(
             table(&["host", "hip", "hip", "hip"], &["main", "hipGraphLaunch", "hipLaunchKernel", "hipMalloc"]),
             &[

@@ -38,7 +38,7 @@ fn needs() -> Needs {
     vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
 }
 
-/// Like [`needs`]; if nobody requests the names of calls, the table is built without that column.
+/// Like [`needs`]; if the names of calls are not requested, the table is built without that column.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     needs.retain(|(table, _)| *table != "regions" || wanted.contains(API_NAME));

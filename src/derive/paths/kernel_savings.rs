@@ -22,7 +22,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// For how many kernels, those with most time on the path, the end is worked out anew.
 const MAX: usize = 16;
-/// Number of what is no kernel.
+/// Number of work that is not a kernel.
 const NO_NAME: u32 = u32::MAX;
 
 fn needs() -> Needs {

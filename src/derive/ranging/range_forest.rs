@@ -224,7 +224,7 @@ struct Rules {
 const BACKWARD: &str = "autograd::engine::evaluate_function";
 
 /// Puts calls of the threads of the backward pass that are in no range of their own into that of the thread which waits for it: the
-/// innermost that is open there. Where several threads have one open, nobody knows which of them waits.
+/// innermost that is open there. If several threads have one open, the one that waits is unknown.
 fn lend(
     regions: &DataFrame,
     ranges: &[Range],

@@ -321,7 +321,7 @@ impl Arguments {
         own.into_iter().find(|(_, other, _)| other == name).map(|(_, _, value)| value.as_str())
     }
 
-    /// A text that is no null pointer.
+    /// A text that is not a null pointer.
     fn handle(&self, region: i64, name: &str) -> Option<&str> {
         self.get(region, name)
             .map(str::trim)

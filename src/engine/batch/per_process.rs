@@ -117,7 +117,7 @@ impl<'a> Sharing<'a> {
 pub(crate) struct Locals<'a> {
     statements: usize,
     sharing: Vec<Sharing<'a>>,
-    /// By statement and block; of a statement that cannot be run in steps there are none.
+    /// By statement and block; a statement that cannot be run in steps has none.
     rows: Mutex<BTreeMap<(usize, usize), Option<Rows>>>,
 }
 

@@ -116,7 +116,7 @@ fn clocks(trace: &Trace) -> Result<String, String> {
     Ok(CLOCKS_ROWS.replace("{names}", &names.join(", ")).replace("{rows}", &values.join(", ")))
 }
 
-/// The rows of a statement that leaves their order open, in one that does not depend on who was first.
+/// The rows of a statement that leaves their order open, in one that does not depend on which executor was first.
 fn in_order(rows: DataFrame) -> Result<DataFrame, String> {
     let names = rows.get_column_names_owned();
     let options = SortMultipleOptions::default().with_nulls_last(true);

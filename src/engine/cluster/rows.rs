@@ -12,7 +12,7 @@ use crate::columns::arrow_bridge::series_from_array;
 /// The rows of an Arrow stream.
 ///
 /// # Errors
-/// When it is none, or holds columns of a type that polars does not know.
+/// When it is not an Arrow stream, or holds columns of a type that polars does not know.
 pub(super) fn rows_of_stream(stream: impl Read) -> Result<DataFrame> {
     let reader = StreamReader::try_new(stream, None)?;
     let schema = reader.schema();

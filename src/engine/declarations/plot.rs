@@ -76,7 +76,7 @@ impl PlotDeclaration {
         self.columns(role).first().map(String::as_str)
     }
 
-    /// A column that the picture needs and that is none of the given ones.
+    /// A column that the picture needs and that is not among the given ones.
     pub fn unknown_column(&self, known: impl Fn(&str) -> bool) -> Option<&str> {
         let free = ["role", "scale"];
         let named =

@@ -146,7 +146,7 @@ fn sql_files(directory: &Path) -> walkdir::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file is no query but holds what queries share, as `_prelude.sql` does, or a folder holds other statements.
+/// Whether a file is not a query but holds what queries share, as `_prelude.sql` does, or a folder holds other statements.
 fn is_shared(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
 }

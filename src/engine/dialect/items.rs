@@ -152,7 +152,7 @@ pub(crate) fn name_items(select: &mut Select, scope: &Scope) -> Columns {
     columns
 }
 
-/// The items of a SELECT that have a name which is none of a column.
+/// The items of a SELECT that have an alias.
 pub(crate) fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
     let named = select.projection.iter().filter_map(|item| match item {
         SelectItem::ExprWithAlias { expr, alias } => Some((alias.clone(), expr.clone())),

@@ -14,7 +14,7 @@ use super::parts::{Each, refused};
 use super::scope::{Scope, same};
 use crate::engine::QueryError;
 
-/// Gives constants that are keys of groups a value for each row: polars makes a group of them where there is no row, and takes no text
+/// Gives constants that are keys of groups a value for each row: polars makes a group of them even without rows, and takes no text
 /// for a key.
 pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
     let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
@@ -42,7 +42,7 @@ pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
     }
 }
 
-/// Gives quantiles of nothing but keys of the groups a column that is no key: polars takes such a quantile over the rows of all groups.
+/// Gives quantiles of nothing but keys of the groups a column that is not a key: polars takes such a quantile over the rows of all groups.
 ///
 /// # Errors
 /// When all columns are keys.

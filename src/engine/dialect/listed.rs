@@ -49,7 +49,7 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column of both is none.
+/// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column cannot hold both.
 fn with_whole(body: &mut SetExpr, columns: &[Column]) {
     if columns.iter().all(|column| column.number != Number::IntegerType) {
         return;

@@ -14,7 +14,7 @@ use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::engine::error::QueryError;
 
-/// Whether an expression has an aggregate that is none over a window, or a function over one.
+/// Whether an expression has an aggregate that is not over a window, or a function over one.
 fn has(expr: &Expr, over: bool) -> bool {
     let mut found = false;
     let mut look = |expr: &mut Expr| {

@@ -44,7 +44,7 @@ pub(crate) type Scalar<'a> = dyn FnMut(&str, &[WindowCall]) -> Result<Expr, Quer
 /// Translates a statement.
 ///
 /// # Errors
-/// When it is no SELECT, polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
+/// When it is not a SELECT, polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
 pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated, QueryError> {
     let mut query = parsed(sql)?;
     check(&query)?;

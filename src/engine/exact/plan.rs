@@ -138,7 +138,7 @@ impl ExactRewriter<'_> {
         Ok(vec![branch(taken, true)?, branch(otherwise, false)?, condition])
     }
 
-    /// An operation with whole numbers that is refused where its result is none of the type.
+    /// An operation with whole numbers that is refused if its result does not fit the type.
     fn whole(&mut self, operation: Operation, data_type: DataType, numbers: &[Node]) -> Node {
         let (conditions, taken): (Vec<Node>, Vec<bool>) = self.branches.iter().copied().unzip();
         self.function(Function::Whole(operation, data_type, taken), &[numbers, &conditions].concat())

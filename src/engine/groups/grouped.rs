@@ -18,7 +18,7 @@ pub(crate) const MAX_GROUPS: usize = 1 << 18;
 
 pub(crate) struct Groups<'a> {
     grouping: &'a Grouping,
-    /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
+    /// The shared dictionary, which polars forgets without references, and the codes with it.
     dictionary: DataType,
     /// Keys in the order of the outputs.
     pub keys: Vec<&'a Value>,

@@ -138,7 +138,7 @@ impl<'a> Passes<'a> {
         trace.frames_with_consumers(request, looks_at)
     }
 
-    /// The tables of the groupings; of those whose sums are out of range there are none.
+    /// The tables of the groupings; groupings whose sums are out of range have none.
     pub(crate) fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: RowGroupings<'a>| {
             let mut all = rows.all.into_inner();

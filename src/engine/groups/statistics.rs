@@ -1,4 +1,4 @@
-//! Exact statistics of integers: what does not depend on the order in which they come, or on who added them up.
+//! Exact statistics of integers: what does not depend on the order in which they come, or on the thread that added them up.
 
 /// Integers of one group.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Adds an integer where nobody requests the deviation.
+    /// Adds an integer if the deviation is not requested.
     pub(crate) fn add(&mut self, value: i64) {
         self.count += 1;
         self.sum += i128::from(value);

@@ -9,7 +9,7 @@ use super::accumulate::Pass;
 use super::recognize::Grouping;
 use super::value::Value;
 
-/// Groupings of one table, those with the same filters together, as far as rows were added.
+/// Groupings of one table over the rows added so far, those with the same filters together.
 pub(crate) struct TablePass<'a> {
     groupings: usize,
     passes: Vec<RowGroupings<'a>>,

@@ -32,7 +32,7 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    /// A column of a table; `None` where there is none of that name, or it has floats or plain texts.
+    /// A column of a table; `None` if the table has none of that name, or it has floats or plain texts.
     pub(crate) fn column(table: &'static Table, name: &str) -> Option<Self> {
         let column = table.column(name)?;
         let kind = match column.column_type {

@@ -12,7 +12,7 @@ use crate::export::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, T
 const BUFFER: usize = 256 << 10;
 /// Lanes of a stream have threads of their own from its id times this.
 const LANES: i64 = 100;
-/// Threads of what is no thread: notes of processes and GPUs.
+/// Thread ids from here on stand for notes of processes and GPUs.
 const NOTES: i64 = 1_000_000;
 /// Numbers of GPUs are below this.
 const MAX_GPUS: i64 = 4096;

@@ -1,4 +1,4 @@
-//! The directory in which a conversion grows. It lies next to the output, outlives an interruption, and is no dataset.
+//! The directory in which a conversion grows. It lies next to the output, outlives an interruption, and is not a dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -47,7 +47,7 @@ impl Partial {
         let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()));
         // Only an empty one goes away.
         let lock = lock.inspect_err(|_| drop(fs::remove_dir(&root)))?;
-        // Where a file system has no locks, nobody can be kept out.
+        // A file system without locks cannot keep another conversion out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             bail!("another conversion writes {}; wait for its end or name another directory", output.display());
         }
@@ -285,7 +285,7 @@ fn own_of(start: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes what another program fills for an output that is written now: whoever still fills it finds that, and what a killed program left
-/// is of no use any more. It goes away at once, so that nobody publishes a part of it.
+/// is of no use any more. It goes away at once, so that no program publishes a part of it.
 fn clear(other: &Path) {
     let mut gone = other.as_os_str().to_owned();
     gone.push(GONE);

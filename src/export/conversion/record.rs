@@ -32,7 +32,7 @@ pub(crate) struct Key {
     pub format: TableFormat,
     /// Hash of the category rules.
     pub categories_hash: String,
-    /// The filters in force, as options.
+    /// The effective filters, as options.
     pub selection: Vec<String>,
     /// The tables made on demand that are kept.
     #[serde(default)]
@@ -83,7 +83,7 @@ impl Record {
         })
     }
 
-    /// Whether all of its files have the content that was written, as far as their sums are known.
+    /// Whether all of its files have the content that was written; files without a known sum need only be readable.
     pub(crate) fn is_as_written(&self, directory: &Path) -> bool {
         let is_sound = |process: &StoredProcess| {
             let files = OwnFiles::new(directory, process.clone());

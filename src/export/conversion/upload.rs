@@ -79,7 +79,7 @@ impl Destination {
         Ok(())
     }
 
-    /// Sends what the store has not the same of, the manifest last, and deletes what is no part of the dataset.
+    /// Sends files that the store lacks or has differently, the manifest last, and deletes files that are not part of the dataset.
     ///
     /// # Errors
     /// When a file cannot be read or the store fails. The store then has no manifest, and the same command goes on.

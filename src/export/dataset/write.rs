@@ -1,4 +1,4 @@
-//! Puts a dataset together: parts, manifest, and the files beside them.
+//! Puts a dataset together: parts, manifest, and the files next to them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -117,7 +117,7 @@ impl<'a> Origins<'_, 'a> {
 pub(crate) struct About {
     /// Hash of the category rules.
     pub categories_hash: String,
-    /// The filters in force, as options.
+    /// The effective filters, as options.
     pub selection: Vec<String>,
     /// Data that could not be read.
     pub damage: Vec<Damage>,
@@ -132,7 +132,7 @@ impl About {
 }
 
 /// The manifest and the file with the facts about processes, by their paths below the dataset; `companions` are the other files
-/// beside the tables.
+/// next to the tables.
 ///
 /// # Errors
 /// When the facts cannot be compressed.

@@ -1,4 +1,4 @@
-//! An archive: the events of each location in a file of its own, the definitions, and last the anchor, without which it is none.
+//! An archive: the events of each location in a file of its own, the definitions, and last the anchor, without which it is not an archive.
 
 use std::collections::BTreeMap;
 use std::fs;

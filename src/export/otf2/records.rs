@@ -25,7 +25,7 @@ impl Record {
         self
     }
 
-    /// A number of 32 bits, all of which are set where there is none.
+    /// A number of 32 bits, all of which are set if it is undefined.
     pub(super) fn number(&mut self, value: u64) -> &mut Self {
         if value >= UNDEFINED {
             self.0.push(0xff);

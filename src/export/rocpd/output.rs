@@ -1,4 +1,4 @@
-//! The database that is written: a temporary file beside its place, filled by SQLite without a journal.
+//! The database that is written: a temporary file next to its place, filled by SQLite without a journal.
 
 use std::path::{Path, PathBuf};
 

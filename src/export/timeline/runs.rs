@@ -192,7 +192,7 @@ impl Runs {
             let (sender, receiver) = sync_channel(WAITING);
             let merger = scope.spawn(move || {
                 let mut rows = Vec::with_capacity(READ_ROWS);
-                // Nobody listens any more when the visit has failed.
+                // The receiver is gone when the visit has failed.
                 let give = |rows: &mut Vec<Row>| sender.send(replace(rows, Vec::with_capacity(READ_ROWS))).is_ok();
                 merge(first, cursors, file, |row| {
                     rows.push(*row);

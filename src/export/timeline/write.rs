@@ -71,7 +71,7 @@ pub(crate) struct Omitted {
     pub bad_ends: u64,
     /// Rows without an end, which go on to the last one in the output.
     pub unfinished: u64,
-    /// Slices of a thread that nest in no other, on tracks beside it.
+    /// Slices of a thread that nest in no other, on tracks next to it.
     pub overlaps: u64,
     /// Flows to work that starts before its call.
     pub skewed_flows: u64,

@@ -81,7 +81,7 @@ fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
     Some((most, rows.sorted_down(places, "last_calls")))
 }
 
-/// GPUs that wait in collectives for one another, and who comes last: always the same one, or now this one and now that one.
+/// GPUs that wait in collectives for one another, and which comes last: always the same one, or now this one and now that one.
 pub(crate) fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {

@@ -57,7 +57,7 @@ pub(crate) fn rows_left_out(case: &RuleContext<'_>) -> Vec<Observation> {
     ]
 }
 
-/// Gaps so long that they are no idle time: figures and shares leave them out.
+/// Gaps so long that they are not idle time: figures and shares leave them out.
 pub(crate) fn broken_span(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = gaps_question();
     let rows = case.rows(&question);

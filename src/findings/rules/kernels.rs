@@ -6,7 +6,7 @@ use crate::findings::query_request::QueryRequest;
 use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::time_question;
 
-/// Category of what waits for other GPUs, whose time is no matter of the kernel alone.
+/// Category of kernels that wait for other GPUs, so that their time depends on more than the kernel.
 pub(crate) const COMMUNICATION: &str = "communication";
 /// Most kernels that a rule has findings of their own for.
 pub(crate) const MAX_KERNELS: usize = 3;

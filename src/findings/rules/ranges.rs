@@ -31,7 +31,7 @@ pub(crate) fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = coverage();
     let rows = case.rows(&question);
     let of = |launch: &str| rows.places().find(|row| rows.text(*row, "launch") == Some(launch));
-    // Where there are no ranges at all, nobody requested them.
+    // If there are no ranges at all, the user did not request them.
     let (Some(_), Some(outside)) = (of("range"), of("outside")) else { return Vec::new() };
     let pct = rows.number(outside, "pct").unwrap_or_default();
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
@@ -53,7 +53,7 @@ pub(crate) fn uneven_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
         (steady >= case.threshold("min_steps"))
             .then(|| (rows.number(row, "steady_ns").unwrap_or_default() - usual) as i64)
     };
-    // A gap that is no idle time is no slow iteration either.
+    // A gap that is not idle time is not a slow iteration either.
     let broken: BTreeSet<i64> = case.spans.broken_gpus().map(|(rank, _)| rank).collect();
     let is_whole = |row: usize| rows.integer(row, "rank").is_some_and(|rank| !broken.contains(&rank));
     let places = rows.matching(|_, row| is_whole(row) && excess(row).is_some_and(|excess| excess > 0));

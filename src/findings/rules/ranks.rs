@@ -42,7 +42,7 @@ fn belong_together(case: &RuleContext<'_>) -> bool {
 /// With fewer GPUs, none can be identified as the odd one.
 pub(crate) const MIN_GPUS: i64 = 3;
 
-/// The GPU that delays the others most, if there are several ranks: GPUs of one rank wait for nobody else.
+/// The GPU that delays the others most, if there are several ranks: GPUs of a single rank wait for no other rank.
 pub(crate) fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let times = case.rows(&question);
@@ -94,7 +94,7 @@ pub(crate) fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
 pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
     let time = time_question();
     let times = case.rows(&time);
-    // Without communication nobody waits, and each may have work of its own.
+    // Without communication no GPU waits, and each may have work of its own.
     let alone = times.sum(times.places(), "comm_ns") == 0;
     if alone || !case.rows(&stragglers_question()).is_empty() || !belong_together(case) {
         return Vec::new();

@@ -47,13 +47,13 @@ fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
     rows.integer(row, "rank").is_some_and(|rank| case.collected.serialized_ranks.contains(&rank))
 }
 
-/// The idle time of a row, without gaps that are none.
+/// The idle time of a row, without gaps that are not idle time.
 fn idle_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> i64 {
     let (broken_ns, _) = case.spans.broken_of(gpu_of(rows, row), rows.text(row, "cause").unwrap_or_default());
     rows.integer(row, "idle_ns").unwrap_or_default().saturating_sub(broken_ns).max(0)
 }
 
-/// The longest interval of a row, without gaps that are none: then that of the longest gaps with its cause.
+/// The longest interval of a row, without gaps that are not idle time: then that of the longest gaps with its cause.
 fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
     let (gpu, cause) = (gpu_of(rows, row), rows.text(row, "cause"));
     if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {

@@ -77,7 +77,7 @@ fn rows_that_count_nowhere_are_a_share() {
     assert_eq!(priority_of("rows_left_out", &[SPAN, ("trace_health", calls)]), "-");
 }
 
-/// A gap is no idle time if it takes nearly all of a span and some minutes, or a day.
+/// A gap is not idle time if it takes nearly all of a span and some minutes, or a day.
 #[test]
 fn gaps_that_no_program_waits_for_are_no_idle_time() {
     let second = 1_000_000_000_i64;

@@ -11,7 +11,7 @@ use crate::input::recognition::discover::discover;
 use crate::input::recognition::head::Head;
 use crate::text::bytes::text_of_name;
 
-/// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
+/// The files with instruction statistics in a directory and below it with what cannot be inspected, in their order, and those that
 /// are only named like them.
 /// Other traces that lie there are left alone.
 ///

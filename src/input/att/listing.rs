@@ -9,7 +9,7 @@ use super::header::{Col, Header};
 use crate::input::common::csv::{CsvFile, TornRows, line_at, start, torn_end};
 use crate::text::bytes::text_of_bytes;
 
-/// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
+/// Traces count no greater numbers: at 2 GHz, these are cycles of 6 days.
 const MAX: i64 = 1 << 50;
 
 /// An instruction.

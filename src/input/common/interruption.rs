@@ -31,7 +31,7 @@ impl Drop for AtInterruption {
     }
 }
 
-/// Does what was asked for, the last first, and then ends the program: nobody goes on in between.
+/// Runs the requested acts, the last first, and then ends the program: acts cannot be added or dropped in between.
 pub(crate) fn interrupt(end: impl FnOnce()) {
     let mut acts = ACTS.lock();
     while let Some((_, act)) = acts.pop_last() {

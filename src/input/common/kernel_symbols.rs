@@ -39,7 +39,7 @@ pub(crate) struct NameForms {
     pub category: Vec<Option<String>>,
 }
 
-/// Forms that are made of the full name, as far as they are wanted.
+/// Forms that are made of the full name, each only if it is wanted.
 struct Forms {
     short: Option<String>,
     base: Option<String>,

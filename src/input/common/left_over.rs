@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A name that is younger may belong to somebody who has not locked it yet, or to a version that locks nothing.
+/// A younger name may belong to a process that has not locked it yet, or to a version that locks nothing.
 const AGE: Duration = Duration::from_secs(3600);
 /// Letters behind the beginning of a temporary name. Names of conversions that can be resumed and of edits have other forms.
 const LETTERS: usize = 6;

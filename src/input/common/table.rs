@@ -227,7 +227,7 @@ impl<'a> TableBuilder<'a> {
         );
     }
 
-    /// The wanted columns in canonical order; those nobody could fill are null.
+    /// The wanted columns in canonical order; those without values are null.
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.

@@ -1,4 +1,4 @@
-//! Folders for copies of inputs that other libraries read by name. They are removed when nobody reads them any more, and
+//! Folders for copies of inputs that other libraries read by name. They are removed when their last reader is done, and
 //! when the program is interrupted; what a program that was killed left there, by the next one.
 
 use std::fs::File;

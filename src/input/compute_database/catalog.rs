@@ -43,7 +43,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Reads both tables as far as that is possible.
+    /// Reads as much of both tables as possible.
     ///
     /// # Errors
     /// When nothing of a table can be read.

@@ -27,7 +27,7 @@ impl OwnedBy {
 /// The ids of a workload, and those of the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
-    /// Whether it takes the rows that belong to nobody.
+    /// Whether it takes the rows without an owner.
     pub is_main: bool,
     workloads: Ids,
     kernels: Ids,
@@ -40,7 +40,7 @@ struct Ids {
 }
 
 impl Owner {
-    /// The workload at a place of the catalog. The first takes the rows that belong to nobody.
+    /// The workload at a place of the catalog. The first takes the rows without an owner.
     pub(crate) fn new(catalog: &Catalog, place: usize) -> Self {
         let own = catalog.workloads.get(place).map(|workload| workload.id);
         let all = catalog.workloads.iter().map(|workload| workload.id);

@@ -174,7 +174,7 @@ impl ProcessReader for WorkloadSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All workloads of a file have the same tables. Not within `get_or_init`: who waits for other threads there may start
+        // All workloads of a file have the same tables. Not within `get_or_init`: a thread that waits for others there may start
         // work that wants the same.
         if self.owner.is_main && self.content.get().is_none() {
             let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));

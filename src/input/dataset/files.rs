@@ -1,4 +1,4 @@
-//! Notes about a dataset as a whole: that it holds a part of a trace, and files in its folder that are none of it.
+//! Notes about a dataset as a whole: that it holds a part of a trace, and files in its folder that do not belong to it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,13 +64,13 @@ fn foreign_files(directory: &Path, listed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     foreign
 }
 
-/// Whether the name of a file is one of data: what programs keep next to it is none.
+/// Whether the name of a file is one of data; the names of what programs keep next to it are not.
 fn is_of_traces(path: &Path) -> bool {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)
 }
 
-/// All files below a folder, as far as it can be listed; links are not followed. There are as many folders as ranks of all tables.
+/// All listable files below a folder; links are not followed. There are as many folders as ranks of all tables.
 fn files_below(directory: &Path) -> Vec<PathBuf> {
     let entries: Vec<fs::DirEntry> = fs::read_dir(directory).into_iter().flatten().flatten().collect();
     let found = entries.into_par_iter().filter(|entry| !is_unfinished(&entry.file_name())).map(|entry| {

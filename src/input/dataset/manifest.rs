@@ -46,7 +46,7 @@ pub(crate) struct Manifest {
     pub layout_version: u32,
     /// Version of the program that wrote it.
     pub tool_version: String,
-    /// Hash of the category rules in force.
+    /// Hash of the effective category rules.
     pub categories_hash: String,
     /// Parts of the sources that could not be read, and sources that could not be read at all.
     pub damage: Vec<Damage>,
@@ -59,7 +59,7 @@ pub(crate) struct Manifest {
     pub pack_bytes: u64,
     /// Hash of the file with the facts about processes, 16 hexadecimal digits.
     pub facts: String,
-    /// The files beside the tables, by their paths below the dataset.
+    /// The files next to the tables, by their paths below the dataset.
     #[serde(default)]
     pub companions: BTreeMap<String, StoredFile>,
     /// Hash of the manifest itself with zeros in this place, 16 hexadecimal digits.
@@ -71,7 +71,7 @@ pub(crate) struct Manifest {
     pub processes: Vec<ListedProcess>,
 }
 
-/// A file beside the tables.
+/// A file next to the tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredFile {
     /// Its size.

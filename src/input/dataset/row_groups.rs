@@ -74,7 +74,7 @@ impl RowGroups {
                 column.name
             );
         }
-        // By place: names would also choose the columns whose names begin so, which nobody compared with their sums.
+        // By place: names would also choose the columns whose names begin so, which were not compared with their sums.
         let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
         let stored = schema.columns().iter().enumerate();
         let places = stored.filter(|(_, stored)| is_wanted(stored.name())).map(|(place, _)| place);
@@ -91,7 +91,7 @@ impl RowGroups {
 pub(crate) struct Scan {
     /// The file.
     pub path: PathBuf,
-    /// Position of the first row and number of rows; all where there is none.
+    /// Position of the first row and number of rows; `None` for all rows.
     pub rows: Option<(u64, u64)>,
 }
 

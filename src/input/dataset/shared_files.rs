@@ -39,7 +39,7 @@ pub(crate) struct SharedFiles {
     processes: Vec<Arc<StoredProcess>>,
     /// The store in which the files are, if they are in one.
     mirror: Option<Arc<Mirror>>,
-    /// The files beside the tables.
+    /// The files next to the tables.
     companions: Vec<(PathBuf, StoredFile)>,
     damaged_companions: OnceLock<Vec<Damage>>,
 }
@@ -167,7 +167,7 @@ impl SharedFiles {
         damaged
     }
 
-    /// The files beside the tables that are not as they were written, compared once.
+    /// The files next to the tables that are not as they were written, compared once.
     fn damaged_companions(&self) -> &[Damage] {
         let damage = |(path, stored): &(PathBuf, StoredFile)| {
             let not_fetched = self.mirror.as_ref().and_then(|mirror| mirror.fetch_whole(path).err());
@@ -230,7 +230,7 @@ impl Part {
         self.footer().map(Footer::metadata).map_err(again)
     }
 
-    /// The footer, which is not kept if nobody asked for it before: of many parts, footers take much memory.
+    /// The footer, which is not kept unless it was requested before: of many parts, footers take much memory.
     ///
     /// # Errors
     /// When it is not the file that the manifest lists.

@@ -198,7 +198,7 @@ impl DatasetSource {
             && self.damage_of_part(table).is_none()
     }
 
-    /// Puts the category that the rules in force give in place of the stored one.
+    /// Puts the category that the effective rules give in place of the stored one.
     fn recategorized(&self, context: &ReadContext<'_>, frame: &LazyFrame) -> Result<LazyFrame> {
         let mut frame = frame.clone().collect()?;
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
@@ -318,7 +318,7 @@ impl ProcessReader for DatasetSource {
         }
         let columns: Vec<&'static Declaration> =
             table.columns.iter().filter(|column| !is_identity(column.name)).collect();
-        // Anomalies get others beside them, as wide as they are. Without any column the number of rows would be lost.
+        // Anomalies are read whole because others are added to them. Without any column the number of rows would be lost.
         let is_wanted = |column: &&&'static Declaration| wanted.contains(column.name);
         let is_whole = table.name == ANOMALIES || !columns.iter().any(|column| is_wanted(&column));
         let columns: Vec<&'static Declaration> =

@@ -28,7 +28,7 @@ pub(crate) trait Store: Send + Sync {
     /// The damage to the rows of a table, by all of their content.
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage>;
 
-    /// Files beside the tables that are not as they were written; no row is lost with them.
+    /// Files next to the tables that are not as they were written; no row is lost with them.
     fn damage_beside_tables(&self) -> &[Damage] {
         &[]
     }

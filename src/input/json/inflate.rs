@@ -60,7 +60,7 @@ fn populate(memory: &MmapMut) {
     (0..memory.len().div_ceil(SHARE)).into_par_iter().for_each(|share| {
         let start = share.saturating_mul(SHARE);
         let length = memory.len().saturating_sub(start).min(SHARE);
-        // Where the system knows no such wish, the pages come when they are written.
+        // Where the system does not support this advice, the pages come when they are written.
         let _ = memory.advise_range(Advice::PopulateWrite, start, length);
     });
 }

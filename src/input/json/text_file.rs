@@ -71,8 +71,7 @@ impl Spool {
 }
 
 impl TextFile {
-    /// Opens a file; one that is compressed is decompressed next to no input but in the `spool`, as far as that is
-    /// possible.
+    /// Opens a file. If possible, a compressed one is decompressed into the `spool`, and not next to an input.
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
@@ -292,7 +291,7 @@ mod tests {
     #[test]
     fn compressed_files_share_one_open_file() {
         let directory = tempfile::tempdir().unwrap();
-        // There is no room in memory.
+        // The spool has no room left in memory.
         let mut spool = Spool { in_memory: MAX_IN_MEMORY, ..Spool::default() };
         let texts: Vec<String> = (1..9).map(|number| number.to_string().repeat(number * 100_000)).collect();
         let files: Vec<TextFile> = texts

@@ -144,7 +144,7 @@ impl Capture {
         Ok(self.ties.get_or_init(|| ties))
     }
 
-    /// Correlation ids that calls of several processes have, so that nobody knows whose work it is that bears them.
+    /// Correlation ids that calls of several processes have, so that the process of their work is unknown.
     ///
     /// # Errors
     /// When the file cannot be read.

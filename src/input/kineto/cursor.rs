@@ -28,7 +28,7 @@ pub(crate) struct Quoted<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// The text itself. Bytes that are no UTF-8 are shown as [`text_of_bytes`] does.
+    /// The text itself. Bytes that are not UTF-8 are shown as [`text_of_bytes`] does.
     pub(crate) fn text(self) -> Cow<'a, str> {
         let plain = text_of_bytes(self.raw);
         if !self.has_escapes {

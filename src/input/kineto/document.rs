@@ -64,7 +64,7 @@ impl Document {
                     }
                     let events = Events::read(file, at)?;
                     let (end, is_closed) = (events.end, events.is_closed);
-                    // A second list would be that of another trace; nobody writes two.
+                    // A second list would be that of another trace; no profiler writes two.
                     if !has_events {
                         document.events = events;
                     }

@@ -19,7 +19,7 @@ pub(crate) struct Event<'a> {
     pub tid: &'a [u8],
     pub start: &'a [u8],
     pub duration: &'a [u8],
-    /// An object, of which [`members`](super::cursor::members) finds the end; empty if there is none.
+    /// An object, of which [`members`](super::cursor::members) finds the end; empty if it is missing.
     pub args: &'a [u8],
     /// Whether a time or duration comes twice; the last one counts.
     pub has_repeated: bool,

@@ -15,7 +15,7 @@ use crate::input::common::detail;
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 use crate::text::fnv::fnv1a;
 
-/// Bytes at both ends of a file by which it is told from others.
+/// Bytes at both ends of a file that distinguish it from others.
 const HASHED_BYTES: u64 = 1 << 14;
 
 /// A name of a process or of one of its threads.

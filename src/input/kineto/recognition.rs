@@ -1,6 +1,6 @@
 //! Which JSON documents are traces of the PyTorch profiler, and whose other Chrome traces are.
 //!
-//! Members may come in any order, and thousands of names may stand before the first event that shows who wrote the file, so that the
+//! Members may come in any order, and thousands of names may stand before the first event that reveals the writer, so that the
 //! first bytes often do not suffice: a document is read on, member by member and event by event, until one of them decides.
 
 use super::cursor::{Cursor, Quoted, Stop, members};
@@ -139,7 +139,7 @@ fn judge(text: &[u8], is_whole: bool) -> Verdict {
         Ok(()) => seen.verdict(),
         Err(_) if seen.is_kineto => Verdict::Kineto,
         Err(Stop::Ends) if !is_whole => Verdict::Undecided,
-        // Behind a damaged place, members and events are still told by their texts.
+        // Behind a damaged place, members and events are still recognized by their texts.
         Err(_) if has_traits(text) => Verdict::Kineto,
         Err(Stop::Ends) => seen.verdict(),
         Err(Stop::Malformed(_)) if is_whole => Verdict::Other,

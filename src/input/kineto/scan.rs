@@ -182,7 +182,7 @@ impl Events {
         if parts.values().any(does_something) {
             parts.retain(|_, part| does_something(part));
         }
-        // Events that belong to nobody are reported with the first.
+        // Events without a process are reported with the first.
         if let Some(first) = parts.values_mut().next() {
             first.census.unread = self.census.unread;
             first.census.with_lines = self.census.with_lines;

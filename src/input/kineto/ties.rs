@@ -1,7 +1,7 @@
 //! Work of GPUs and the calls that launched it, where correlation ids do not tie them.
 //!
 //! Some versions of the profiler on ROCm record no correlation ids, but the id of the operator in which work was launched. Of an operator
-//! with one launch and one kernel or copy that is enough; with more nobody knows which launch is whose.
+//! with one launch and one kernel or copy that is enough; with more the trace does not show which belong together.
 
 use anyhow::Result;
 use fnv::FnvHashMap;

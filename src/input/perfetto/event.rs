@@ -28,7 +28,7 @@ pub(crate) struct Event {
     /// Flows that start, go on or end here.
     pub flows: Vec<u64>,
     pub value: Option<f64>,
-    /// Tracks and values of counters that the event bears beside its own, of integers and of doubles.
+    /// Tracks and values of counters that the event bears in addition to its own, of integers and of doubles.
     pub extra_tracks: Vec<u64>,
     pub extra_values: Vec<f64>,
     pub extra_double_tracks: Vec<u64>,

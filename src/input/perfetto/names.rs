@@ -26,7 +26,7 @@ impl Names {
         number
     }
 
-    /// The number of bytes that are a text; what is no UTF-8 is replaced.
+    /// The number of bytes that are a text; what is not UTF-8 is replaced.
     pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
         self.number(&text_of_bytes(bytes))
     }

@@ -16,7 +16,7 @@ pub(crate) const PACKET_KEY: u8 = 0x0a;
 pub(crate) enum Part<'a> {
     /// A packet, and where it starts in the file.
     Packet(u64, &'a [u8]),
-    /// Bytes from this place on are no packet; what follows does not continue what came before.
+    /// Bytes from this place on are not a packet; what follows does not continue what came before.
     Gap(u64, String),
     /// The file ends in this way.
     End(Option<String>),

@@ -214,7 +214,7 @@ fn complete(rows: &mut Rows, tracks: &[UsedTrack]) {
     }
 }
 
-/// Takes flows for correlation ids where there are none: profilers of ROCm make them of the id and the uuid of the process.
+/// Takes flows for correlation ids where these are missing: profilers of ROCm make them of the id and the uuid of the process.
 fn correlate(process: &mut Process, uuid: u64, writer: Writer) {
     if writer == Writer::Wavesieve || uuid == 0 {
         return;

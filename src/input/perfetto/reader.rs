@@ -66,7 +66,7 @@ impl Document {
                     return reader.finish();
                 }
             };
-            // Nobody knows whose packet it was.
+            // The sequence of the packet is unknown.
             reader.sequences.lose();
             reader.forget_open();
             let census = &mut reader.document.census;

@@ -25,7 +25,7 @@ const KNOWN: [(u64, bool); 16] = [
 ];
 /// Fields of which one has to be there: other formats use the small numbers too.
 const TELLING: [u64; 6] = [10, 36, 50, 60, 89, 126];
-/// Packets that are no accident.
+/// So many packets in a row are not an accident.
 const IN_A_ROW: usize = 3;
 /// Numbers that fields of packets have.
 const MAX_FIELD: u64 = 1 << 20;
@@ -63,7 +63,7 @@ pub(crate) fn has_packets(head: &[u8]) -> bool {
     memchr::memchr_iter(PACKET_KEY, head).any(in_a_row)
 }
 
-/// Whether a packet has a field that identifies a trace; `None` if it is no packet.
+/// Whether a packet has a field that identifies a trace; `None` if it is not a packet.
 fn telling(packet: &[u8], is_cut: bool) -> Option<bool> {
     let mut found = false;
     for field in Fields::new(packet) {

@@ -22,7 +22,7 @@ pub(crate) enum Table {
 pub(crate) struct Defaults {
     clock: Option<u64>,
     pub track: Option<u64>,
-    /// Tracks of the values that events bear beside their own: of integers, and of doubles.
+    /// Tracks of the values that events bear in addition to their own: of integers, and of doubles.
     pub extra_tracks: Vec<u64>,
     pub extra_double_tracks: Vec<u64>,
 }
@@ -143,7 +143,7 @@ impl Sequences {
         (sequence, &mut self.clocks)
     }
 
-    /// Packets were lost of which nobody knows the sequence.
+    /// Packets of an unknown sequence were lost.
     pub(crate) fn lose(&mut self) {
         self.has_gap = true;
         self.known.values_mut().for_each(Sequence::lose);

@@ -8,7 +8,7 @@ use super::naming::{ExpectedKind, promise};
 use super::unread_content::SkipReason;
 use crate::input::common::sqlite::Reader;
 
-/// Whether a file is an archive, of which nobody knows what is in it.
+/// Whether a file is an archive, whose content is unknown.
 pub(crate) fn is_archive(candidate: &Candidate) -> bool {
     let name = candidate.name();
     promise(&name).is_none() && naming::is_archive(&name)

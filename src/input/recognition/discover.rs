@@ -22,7 +22,7 @@ pub(crate) struct Candidate {
     pub path: PathBuf,
     /// Whether the user named it, or it was found in a directory.
     pub named: bool,
-    /// Why nobody can look at it.
+    /// Why it cannot be inspected.
     pub problem: Option<Problem>,
     /// The dataset in a store that the path stands for.
     pub mirror: Option<Arc<Mirror>>,
@@ -40,7 +40,7 @@ impl Candidate {
     }
 }
 
-/// Why nobody can look at something.
+/// Why a path cannot be inspected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// Traces may be missing: a directory cannot be listed, or a link with the name of a trace leads nowhere.
@@ -244,7 +244,7 @@ impl Search {
     }
 }
 
-/// The entries of a directory in a fixed order, as far as they can be listed, and why no others can.
+/// The entries of a directory in a fixed order, and the error if some cannot be listed.
 fn entries(directory: &Path) -> (Vec<PathBuf>, Option<io::Error>) {
     let (mut paths, mut problem) = (Vec::new(), None);
     match fs::read_dir(directory) {

@@ -52,7 +52,7 @@ pub(crate) fn promise(name: &str) -> Option<ExpectedKind> {
     }
 }
 
-/// Whether a file of this name is an archive, of which only those know what is in it who unpack it.
+/// Whether a file of this name is an archive, whose content only unpacking shows.
 pub(crate) fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ARCHIVES.iter().any(|ending| name.ends_with(ending))

@@ -46,7 +46,7 @@ impl Skipped {
         Self { path: path.into(), reason: reason.into(), class }
     }
 
-    /// The entry for a candidate whose content is not read; `None` if nobody misses it.
+    /// The entry for a candidate whose content is not read; `None` if it is not worth a report.
     pub(crate) fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
         let UnreadContent { why, reason } = unread;
         let promised = promise(&candidate.name());

@@ -98,7 +98,7 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// Adds `tid`, `stream_id` and `queue_id` as far as the source has them.
+    /// Adds `tid`, `stream_id` and `queue_id`, each only if the source has it.
     ///
     /// # Errors
     /// When the thread table cannot be read.

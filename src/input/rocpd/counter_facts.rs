@@ -9,7 +9,7 @@ use crate::text::causes::with_causes;
 /// Facts that distinguish a counter pass from a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterFacts {
-    /// Whether values were counted while a kernel ran; the values of samples and of page faults are none of these.
+    /// Whether values were counted while a kernel ran; the values of samples and of page faults do not count.
     pub has_counters: bool,
     /// How often kernels were run again to collect more counters; 0 where they ran once.
     pub replay_passes: i64,

@@ -33,7 +33,7 @@ pub(crate) struct Owner {
     pub first: bool,
 }
 
-/// How a database is read, and the copy of it that must stay until nobody reads it any more.
+/// How a database is read, and the copy of it that must stay until its last reader is done.
 #[derive(Debug)]
 pub(crate) struct DatabaseStore {
     store: Arc<Store>,

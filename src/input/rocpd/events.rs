@@ -270,7 +270,7 @@ impl EventCache {
         self.kept.lock().remove(&database.key());
     }
 
-    /// Keeps events instead of those read longest ago; where there is no room at all only if they are kept whatever their size.
+    /// Keeps events instead of those read longest ago; without any room, only if they are kept whatever their size.
     fn keep(&self, database: &Database, events: Events, whatever_their_size: bool) {
         let key = database.key();
         let mut kept = self.kept.lock();

@@ -9,7 +9,7 @@ use crate::input::common::sqlite::{
     Columns, Kind, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted,
 };
 
-/// A row: the columns that its table has, as far as they have values.
+/// A row: the columns of its table that have values.
 #[derive(Debug, Default)]
 pub(crate) struct InfoRow(Vec<(&'static str, Cell)>);
 
@@ -42,7 +42,7 @@ impl InfoRow {
     }
 }
 
-/// The rows of a table by their ids, with these ids and the `wanted` columns as far as it has them. A missing table has none.
+/// The rows of a table by their ids, with these ids and those `wanted` columns that it has. A missing table has no rows.
 ///
 /// # Errors
 /// When a page of it is damaged.

@@ -23,7 +23,7 @@ const REGION: usize = 0;
 pub(crate) struct OwnerCache(Mutex<Option<Arc<Owners>>>);
 
 impl OwnerCache {
-    /// Those of `event_ids`, which are those of all arguments; who reads what others counted is the last to need them.
+    /// Those of `event_ids`, which are those of all arguments; a caller that does not count is the last to need them.
     pub(crate) fn owners(
         &self,
         assembly: &Assembly<'_>,

@@ -228,7 +228,7 @@ impl ProcessReader for RocpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // Not within `get_or_init`: who waits for other threads there may start work that wants the same.
+        // Not within `get_or_init`: a thread that waits for others there may start work that wants the same.
         if self.content.get().is_none() {
             let tables = self.database.damage_of_tables(true, rayon::current_num_threads());
             let _ = self.content.set(tables.into_iter().map(|table| damage_of(&self.shown, table)).collect());

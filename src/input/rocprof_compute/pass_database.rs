@@ -41,7 +41,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("value", "Counter_Value"),
 ];
 
-/// A database that is opened when it is first read, and stays decompressed until nobody reads it any more.
+/// A database that is opened when it is first read, and stays decompressed until its last reader is done.
 #[derive(Debug)]
 pub(crate) struct PassDatabase {
     pub file: CsvFile,
@@ -121,7 +121,7 @@ impl PassDatabase {
         self.connect().and_then(has).unwrap_or_default()
     }
 
-    /// Columns of `regions` out of `wanted`; none if there is no such table.
+    /// Columns of `regions` out of `wanted`; none if the table is missing.
     pub(crate) fn region_columns(&self, connection: &Connection, wanted: &[&'static str]) -> Result<Vec<&'static str>> {
         let columns = columns_of(connection, REGIONS)?;
         Ok(wanted.iter().copied().filter(|name| columns.iter().any(|column| column == name)).collect())

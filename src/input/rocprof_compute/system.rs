@@ -45,7 +45,7 @@ impl System {
     /// Reads the members of a JSON object.
     ///
     /// # Errors
-    /// A message if the text is no JSON object.
+    /// A message if the text is not a JSON object.
     pub(crate) fn from_json(text: &str) -> Result<Self, String> {
         match serde_json::from_str(text) {
             Ok(Value::Object(members)) => {

@@ -116,7 +116,7 @@ fn facts(agents: &[&Listed]) -> Vec<AgentFacts> {
 }
 
 /// Finds the agent of each label. Numbers of `Agent N` count the agents that the process sees, which the list calls
-/// logical, unless some are none of those; plain numbers are those of the kernel driver.
+/// logical, unless some of them are not; plain numbers are those of the kernel driver.
 fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
     let labels: Vec<(i64, AgentLabel)> = census.agents.keys().map(|code| (*code, AgentLabel::of_code(*code))).collect();
     let is_logical = |number: i64| agents.iter().any(|agent| agent.logical == Some(number));

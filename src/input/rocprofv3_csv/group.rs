@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Files that nobody knows join those next to them, but never one another by a prefix that may be anything.
+    /// Files of unknown interfaces join those next to them, but never one another by a prefix that may be anything.
     #[test]
     fn calls_of_unknown_interfaces_join_their_capture() {
         let names = [

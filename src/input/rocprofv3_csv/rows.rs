@@ -43,7 +43,7 @@ pub(crate) fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'
     })
 }
 
-/// Fills in the numbers of a row and returns the counter value, or what is no number.
+/// Fills in the numbers of a row and returns the counter value, or what is not a number.
 fn parse(record: &ByteRecord, header: &Header, numbers: &mut [Option<i64>; COLUMNS]) -> Result<Option<f64>, String> {
     let mut counter_value = None;
     for (at, column, content) in header.contents() {

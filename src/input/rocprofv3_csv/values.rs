@@ -55,7 +55,7 @@ impl AgentLabel {
     }
 }
 
-/// An agent: a number, or a word and a number. Anything else is no agent.
+/// An agent: a number, or a word and a number. Anything else is not an agent.
 pub(crate) fn agent(field: &[u8]) -> Option<AgentLabel> {
     if let Some(number) = plain_integer(field) {
         return (number <= LARGEST_LABEL).then_some(AgentLabel::Number(number));

@@ -38,7 +38,7 @@ impl<R> Field<R> {
         Self { name, for_columns, get, wanted: Wanted { paths, zero_is_none: false, counts: false } }
     }
 
-    /// The number of elements of an array, none if there are none.
+    /// The number of elements of an array; an empty array counts as none.
     pub(crate) const fn counting(mut self) -> Self {
         self.wanted.counts = true;
         self.nonzero()

@@ -96,7 +96,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
-/// Reports that bytes behind the document are no part of it.
+/// Reports that bytes behind the document are not part of it.
 fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Name of arguments that are no list.
+/// Name of arguments that are not a list.
 const WHOLE: &str = "args";
 
 /// Names and values.

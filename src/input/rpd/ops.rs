@@ -51,7 +51,7 @@ impl Ops {
         Ok(Self { columns: columns.filter(&own)?, calls: of_ops.filter(&own)? })
     }
 
-    /// Notes operations that nobody launched.
+    /// Notes operations without an API call that launched them.
     pub(crate) fn note_orphans(&self, reading: &mut Reading<'_>) {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
@@ -70,7 +70,7 @@ pub(crate) fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount>
     Ok(RowCount { rows, damage: reading.reported() })
 }
 
-/// Condition for operations of a kind. Those of a type that is no known string are dispatches.
+/// Condition for operations of a kind. Those of a type that is not a known string are dispatches.
 fn of_kind(reading: &Reading<'_>, kind: OpKind) -> Condition {
     let census = &reading.capture.census;
     if kind == OpKind::Kernel {

@@ -61,7 +61,7 @@ pub(crate) struct Owner {
     pub pid: i64,
     /// The other processes of the file.
     pub others: Vec<i64>,
-    /// Whether it takes the rows that belong to nobody.
+    /// Whether it takes the rows without an owner.
     pub is_main: bool,
 }
 

@@ -144,7 +144,7 @@ impl ProcessReader for RpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All processes of a file have the same tables. Not within `get_or_init`: who waits for other threads there may start work
+        // All processes of a file have the same tables. Not within `get_or_init`: a thread that waits for others there may start work
         // that wants the same.
         if self.owner.is_main && self.content.get().is_none() {
             let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));

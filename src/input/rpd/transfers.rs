@@ -57,7 +57,7 @@ pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds direction, agents and GPUs. Only the GPU that worked is recorded; the host is no agent.
+/// Adds direction, agents and GPUs. Only the GPU that worked is recorded; the host is not an agent.
 fn put_place(reading: &mut Reading<'_>, ops: &Ops, arguments: &Joined) -> Result<()> {
     if !reading.wants(PLACE) {
         return Ok(());

@@ -37,7 +37,7 @@ pub(crate) struct Address {
     url: Url,
 }
 
-/// Why a text with `://` is no address of a dataset. None of these texts repeats what may be secret.
+/// Why a text with `://` is not the address of a dataset. None of these texts repeats what may be secret.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum AddressError {
     /// A file.
@@ -73,7 +73,7 @@ impl Address {
     /// The address in a text; `None` if it is meant as a path.
     ///
     /// # Errors
-    /// When it is meant as an address and is none of a dataset.
+    /// When it is meant as an address but does not name a dataset.
     pub(crate) fn parse(text: &str) -> Result<Option<Self>, AddressError> {
         let Some((name, rest)) = text.split_once("://").filter(|_| Self::is_meant(text)) else { return Ok(None) };
         let name = name.to_ascii_lowercase();

@@ -44,7 +44,7 @@ impl Mirror {
     /// Fetches the manifest and the facts about processes. One that is in use is taken again.
     ///
     /// # Errors
-    /// When there is no dataset that can be read.
+    /// When no dataset there can be read.
     pub(crate) fn open(address: &Address) -> Result<Arc<Self>, InputError> {
         let shown = address.to_string();
         if let Some(known) = in_use(|mirror| mirror.place.shown() == shown) {
@@ -143,10 +143,10 @@ impl Mirror {
         Ok(())
     }
 
-    /// Fetches a file beside the tables as a whole, unless it is there.
+    /// Fetches a file next to the tables as a whole, unless it is there.
     ///
     /// # Errors
-    /// When it cannot be had for another reason than that there is none.
+    /// When it cannot be fetched for another reason than that it does not exist.
     pub(crate) fn fetch_whole(&self, path: &Path) -> Result<()> {
         if path.exists() {
             return Ok(());
@@ -179,7 +179,7 @@ fn in_use(is_wanted: impl Fn(&Mirror) -> bool) -> Option<Arc<Mirror>> {
     mirrors.into_iter().find(|mirror| is_wanted(mirror))
 }
 
-/// Advice if there is no manifest.
+/// Advice if the manifest is missing.
 fn no_dataset(address: &Address) -> &'static str {
     if promise(address.name()).is_some() {
         "databases and other traces are not read over the network; convert them where they lie, with `wavesieve convert TRACES -o ADDRESS`, \

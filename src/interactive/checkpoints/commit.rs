@@ -72,7 +72,7 @@ impl Repository {
     /// The commit of an id.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it has none.
     pub(super) fn commit_of(&self, id: &str) -> Result<String, GitError> {
         let name = format!("{}^{{commit}}", object_id(id)?);
         self.git("read a commit").args(["rev-parse", "--verify", &name]).line()

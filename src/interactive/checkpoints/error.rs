@@ -1,4 +1,4 @@
-//! Why there are no checkpoints, or not this one.
+//! Why checkpoints, or a single one, are not available.
 
 use std::path::Path;
 

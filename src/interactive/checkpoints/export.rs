@@ -33,7 +33,7 @@ impl Repository {
         entries.iter().filter(has_contents).for_each(|entry| ids.extend([entry.id.as_str(), "\n"]));
         let mut git = self.git(TASK).args(["cat-file", "--batch"]).input(ids.as_bytes())?.spawn()?;
         let written = write_from(&mut git, entries, folder);
-        // After a failure nobody reads any more, and it ends too.
+        // After a failure the output is not read any more, and git ends too.
         let ended = git.wait().map_err(|error| GitError::failed(TASK, error))?;
         match written {
             Ok(written) if ended.success() => Ok(written),

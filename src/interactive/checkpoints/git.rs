@@ -117,7 +117,7 @@ impl Git {
     /// The one line that it prints.
     ///
     /// # Errors
-    /// When it fails, or prints something that is no text.
+    /// When it fails, or prints something that is not text.
     pub(super) fn line(self) -> Result<String, GitError> {
         let task = self.task;
         let text = String::from_utf8(self.run()?).map_err(|error| GitError::failed(task, error))?;

@@ -20,7 +20,7 @@ impl Repository {
     /// The bytes of a file in a commit, by its path relative to [`Repository::root`]; none if it is not there.
     ///
     /// # Errors
-    /// When there is no such commit, or there is something else than a file.
+    /// When the commit does not exist, or the path is something else than a file.
     #[cfg(test)]
     pub(crate) fn contents(&self, commit: &str, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
         let call =

@@ -15,7 +15,7 @@ use crate::export::target::parent;
 use crate::input::UNFINISHED;
 
 impl Edit {
-    /// Where the files stand. What cannot be edited any more, because it is no text now, is neither before nor after.
+    /// Where the files stand. What cannot be edited any more, because it is not text now, is neither before nor after.
     ///
     /// # Errors
     /// When a file cannot be read, or its path leads elsewhere now.

@@ -37,7 +37,7 @@ impl Hunk {
     }
 }
 
-/// A text with hunks put in: each where its header says, as far as those before it were moved; or else in the only place
+/// A text with hunks put in: each where its header says, moved as far as those before it; or else in the only place
 /// where it fits.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ pub(super) struct Root(PathBuf);
 
 impl Root {
     /// # Errors
-    /// When it is no folder.
+    /// When it is not a folder.
     pub(super) fn open(root: &Path) -> Result<Self, EditError> {
         let failed = |reason: String| EditError::Root { root: shown(root), reason };
         let place = root.canonicalize().map_err(|error| failed(error.to_string()))?;
@@ -81,7 +81,7 @@ impl Root {
         Ok(found)
     }
 
-    /// The metadata of a file, by its resolved path; none if there is none.
+    /// The metadata of a file, by its resolved path; `None` if it does not exist.
     ///
     /// # Errors
     /// When the system refuses.
@@ -93,10 +93,10 @@ impl Root {
         }
     }
 
-    /// The text of a file, by its resolved path; none if there is none.
+    /// The text of a file, by its resolved path; `None` if it does not exist.
     ///
     /// # Errors
-    /// When it is no text file, too large, or cannot be read.
+    /// When it is not a text file, too large, or cannot be read.
     pub(super) fn read(&self, path: &Path) -> Result<Option<String>, EditError> {
         let Some(metadata) = self.metadata(path)? else { return Ok(None) };
         if !metadata.is_file() {

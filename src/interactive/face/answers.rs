@@ -31,7 +31,7 @@ impl Answers {
         Self { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect(), next: 0 }
     }
 
-    /// The answer to a question, which is empty for its default; `None` if there are no more.
+    /// The answer to a question, which is empty for its default; `None` after the last.
     ///
     /// # Errors
     /// When the next one is to another question.

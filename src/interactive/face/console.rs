@@ -153,7 +153,7 @@ impl Console {
         Ok(Reply::Line(answer))
     }
 
-    /// Shows an answer that nobody typed, and ends the line of the question.
+    /// Shows an answer that was not typed, and ends the line of the question.
     fn echo(&mut self, question: &Question, reply: &Reply) {
         let shown = match reply {
             Reply::Line(_) if self.is_typed => return,

@@ -20,7 +20,7 @@ pub(super) enum Line {
 type Read = io::Result<Option<String>>;
 
 /// Reads a line whenever one is wanted, and no further: a child that follows may read the rest. The read itself cannot be
-/// interrupted, so that a thread waits for it; a line that nobody waited for any more is the next one.
+/// interrupted, so that a thread waits for it; a line that no caller waited for any more is the next one.
 pub(super) struct Lines {
     wanted: Sender<()>,
     read: Receiver<Read>,

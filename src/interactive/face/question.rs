@@ -37,7 +37,7 @@ pub(crate) struct Question {
 pub(crate) enum Reply {
     /// A trimmed line, or the default where it is empty; of a long answer all lines.
     Line(String),
-    /// Nobody answers any more.
+    /// No more answers come.
     End,
     /// Ctrl-C.
     Interrupted,

@@ -81,7 +81,7 @@ fn line(text: &str) -> Reply {
     Reply::Line(text.to_owned())
 }
 
-/// Fact 37 as far as a face decides it: a line, the default, the end of the input.
+/// Fact 37 to the extent that a face decides it: a line, the default, the end of the input.
 #[test]
 fn a_pipe_answers_until_it_ends() {
     let Scene { mut console, screen, events } = scene(Some(" p \n\nx\n"), None, false);

@@ -43,7 +43,7 @@ pub(crate) struct Machine<'a> {
     pub state: State,
     pub application: Application,
     pub narrator: Option<Narrator>,
-    /// The git repository of the source; `None` where there is none.
+    /// The git repository of the source; `None` if it has none.
     pub repository: Option<Repository>,
     /// The analysis at hand.
     pub analyzed: Option<Analyzed>,
@@ -106,7 +106,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One of some choices, by its key; asked again where the answer is none of them. The end of the input leaves the session
+    /// One of some choices, by its key; asked again after any other answer. The end of the input leaves the session
     /// where it is.
     pub(crate) fn choose(
         &mut self,

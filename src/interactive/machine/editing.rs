@@ -124,7 +124,7 @@ impl Machine<'_> {
         Ok(edit)
     }
 
-    /// An edit, or a line about why there is none.
+    /// The edit; otherwise shows why it was refused.
     pub(crate) fn or_report<T>(&mut self, edit: Result<T, EditError>) -> Option<T> {
         match edit {
             Ok(edit) => Some(edit),

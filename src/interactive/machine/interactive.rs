@@ -14,7 +14,7 @@ use crate::report::document::Section;
 
 /// Commands of a model that are offered.
 const MOST_COMMANDS: usize = 5;
-/// Extensions of files that are no program.
+/// Extensions of files that are not programs.
 const NO_PROGRAMS: [&str; 9] = ["sh", "py", "md", "txt", "cpp", "hip", "cu", "h", "hpp"];
 
 impl Machine<'_> {

@@ -20,7 +20,7 @@ impl Machine<'_> {
             ("v", "take it back"),
             ("b", "take it back, and never let a model suggest it again"),
         ];
-        // Without a person's wish, only what is surely faster stays.
+        // Unless the user decides otherwise, only what is surely faster stays.
         let default = match verdict.as_str() {
             "faster" => "k",
             "slower" => "b",

@@ -116,7 +116,7 @@ impl Machine<'_> {
     fn run_once(&mut self, command: &Profiling, number: usize, of: usize) -> Result<Outcome, Halt> {
         let measurement = self.state.measuring.as_ref().map_or(0, |one| one.number);
         let directory = self.trace_directory().join(format!("measurement-{measurement}")).join(format!("run-{number}"));
-        // The remains of a run that was stopped are no result.
+        // The remains of a stopped run are not a result.
         if directory.exists() {
             fs::remove_dir_all(&directory).with_context(|| format!("cannot empty {}", directory.display()))?;
         }

@@ -26,7 +26,7 @@ const REQUEST: &str = include_str!("../../../templates/llm/edit_request.md");
 const MOST_FILES: usize = 15;
 /// Bytes of source that a model is sent.
 const SOURCE_BYTES: u64 = 60_000;
-/// How often a model may write an answer again that is no edit.
+/// How often a model may replace an answer that is not an edit.
 const MOST_ANSWERS: u32 = 3;
 /// Folders with what is not the program any more.
 const OLD_FOLDERS: [&str; 8] = ["original_code", "original", "backup", "bak", "old", "archive", "reference", "orig"];
@@ -120,7 +120,7 @@ impl Machine<'_> {
         unique
     }
 
-    /// An edit of a file that the model writes. It is asked again where the answer is none.
+    /// An edit of a file that the model writes. It is asked again if the answer is not an edit.
     pub(crate) fn edit_of_model(
         &mut self,
         root: &Path,

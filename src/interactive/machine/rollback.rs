@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.checkpoint(&record, paths);
     }
 
-    /// An edit was taken back: its checkpoint is no longer one to go back to. Its reference stays for who wants to look.
+    /// An edit was taken back: its checkpoint is no longer one to go back to. Its reference stays for users who want to look.
     pub(crate) fn forget_checkpoint_of(&mut self, edit: u64) {
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.state.checkpoints).into_iter().partition(|one| one.edit == edit);
@@ -243,7 +243,7 @@ fn texts_at(state: &State, checkpoints: usize, edit: Option<&EditRecord>) -> Tex
     texts
 }
 
-/// The edit that brings files from where the session left them to a checkpoint; `None` if there is no such checkpoint.
+/// The edit that brings files from where the session left them to a checkpoint; `None` if the checkpoint does not exist.
 pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     let now = texts_at(state, state.checkpoints.len(), None);
     let before = texts_before(state);

@@ -1,9 +1,9 @@
 //! Errors of commands.
 
-/// Why a line is no command that can be run.
+/// Why a line is not a command that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ProgramError {
-    /// A quote without its other, or an escape that nobody understands.
+    /// A quote without its other, or an unknown escape.
     #[error("cannot split `{0}` into words: a quote is left open; close it")]
     Quoting(String),
     /// Something that only a shell does.

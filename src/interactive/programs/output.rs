@@ -12,7 +12,7 @@ const CHUNK_BYTES: usize = 32 << 10;
 /// Pieces that may wait until the program has to.
 const WAITING_CHUNKS: usize = 16;
 
-/// Reads a pipe until its end, in a thread of its own. Nobody waits for the thread: what escaped from the group of the program
+/// Reads a pipe until its end, in a thread of its own. It is never joined: what escaped from the group of the program
 /// may hold the pipe open.
 pub(super) fn chunks(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = sync_channel(WAITING_CHUNKS);

@@ -128,7 +128,7 @@ fn is_group_left(group: u32) -> bool {
     }
 }
 
-/// Whether a process of a group is more than an entry that nobody asked for yet, which may stay for long where the first process
+/// Whether a process of a group is more than an entry that its parent has not reaped yet, which may stay for long where the first process
 /// of a container does not; assumed where that cannot be found out.
 #[cfg(unix)]
 fn is_any_alive(group: i32) -> bool {

@@ -37,7 +37,7 @@ pub(crate) enum End {
     Code(i32),
     /// By this signal, which was not ours.
     Signal(i32),
-    /// There is no such program; it has this name.
+    /// The program does not exist; it has this name.
     NotFound(String),
     /// It could not be started, for this reason.
     NotStarted(String),

@@ -100,7 +100,7 @@ fn behind_options<'a>(starter: &Starter, words: &'a [String]) -> (&'a [String], 
     (rest, is_known)
 }
 
-/// How many values follow an option, and whether it is known; nothing where a word is no option.
+/// How many values follow an option, and whether it is known; `None` where a word is not an option.
 fn option(starter: &Starter, word: &str) -> Option<(usize, bool)> {
     let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
     if !word.starts_with('-') || word == "-" {

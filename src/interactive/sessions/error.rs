@@ -8,10 +8,10 @@ use thiserror::Error;
 /// Why a session cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum SessionError {
-    /// There is no place for sessions.
+    /// No directory for sessions is known.
     #[error("no directory for sessions: HOME is not set; name one with --sessions")]
     NoPlace,
-    /// There is none of this name.
+    /// No session has this name.
     #[error("no session `{id}` in {}; `wavesieve sessions list` lists all", .place.display())]
     NotFound { id: String, place: PathBuf },
     /// The name could lead out of the directory of sessions.
@@ -19,7 +19,7 @@ pub(crate) enum SessionError {
         "invalid session id `{0}`: expected letters, digits, `.`, `_` and `-`; `wavesieve sessions list` lists all"
     )]
     InvalidId(String),
-    /// The file is no session.
+    /// The file is not a session.
     #[error("{} is not a session: {reason}; remove the file", .path.display())]
     Malformed { path: PathBuf, reason: String },
     /// The file is of a later version of this program.

@@ -69,7 +69,7 @@ impl Listed {
         is_same_folder(&self.root, root)
     }
 
-    /// When something last happened in it, as far as it is known.
+    /// When something last happened in it, if that is known.
     pub(crate) fn last_used(&self) -> Option<SystemTime> {
         let changed = || fs::metadata(&self.path).and_then(|data| data.modified()).ok();
         instant(&self.last_updated).or_else(|| instant(&self.created_at)).or_else(changed)
@@ -77,7 +77,7 @@ impl Listed {
 }
 
 impl Store {
-    /// All sessions, the newest first, and what the files that are none have. Of two with one identifier ours counts.
+    /// All sessions, the newest first, and warnings about files that are not sessions. Of two with one identifier ours counts.
     pub(crate) fn list(&self) -> (Vec<Listed>, Vec<String>) {
         let (mut listed, mut warnings): (Vec<Listed>, Vec<String>) = Default::default();
         let own = (self.directory(), Owner::Wavesieve);
@@ -139,7 +139,7 @@ fn session_files(place: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     let is_session = |path: &PathBuf| {
         let is_named = path.extension().is_some_and(|extension| extension == "json") && !path.is_dir();
-        // Workflows of rocpd keep archives of conversations beside them.
+        // Workflows of rocpd keep archives of conversations next to sessions.
         is_named && !path.file_name().is_some_and(is_unfinished)
     };
     files.retain(is_session);

@@ -16,7 +16,7 @@ const LIMIT_BYTES: u64 = 64 << 20;
 /// Reads a session of ours or of rocpd.
 ///
 /// # Errors
-/// When the file cannot be read or is no session.
+/// When the file cannot be read or is not a session.
 pub(super) fn read(path: &Path) -> Result<Session, SessionError> {
     let failed = |error| SessionError::Read { path: path.to_owned(), error };
     let malformed = |reason: String| SessionError::Malformed { path: path.to_owned(), reason };

@@ -92,7 +92,7 @@ impl Store {
     /// Writes a session: whole or not at all, for its owner alone.
     ///
     /// # Errors
-    /// When the identifier is none, or the file cannot be written.
+    /// When the identifier is not valid, or the file cannot be written.
     pub(crate) fn save(&self, session: &mut Session, now: SystemTime) -> Result<PathBuf, SessionError> {
         self.check(&session.session_id)?;
         session.last_updated = utc(now);
@@ -109,7 +109,7 @@ impl Store {
     /// A session by its identifier or the path of its file, ours or of rocpd.
     ///
     /// # Errors
-    /// When there is none, or its file is no session.
+    /// When the session does not exist, or its file is not a session.
     pub(crate) fn load(&self, id_or_path: &str) -> Result<Session, SessionError> {
         read(&self.find(id_or_path)?.0)
     }
@@ -117,7 +117,7 @@ impl Store {
     /// The file of a session, and whether it is another program's.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the session does not exist.
     pub(crate) fn find(&self, id_or_path: &str) -> Result<(PathBuf, bool), SessionError> {
         let path = Path::new(id_or_path);
         let not_found = || SessionError::NotFound { id: id_or_path.to_owned(), place: self.directory.clone() };
@@ -156,7 +156,7 @@ impl Store {
     /// Removes a session with its traces and logs.
     ///
     /// # Errors
-    /// When there is none, it is another program's, a process works on it, or its files cannot be removed.
+    /// When the session does not exist, is another program's, or is in use by a process, or its files cannot be removed.
     #[cfg(test)]
     pub(crate) fn remove(&self, id: &str) -> Result<(), SessionError> {
         self.check(id)?;
@@ -182,7 +182,7 @@ impl Store {
     /// Whether a session, or what is left of one, is in the folder.
     ///
     /// # Errors
-    /// When the name is no identifier.
+    /// When the name is not an identifier.
     pub(crate) fn is_own(&self, id: &str) -> Result<bool, SessionError> {
         self.check(id)?;
         Ok(fs::symlink_metadata(file_in(&self.directory, id)).is_ok() || self.work_directory(id).is_dir())

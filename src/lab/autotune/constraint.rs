@@ -60,7 +60,7 @@ impl Constraint {
     /// From its text.
     ///
     /// # Errors
-    /// Where it is no condition, or names what is no parameter.
+    /// When it is not a condition, or names an unknown parameter.
     pub(crate) fn new(text: &str, names: &[String]) -> Result<Self, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: text.to_owned(), reason };
         let mut reader = Reader { tokens: tokens(text).map_err(fail)?, at: 0, names };
@@ -74,7 +74,7 @@ impl Constraint {
     /// Whether values, in the order of the names, meet it.
     ///
     /// # Errors
-    /// Where it computes with texts, divides by zero, or is no condition.
+    /// When it computes with texts, divides by zero, or is not a condition.
     pub(crate) fn is_met(&self, values: &[Value]) -> Result<bool, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: self.text.clone(), reason };
         match evaluate(&self.condition, values).map_err(fail)? {

@@ -59,7 +59,7 @@ pub(crate) struct ObjectiveFigures {
 pub(crate) struct Ranked {
     pub rank: usize,
     pub parameters: BTreeMap<String, Value>,
-    /// Median of the runs; `None` where the numbers are no times.
+    /// Median of the runs; `None` if the numbers are not times.
     pub runtime_ms: Option<f64>,
     /// The same in any case.
     pub value: f64,

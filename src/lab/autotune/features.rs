@@ -81,7 +81,7 @@ fn scaled(parameter: &Parameter) -> Option<Vec<f64>> {
     let variance = placed.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
     let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
     let scaled: Vec<f64> = placed.into_iter().map(|value| (value - mean) / deviation).collect();
-    // The sum of the largest numbers is none.
+    // The sum of the largest numbers is not finite.
     scaled.iter().all(|value| value.is_finite()).then_some(scaled)
 }
 

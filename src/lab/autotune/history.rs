@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Outcome {
     /// The number that is made small or large.
     Value(f64),
-    /// Why there is none.
+    /// Why the run has no number.
     Failed(String),
 }
 

@@ -68,7 +68,7 @@ impl From<String> for SpaceError {
 /// A space of the text of a file.
 ///
 /// # Errors
-/// Where it is none.
+/// When it is not a space of parameters.
 pub(crate) fn space_of_text(text: &str, is_toml: bool) -> Result<Space, SpaceError> {
     let document = if is_toml { Tree::of_toml(text)? } else { Tree::of_json(text)? };
     space_of_document(&document)

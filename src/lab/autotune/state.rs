@@ -63,7 +63,7 @@ struct Entry {
     seconds: f64,
 }
 
-/// The open file. Nobody else writes to it.
+/// The open file. No other process writes to it.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
@@ -74,7 +74,7 @@ impl State {
     /// Opens or makes the file, and returns the runs that it holds. A last line that was not finished is removed.
     ///
     /// # Errors
-    /// Where it is of another search, is no such file, is damaged before its last line, is in use, or is no regular file.
+    /// When it belongs to another search, is not such a file, is damaged before its last line, is in use, or is not a regular file.
     pub(crate) fn open(path: &Path, subject: &Subject, space: &Space) -> Result<(Self, History), AutotuneError> {
         let read = |cause| AutotuneError::Read { path: path.to_owned(), cause };
         let write = |cause| AutotuneError::Write { path: path.to_owned(), cause };

@@ -20,7 +20,7 @@ impl Template {
     /// From the words of a command.
     ///
     /// # Errors
-    /// Where they are none, name what is no parameter, or leave a parameter out.
+    /// When the command is empty, names an unknown parameter, or leaves a parameter out.
     pub(crate) fn new(words: &[String], space: &Space) -> Result<Self, AutotuneError> {
         if words.is_empty() {
             return Err(AutotuneError::EmptyCommand);

@@ -24,7 +24,7 @@ impl Tree {
     /// From JSON.
     ///
     /// # Errors
-    /// With the place, where it is none, has a key twice, or an integer of more than 64 bits.
+    /// With the place, if it is not JSON, has a key twice, or an integer of more than 64 bits.
     pub(crate) fn of_json(text: &str) -> Result<Self, String> {
         let tree = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match large_integer(text) {
@@ -36,7 +36,7 @@ impl Tree {
     /// From TOML.
     ///
     /// # Errors
-    /// With the reason, where it is none.
+    /// With the reason, if it is not TOML.
     pub(crate) fn of_toml(text: &str) -> Result<Self, String> {
         let table: toml::Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         Ok(Self::from(toml::Value::Table(table)))

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Why a capture cannot be read or written. Each names the file.
 #[derive(Debug, Error)]
 pub enum CaptureError {
-    /// There is no such directory.
+    /// The directory does not exist.
     #[error("no capture at {}: there is no such directory; name one that holds dispatch.json", path.display())]
     NoDirectory { path: PathBuf },
     /// A file that every capture has is missing.

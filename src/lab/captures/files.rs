@@ -44,7 +44,7 @@ pub(super) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String>
     })
 }
 
-/// JSON without commas that nothing follows; nothing if there are none.
+/// JSON without commas that nothing follows; `None` if it has none.
 fn without_trailing_commas(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut kept: Vec<u8> = Vec::with_capacity(bytes.len());
     let (mut is_text, mut is_escaped) = (false, false);

@@ -178,7 +178,7 @@ pub fn restore_by(blobs: &[&StoredBlob], check: Check, threads: usize, take: &Ta
     })
 }
 
-/// Works through pieces with several threads. Of several failures that of the first piece is kept, as far as they were begun.
+/// Works through pieces with several threads. Of several failures, keeps that of the first piece among those that were begun.
 fn in_parallel<Piece: Send>(
     pieces: impl Iterator<Item = Piece> + Send,
     threads: usize,

@@ -1,4 +1,4 @@
-//! Kernels of one file beside those of another.
+//! Kernels of one file next to those of another.
 
 use serde::Serialize;
 

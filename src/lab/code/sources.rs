@@ -52,7 +52,7 @@ impl Sources {
         self.files.iter().filter(|(_, _, found)| found.is_empty()).map(|(path, _, _)| path.as_path())
     }
 
-    /// The definitions that a name can mean; none if there are no files.
+    /// The definitions that a name can mean; `None` without files.
     pub(super) fn places(&self, name: &str) -> Option<Vec<Place>> {
         if self.files.is_empty() {
             return None;

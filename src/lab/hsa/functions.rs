@@ -62,7 +62,7 @@ pub type PointerInfoOf = unsafe extern "C" fn(
     *mut *mut Agent,
 ) -> Status;
 
-/// Where the address goes, bytes, the address that is wished for, flags.
+/// Where the address goes, bytes, the requested address, flags.
 pub type VmemAddressReserve = unsafe extern "C" fn(*mut *mut c_void, usize, u64, u64) -> Status;
 pub type VmemAddressFree = unsafe extern "C" fn(*mut c_void, usize) -> Status;
 /// Pool, bytes, type of memory, flags, where the handle goes.

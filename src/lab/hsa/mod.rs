@@ -1,4 +1,4 @@
-//! The binary interface of the HSA runtime, as far as capturing and replaying need it: layouts and numbers only, so that
+//! The binary interface of the HSA runtime, limited to what capturing and replaying need: layouts and numbers only, so that
 //! nothing of ROCm is needed to build.
 
 // Types of a foreign interface, named as its specification names them.

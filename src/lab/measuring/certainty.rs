@@ -10,7 +10,7 @@ const STABLE: f64 = 0.05;
 const MODERATE: f64 = 0.10;
 /// The least probability with which an interval has the true median in it.
 const CONFIDENCE: f64 = 0.95;
-/// The most runs of which there is an interval: beyond, powers of two are no numbers any more.
+/// The most runs that have an interval: beyond, powers of two soon underflow.
 pub(crate) const MOST_RUNS: usize = 1000;
 
 /// How much times vary from run to run.
@@ -90,7 +90,7 @@ impl Stability {
         })
     }
 
-    /// Width of the interval as a share of the median; `None` where there is no interval.
+    /// Width of the interval as a share of the median; `None` without an interval or with a median of 0.
     pub(crate) fn width(&self) -> Option<f64> {
         let interval = self.interval?;
         (self.median > 0.0).then(|| (interval.high - interval.low) / self.median)

@@ -12,7 +12,7 @@ const LAST_LINES: usize = 12;
 /// Why a program could not be measured.
 #[derive(Debug, Error)]
 pub(crate) enum MeasureError {
-    /// There is no command that could measure it.
+    /// No command could measure it.
     #[error(transparent)]
     Command(#[from] ProgramError),
     /// The user interrupted it.
@@ -57,7 +57,7 @@ pub(crate) enum MeasureError {
         /// Some of the names that there are.
         found: String,
     },
-    /// The traces cannot be read, or there is no place for them.
+    /// The traces cannot be read, or have no place.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
 }

@@ -59,7 +59,7 @@ pub(crate) fn collect(
     on_line: &mut dyn FnMut(&str),
 ) -> Result<Collected, MeasureError> {
     let line = profiling.line();
-    // The remains of a run that was stopped are no result.
+    // The remains of a stopped run are not a result.
     if directory.exists() {
         fs::remove_dir_all(directory).with_context(|| format!("cannot empty {}", directory.display()))?;
     }

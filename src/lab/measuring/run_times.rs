@@ -25,7 +25,7 @@ pub(crate) struct KernelTimes {
     pub total_ns: i64,
     pub dispatches: u64,
     pub longest_ns: i64,
-    /// Whether it belongs to the runtime, which nobody tunes.
+    /// Whether it belongs to the runtime, which users do not tune.
     pub is_of_runtime: bool,
     /// Whether it communicates: its time is mostly that of waiting for other GPUs.
     pub is_communication: bool,

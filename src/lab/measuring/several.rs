@@ -102,7 +102,7 @@ fn totals_ns(runs: &[RunTimes], name: &str) -> Vec<f64> {
 
 /// Runs the application until it is known what its dominant kernel takes. Each run has a directory of its own, `run-1` and so on.
 ///
-/// `on_run` is told of each run that was finished, with all before it.
+/// `on_run` gets each run that was finished, with all before it.
 ///
 /// # Errors
 /// When a run fails; a program that fails once is not known.

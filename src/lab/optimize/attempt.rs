@@ -41,7 +41,7 @@ pub(crate) struct Attempt {
     /// Gates up to the first that it failed.
     pub gates: Vec<GateResult>,
     pub is_accepted: bool,
-    /// Why there is no candidate at all, such as an answer that is cut off.
+    /// Why the attempt has no candidate, such as an answer that is cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }

@@ -169,7 +169,7 @@ impl Checks {
         self.contents(&commands.directory(copy))
     }
 
-    /// The output files of the last run; otherwise why there are none.
+    /// The output files of the last run; otherwise why they are missing.
     fn contents(&self, directory: &Path) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
         let mut contents = Vec::new();
         for file in &self.outputs {

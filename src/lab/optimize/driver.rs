@@ -121,7 +121,7 @@ pub(crate) fn has_attempts(directory: &Path) -> bool {
 /// Tries changes until none is left or enough were tried.
 ///
 /// # Errors
-/// When the program as it is does not pass its own checks, or something fails that is no candidate's fault.
+/// When the program as it is does not pass its own checks, or something fails that is not the fault of a candidate.
 pub(crate) fn optimize<'a>(
     options: &'a Options,
     commands: &'a Commands<'a>,
@@ -475,7 +475,7 @@ impl<'a> Driver<'a> {
 /// The text of a source.
 ///
 /// # Errors
-/// When it cannot be read, or is no UTF-8.
+/// When it cannot be read, or is not UTF-8.
 pub(crate) fn read_source(path: &Path) -> Result<String, OptimizeError> {
     fs::read_to_string(path).map_err(|error| {
         let advice = if error.kind() == std::io::ErrorKind::InvalidData {

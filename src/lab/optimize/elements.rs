@@ -186,7 +186,7 @@ mod tests {
         assert_eq!((found.elements, found.different), (3, 1));
         assert_eq!(found.first, Some((2, "3".to_owned(), "3.0999999046325684".to_owned())));
         assert!((found.largest - 0.1).abs() < 1e-6);
-        // The same NaN is the same; another value is none.
+        // The same NaN is the same; another value differs from it.
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[f32::NAN]), usual).different, 0);
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[1.0]), usual).different, 1);
         assert_eq!(f32.differences(&bytes(&[1.0]), &bytes(&[f32::INFINITY]), usual).different, 1);
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(text.differences(b"sum = 1.000000, ok", b"sum=1.0000001 , ok", usual).different, 0);
         let found = text.differences(b"sum 1.0 ok", b"sum 1.1 failed", usual);
         assert_eq!((found.elements, found.different), (3, 2));
-        // Integers are exact: a checksum is no measurement.
+        // Integers are exact: a checksum is not a measurement.
         assert_eq!(text.differences(b"3735920000 inf", b"3735928560 1e9", usual).different, 2);
         assert_eq!(text.differences(b"", b"", usual), Differences::default());
     }

@@ -103,7 +103,7 @@ mod tests {
     fn nothing_unverified_is_accepted_unasked() {
         use Verdict::{Fail, Pass, Unverified};
         assert!(is_accepted(&results(&[Pass; 6]), false));
-        // A chain that ended early is none that was passed.
+        // A chain that ended early was not passed.
         assert!(!is_accepted(&results(&[Pass; 5]), true));
         for place in 0..6 {
             let mut verdicts = [Pass; 6];

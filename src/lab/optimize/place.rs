@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-/// A path without links, as far as it exists.
+/// A path without links in the part that exists.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (folder.canonicalize(), path.strip_prefix(folder)) {

@@ -16,7 +16,7 @@ impl Target {
     /// The kernel of this name, with or without its scopes, or the only one.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// When no kernel fits, or more than one does.
     pub(crate) fn find(text: &str, name: Option<&str>) -> Result<Self, OptimizeError> {
         let all = kernels(text);
         let fitting: Vec<&SourceKernel> = all

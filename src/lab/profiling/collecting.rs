@@ -39,7 +39,7 @@ pub(crate) struct Recorded {
     /// Its times over the runs, in nanoseconds.
     pub stability: Stability,
     pub passes: Vec<PassOutcome>,
-    /// Why there are no passes though counters were asked for.
+    /// Why no passes ran though counters were requested.
     pub no_passes: Option<String>,
     /// `None` where none was asked for.
     pub thread_trace: Option<Result<Collected, String>>,
@@ -66,7 +66,7 @@ pub(crate) struct Listener<'a> {
 /// Records all that was asked for.
 ///
 /// # Errors
-/// When the program cannot be measured, or the user interrupts it. Passes of counters and thread traces that fail are no errors.
+/// When the program cannot be measured, or the user interrupts it. Passes of counters and thread traces that fail are not errors.
 pub(crate) fn record(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Recorded, MeasureError> {
     let first = plan(request, None);
     let timeline = run(request, &first.timeline, &first.timeline_directory, "timeline", listener)?;

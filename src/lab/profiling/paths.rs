@@ -87,7 +87,7 @@ pub(super) fn longest(parts: &[Summed]) -> Option<CriticalPath> {
     })
 }
 
-/// The path, with what a kernel saves; or why there is none.
+/// The path, with what a kernel saves; or why it is missing.
 pub(crate) fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, String> {
     let question = timeline::path_summary();
     let rows = evidence.rows(&question);

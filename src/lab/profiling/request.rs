@@ -67,7 +67,7 @@ pub(crate) struct Plan {
     pub passes: Vec<CounterPass>,
     /// Text of the file with definitions of counters, and its place.
     pub definitions: Option<(PathBuf, String)>,
-    /// Why there are no passes though counters were asked for.
+    /// Why no passes are planned though counters were requested.
     pub no_passes: Option<String>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Att {
     pub waits: Vec<Row>,
 }
 
-/// The summary of a kernel, or why there is none.
+/// The summary of a kernel, or why it is missing.
 pub(crate) fn thread_trace(evidence: &Evidence, kernel: &str) -> Result<Att, String> {
     let question = deeper::classes();
     let rows = evidence.rows(&question);

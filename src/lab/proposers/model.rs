@@ -47,7 +47,7 @@ pub(crate) struct Question<'a> {
 pub(crate) enum Prompted {
     /// A change.
     Edit { edit: Edit, prompt: String, reply: String },
-    /// An answer that is none, and why.
+    /// An answer that is not a change, and why.
     Refused { reason: String, prompt: String, reply: String },
     /// The request that would have been sent.
     Shown(String),
@@ -82,7 +82,7 @@ impl<'a> ModelProposer<'a> {
     /// Asks for a change of the kernel.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// When the model gives no answer.
     pub(crate) fn ask(&self, question: &Question<'_>) -> Result<Prompted, LlmError> {
         check_size(question.file, question.text)?;
         let findings = self.analyzed.items.iter().take(MOST_FINDINGS).map(|item| {

@@ -43,7 +43,7 @@ fn unrolling_repeats_the_innermost_loop() {
     assert!(tried(Transform::Unroll, &nested).unwrap().contains("        #pragma unroll 4\n        for (int k"));
     let inline = PLAIN.replace("float total = 0;\n    for", "float total = 0; for");
     assert!(tried(Transform::Unroll, &inline).unwrap().contains("float total = 0;\n    #pragma unroll 4\n    for"));
-    // Loops in comments and strings, and those of another kernel, are none.
+    // Loops in comments and strings, and those of another kernel, do not count.
     let elsewhere = "__global__ void f(int* p) { /* for (;;) {} */ p[0] = 1; }\nvoid g() { for (;;) {} }\n";
     assert_eq!(tried(Transform::Unroll, elsewhere).unwrap_err(), "the kernel has no loop");
 }
@@ -91,7 +91,7 @@ fn loops_with_barriers_atomics_and_breaks_are_left() {
     }
     let in_macro = PLAIN.replace("for (int i", "TWICE(for (int i").replace("    out[", "    ) out[");
     assert!(tried(Transform::Unroll, &in_macro).unwrap_err().contains("in parentheses"));
-    // The words in comments are none.
+    // The words in comments do not count.
     assert!(tried(Transform::Unroll, &with_loop("total += in[i]; // no __syncthreads, no break")).is_ok());
 }
 

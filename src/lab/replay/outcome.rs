@@ -19,7 +19,7 @@ pub(crate) enum Status {
     Partial,
     /// An address is taken.
     Taken,
-    /// There is no runtime, no GPU, or none that runs this code.
+    /// The system has no runtime, no GPU, or none that runs this code.
     Unsupported,
     /// Anything else: a capture that cannot be read, a crash, a hang.
     #[default]

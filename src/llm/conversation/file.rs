@@ -44,7 +44,7 @@ impl Conversation {
         Ok(Some(found))
     }
 
-    /// The conversation of a file; one without turns if there is no file, or an empty one. `compact_every` replaces what the file
+    /// The conversation of a file; one without turns if the file is missing or empty. `compact_every` replaces what the file
     /// has.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::llm::request::{Message, Role};
 
 /// Turns after which the earlier ones become a summary, by default.
 const COMPACT_EVERY: u32 = 10;
-/// Turns that stay as they are beside a summary.
+/// Turns that stay as they are next to a summary.
 const KEEP_RECENT_TURNS: usize = 6;
 
 /// A message as it is kept: with the names that it is about, which are taken out when it is sent.
@@ -124,7 +124,7 @@ impl Conversation {
     }
 
     /// Takes a question with its answer, writes both to the history, and replaces earlier turns by a summary if it is time for
-    /// that; `summarize` gets their messages. Returns what to warn of. A question without an answer is none of the conversation:
+    /// that; `summarize` gets their messages. Returns what to warn of. A question without an answer is not part of the conversation:
     /// nothing of it is to be taken back.
     pub(crate) fn answered(
         &mut self,
@@ -151,7 +151,7 @@ impl Conversation {
         warnings
     }
 
-    /// Replaces all but the last turns by a summary. If there is none, they stay.
+    /// Replaces all but the last turns by a summary. If the summary fails, they stay.
     fn compact(
         &mut self,
         summarize: &mut dyn FnMut(&[Message]) -> Result<Remembered, LlmError>,

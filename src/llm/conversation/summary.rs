@@ -18,7 +18,7 @@ const TOKENS: u32 = 600;
 /// Asks for a summary of messages, as a whole and without thinking.
 ///
 /// # Errors
-/// When there is no answer.
+/// When no model answers.
 pub(crate) fn summary(
     gate: &Gate,
     endpoints: &[Endpoint],

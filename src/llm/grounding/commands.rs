@@ -44,7 +44,7 @@ pub(crate) fn commands(text: &str, checks: &Checks<'_>) -> Vec<Found> {
 }
 
 /// Whether what is written as code is a command: it begins with a program that is known, or with a word that has options,
-/// or a program that is known stands behind an operator. A profiler that is only mentioned is none.
+/// or a program that is known stands behind an operator. A profiler that is only mentioned is not one.
 fn is_command(line: &str) -> bool {
     let table = &words().commands;
     let bare = VARIABLES.as_ref().map_or(line.into(), |variables| variables.replace(line, ""));

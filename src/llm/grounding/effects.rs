@@ -44,7 +44,7 @@ fn is_sending(name: &str) -> bool {
     sends.iter().any(|known| known == name || known.ends_with('-') && name.starts_with(known.as_str()))
 }
 
-/// Whether a file may be outside of the folder where a command is run, as far as the shell does not change it.
+/// Whether a file may be outside of the folder where a command is run; what the shell may change counts as outside.
 fn is_outside(value: &str) -> bool {
     value.starts_with(['/', '~', '\\', '{']) || value.contains('$') || value.contains("..")
 }

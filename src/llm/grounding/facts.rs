@@ -52,7 +52,7 @@ pub(super) fn stems(name: &str) -> Vec<String> {
 }
 
 impl Facts {
-    /// Whether a number stands in the document, as far as it is rounded. A percentage beside a name is one of the rows of that name, or
+    /// Whether a number stands in the document, up to rounding. A percentage next to a name is one of the rows of that name, or
     /// of a figure that the sentence names; in a clause that is about one figure, it is that one.
     pub(crate) fn support(&self, written: &Written, around: Around<'_>) -> bool {
         if let Some(place) = written.identifies {
@@ -170,7 +170,7 @@ fn shares(names: &[String], stems: &[String]) -> bool {
     names.iter().any(|name| stems.contains(name))
 }
 
-/// Whether something is so many times something else: counts and ids are no factors.
+/// Whether something is so many times something else: counts and ids are not factors.
 fn is_factor(fact: &Fact) -> bool {
     let is_called_so =
         ["ratio", "factor", "speedup", "time"].iter().any(|word| fact.stems.iter().any(|stem| stem == word));

@@ -154,7 +154,7 @@ impl Names {
         for found in identifier.find_iter(text) {
             let (place, word) = (found.range(), found.as_str());
             let span = spans.iter().find(|span| span.start <= place.start && place.end <= span.end);
-            // Words of prose are no names; what is written as code, or has capitals within, is one.
+            // Words of prose are not names; what is written as code, or has capitals within, is one.
             let is_name = is_composed(word) || span.is_some() && word.len() >= SHORTEST_NAME;
             let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with(['-', '/', '@']));
             if !is_name || is_flag || is_skipped(&place) || self.is_known(word) {
@@ -243,7 +243,7 @@ fn is_technical(word: &str) -> bool {
     LOWER.contains(&lower) || lower.strip_suffix('s').is_some_and(|one| LOWER.contains(one))
 }
 
-/// Whether a name is no part of a longer word.
+/// Whether a name is not part of a longer word.
 fn is_whole(text: &str, place: &Range<usize>) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = text.get(place.clone()).unwrap_or_default();

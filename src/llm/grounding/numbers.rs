@@ -166,7 +166,7 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     if kind == Kind::Plain && is_factor {
         kind = Kind::Times;
     }
-    // Launched 288 times is a count, 17 times faster is none.
+    // Launched 288 times is a count, 17 times faster is not one.
     let is_counted = word == "times" && !following.get(1).is_some_and(|word| has(&table.comparisons, word));
     let mut counts = if kind == Kind::Plain { counts } else { Vec::new() };
     if kind == Kind::Times && is_counted {
@@ -196,7 +196,7 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     (!form.needs_unit || is_said).then_some(found)
 }
 
-/// Whether letters or a bar follow directly, that are no unit.
+/// Whether letters or a bar follow directly that are not a unit.
 fn is_joined(rest: &str, word: &str) -> bool {
     (!word.is_empty() || rest.starts_with('_')) && !word.starts_with('/')
 }

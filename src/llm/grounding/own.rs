@@ -12,7 +12,7 @@ use crate::schema;
 
 const UNREAD: &str = "its statement is in a file, which is not looked at";
 
-/// Why a command that has the right options cannot run, as far as it is known without its input.
+/// Why a command that has the right options cannot run, judged without its input.
 pub(super) fn cannot_run(words: &[String], registry: Option<&Registry>) -> Option<String> {
     let mut rest = words.iter().skip(1).map(String::as_str).skip_while(|word| word.starts_with('-'));
     let verb = rest.next()?;

@@ -51,15 +51,15 @@ pub(crate) struct Scale {
     pub factor: f64,
 }
 
-/// A program that only shows something, and what it may be told.
+/// A program that only shows something, and the arguments that it may get.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Monitor {
     pub name: String,
-    /// Its possible first words; anything if there are none.
+    /// Its possible first words; anything if empty.
     #[serde(default)]
     pub verbs: Vec<String>,
-    /// Its options; any where there are none. A star stands for any end.
+    /// Its options; any if empty. A star stands for any end.
     #[serde(default)]
     pub options: Vec<String>,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Commands {
     pub own: String,
     /// Programs whose options are known.
     pub profilers: Vec<String>,
-    /// Programs that nobody should use any more.
+    /// Programs that should not be used any more.
     pub outdated: Vec<String>,
     /// Programs that are known, and their options not.
     pub unchecked: Vec<String>,
@@ -117,9 +117,9 @@ pub(crate) struct Words {
     pub picked_before: Vec<String>,
     /// Behind such numbers.
     pub picked_after: Vec<String>,
-    /// Beside percentages that tell how sure the model is.
+    /// Next to percentages that state how sure the model is.
     pub own_judgement: Vec<String>,
-    /// Patterns of what is no number of a trace.
+    /// Patterns of what is not a number of a trace.
     pub skipped: Vec<String>,
     /// Words at which what a number counts ends.
     pub noun_ends: BTreeSet<String>,
@@ -131,7 +131,7 @@ pub(crate) struct Words {
     pub executions: BTreeSet<String>,
     /// Columns and figures that identify, whatever their unit.
     pub id_columns: BTreeSet<String>,
-    /// Words that say nothing more beside a figure and its percentage.
+    /// Words that say nothing more next to a figure and its percentage.
     pub filling_words: BTreeSet<String>,
     /// GPUs of other makers, and the makers.
     pub other_devices: BTreeSet<String>,

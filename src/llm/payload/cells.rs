@@ -44,7 +44,7 @@ pub(crate) fn lists() -> &'static Lists {
 }
 
 /// Texts that are the same for everyone: those of the table of words, ids of rules and tables, and the words of the guide. A
-/// range that is called as one of them tells nobody anything.
+/// range that is called as one of them reveals nothing.
 pub(crate) fn words() -> &'static BTreeSet<String> {
     static FORM: OnceLock<BTreeSet<String>> = OnceLock::new();
     FORM.get_or_init(|| {

@@ -7,7 +7,7 @@ const PROGRAM: &str = "APP";
 /// Separates a profiler with its options from the program.
 const END: &str = "--";
 
-/// The words of a command without the program and its arguments, which nobody needs for advice.
+/// The words of a command without the program and its arguments, which advice does not need.
 pub(super) fn without_program(words: &[String]) -> String {
     let own: Vec<&str> = words.iter().map(String::as_str).take_while(|word| *word != END).collect();
     if own.len() < words.len() { format!("{} {END} {PROGRAM}", own.join(" ")) } else { own.join(" ") }

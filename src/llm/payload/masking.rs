@@ -35,7 +35,7 @@ pub(crate) struct Masking<'a> {
 }
 
 impl Masking<'_> {
-    /// A sentence: at the level of figures, every word that is no word of the language, the program or the model is a token.
+    /// A sentence: at the level of figures, every word that is not one of the language, the program or the model is a token.
     pub(crate) fn sentence(&mut self, text: &str) -> String {
         let (written, repeats) = (self.written, self.repeats);
         self.masked_words(text, &|word| Vocabulary::builtin().has_word(word) || repeats && written.contains(word))
@@ -77,7 +77,7 @@ impl Masking<'_> {
                     rows.iter_mut().for_each(|row| self.row(row, &columns));
                 }
                 ("columns", Value::Array(columns)) => columns.iter_mut().for_each(|column| self.column(column)),
-                // Commands of this program are no names.
+                // Commands of this program are not names.
                 (name, Value::String(text)) if is_command(name) && !text.starts_with(PROGRAM) => {
                     *text = masked(text, "COMMAND", self.redactor.map_mut());
                 }

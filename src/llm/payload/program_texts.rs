@@ -1,6 +1,6 @@
 //! The files of this program whose texts and words say nothing about anyone.
 
-/// Files whose words are no names.
+/// Files whose words are not names.
 pub(super) const TEXTS: [&str; 22] = [
     include_str!("../../../share/llm/english.txt"),
     include_str!("../../../share/llm/search.toml"),

@@ -62,7 +62,7 @@ impl TableMask {
     pub(crate) fn new(options: MaskOptions) -> Result<Self, LlmError> {
         let MaskOptions { share, redact, names } = options;
         let redactor = Redactor::new(Rules::new(share, redact.as_deref())?, names.clone());
-        // The names of a trace, its machines and people: who knows them all learns nothing from their order.
+        // The names of a trace, its machines and people: a reader who knows them all learns nothing from their order.
         let mut key = Sha256::new();
         for text in names.texts() {
             key.update((text.len() as u64).to_le_bytes());

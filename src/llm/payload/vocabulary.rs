@@ -52,12 +52,12 @@ impl Vocabulary {
         self.texts.contains(text) || is_gpu(&text.to_lowercase()) || self.texts.contains(bare(text))
     }
 
-    /// Whether all words of a text are no names.
+    /// Whether a text has only words that are not names.
     pub(crate) fn has_words(&self, text: &str) -> bool {
         words_of(text).all(|word| self.has_word(word))
     }
 
-    /// Whether a word is no name: one of the language or the program, or a number, with its unit or not.
+    /// Whether a word is not a name: one of the language or the program, or a number, with its unit or not.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         let lower = word.to_lowercase();
         let rest = lower.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Words of questions, which nobody chose as a name.
+    /// Words of questions, which no user chose as a name.
     #[test]
     fn questions_of_the_field_have_no_names() {
         let vocabulary = Vocabulary::builtin();

@@ -18,7 +18,7 @@ const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_
 /// The answer of a model.
 ///
 /// # Errors
-/// When there is none.
+/// When the model gives no answer.
 pub(crate) fn ask(
     gate: &Gate,
     endpoint: &Endpoint,
@@ -85,7 +85,7 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
     body
 }
 
-/// The calls so far with their results, and what is told at the end.
+/// The calls so far with their results, and the closing text.
 fn turns(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
     let last = request.turns.len().saturating_sub(1);

@@ -18,7 +18,7 @@ enum Spoken {
 /// Asks with tools as texts.
 ///
 /// # Errors
-/// When there is no answer.
+/// When the model gives no answer.
 pub(crate) fn ask(
     request: &Request,
     send: &mut dyn FnMut(&Request) -> Result<Reply, LlmError>,
@@ -45,7 +45,7 @@ pub(crate) fn take_spoken(reply: &mut Reply, request: &Request) {
     }
 }
 
-/// The request without tools: they are described, and what was called is told.
+/// The request without tools: their descriptions and earlier calls become text.
 fn plain(request: &Request) -> Result<Request, LlmError> {
     let tools: Vec<Value> = request
         .tools

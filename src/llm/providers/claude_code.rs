@@ -55,7 +55,7 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     }
     let provider = endpoint.provider.name.clone();
     let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
-    // One text has to hold who said what.
+    // One text has to hold all messages with their roles.
     let told: Vec<String> = match request.messages.as_slice() {
         [only] => vec![only.text.clone()],
         all => all.iter().map(|message| format!("{}: {}", message.role.word(), message.text)).collect(),

@@ -183,7 +183,7 @@ pub(crate) enum Verdict {
 /// Turns what was received into an answer.
 ///
 /// # Errors
-/// When there is no text.
+/// When it has no text.
 pub(crate) fn conclude(
     endpoint: &Endpoint,
     received: Box<Received>,
@@ -254,7 +254,7 @@ pub(crate) fn conclude(
 /// system text and the number of tokens.
 ///
 /// # Errors
-/// When there is no answer.
+/// When the model gives no answer.
 pub(crate) fn with_room(
     endpoint: &Endpoint,
     request: &Request,

@@ -17,7 +17,7 @@ use super::settings::Endpoint;
 /// The answer of a provider.
 ///
 /// # Errors
-/// When there is none.
+/// When the provider gives no answer.
 pub(crate) fn ask(
     gate: &Gate,
     endpoint: &Endpoint,

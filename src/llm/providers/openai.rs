@@ -56,7 +56,7 @@ impl Dialect {
 /// The answer of a model.
 ///
 /// # Errors
-/// When there is none.
+/// When the model gives no answer.
 pub(crate) fn ask(
     gate: &Gate,
     endpoint: &Endpoint,
@@ -122,12 +122,12 @@ pub(crate) fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens:
     body
 }
 
-/// The calls so far with their results, and what is told at the end.
+/// The calls so far with their results, and the closing text.
 fn turns(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
     for turn in &request.turns {
         let calls = turn.calls.iter().map(|(call, _)| {
-            // Some servers fail on what is no JSON.
+            // Some servers fail on what is not JSON.
             let arguments = Value::Object(call.parsed().unwrap_or_default()).to_string();
             json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
         });

@@ -101,7 +101,7 @@ impl TokenMap {
         }
     }
 
-    /// Somebody who is known only from a path. A word of the language is no name there: folders are called by words too.
+    /// A person known only from a path. A word of the language is not a name there: folders are called by words too.
     pub(crate) fn person(&mut self, name: &str) {
         let is_known = self.names.iter().any(|known| known.text == name);
         if is_known || name.chars().count() < SHORTEST_NAME || Vocabulary::builtin().has_word(name) {

@@ -85,7 +85,7 @@ impl Redactor {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
-                // A path in one text may name somebody who stands in one before it.
+                // A path in one text may name a person that an earlier text mentions.
                 for text in texts(&value) {
                     self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
                 }

@@ -48,7 +48,7 @@ pub(crate) struct Rule {
     /// A match that this pattern finds is left alone.
     pub except: Option<Regex>,
     pub is_restored: bool,
-    /// Levels at which it applies; all if there are none.
+    /// Levels at which it applies; all if empty.
     levels: Vec<String>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct Rule {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     pub rules: Vec<Rule>,
-    /// Names of accounts that are no secret.
+    /// Names of accounts that are not secret.
     pub public: Vec<String>,
-    /// Paths that name somebody.
+    /// Paths that name a person.
     people: Vec<Regex>,
 }
 

@@ -170,7 +170,7 @@ fn secrets_are_found_within_names() {
     }
 }
 
-/// Somebody who is known only from a path.
+/// A person known only from a path.
 #[test]
 fn people_of_paths_are_found_everywhere() {
     for path in [
@@ -203,7 +203,7 @@ fn people_of_paths_are_found_everywhere() {
             }
         }
     }
-    // Paths stay whole, and words and accounts of no person are none.
+    // Paths stay whole, and words and system accounts are not people.
     let mut redactor = redactor();
     assert_eq!(redactor.text("in /home/azalea/x by azalea"), "in [PATH_2] by [USER_1]");
     for text in ["model of shared users", "the work of root", "data"] {

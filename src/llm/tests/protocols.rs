@@ -266,7 +266,7 @@ fn private_servers_get_headers_of_the_user() {
         let got = &server.got()[0];
         assert_eq!((got.header("x-team"), got.header("n")), (Some("gpu"), Some("3")));
         assert_eq!(got.header("authorization"), Some("Bearer k1"));
-        // The name of the user is nobody's business.
+        // The name of the user is not sent.
         assert_eq!(got.header("user"), None);
     }
 }

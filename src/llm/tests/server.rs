@@ -1,4 +1,4 @@
-//! A server on this machine that answers as it is told, and keeps what it gets.
+//! A server on this machine that answers as configured, and keeps what it gets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// Time to get a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// How the other side proves who it is.
+/// How the other side proves its identity.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Security {
     /// Whether any certificate is taken.
@@ -59,7 +59,7 @@ pub(crate) enum HttpFailure {
 }
 
 impl HttpFailure {
-    /// Whether the other side did not prove who it is, which no further attempt changes.
+    /// Whether the other side did not prove its identity, which no further attempt changes.
     pub(crate) fn is_of_certificate(&self) -> bool {
         matches!(self, Self::Connection(reason) if reason.contains("certificate"))
     }

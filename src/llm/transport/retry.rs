@@ -9,7 +9,7 @@ use super::http::{Answer, HttpFailure};
 const RETRIES: u32 = 2;
 /// The wait before the first of them, if the other side does not ask for one; then twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest that is waited without being told to.
+/// The longest wait that the other side did not ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
 /// How long one attempt and all of them may take.

@@ -26,7 +26,7 @@ pub(crate) fn declared() -> Value {
     DECLARED.clone()
 }
 
-/// The schema of the arguments of a tool; `None` if there is no such tool.
+/// The schema of the arguments of a tool; `None` if the tool does not exist.
 pub(in crate::mcp) fn input_schema(tool: &str) -> Option<&'static Value> {
     let mut tools = DECLARED.as_array().into_iter().flatten();
     tools.find(|declared| declared.get("name").and_then(Value::as_str) == Some(tool))?.get("inputSchema")

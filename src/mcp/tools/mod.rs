@@ -87,7 +87,7 @@ impl<'a> Toolbox<'a> {
     /// Runs a tool.
     ///
     /// # Errors
-    /// When there is no such tool, an argument is wrong, or the work fails.
+    /// When the tool does not exist, an argument is wrong, or the work fails.
     pub(super) fn call(
         &mut self,
         tool: &str,

@@ -3,7 +3,7 @@
 use super::entry::{Compared, RunComparison, RunFigures};
 use crate::report::html::grouped;
 
-/// From here on nobody reads decimals.
+/// Amounts from here on are shown without decimals.
 const MANY: f64 = 1000.0;
 
 /// How a figure differs from that of the baseline.
@@ -57,7 +57,7 @@ impl Change {
     }
 }
 
-/// The changes of the figures that both have; of times to a baseline of 0 there is no percentage. What a change means is what the
+/// The changes of the figures that both have; times have no percentage of a baseline of 0. What a change means is what the
 /// comparison of the two runs found.
 pub(crate) fn changes(baseline: &RunFigures, run: &RunFigures, comparison: Option<&RunComparison>) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());

@@ -59,7 +59,7 @@ pub(crate) enum GroupingError {
     },
 }
 
-/// Divides what is found in inputs into runs; the directory `exclude` is no input.
+/// Divides what is found in inputs into runs; the directory `exclude` is not an input.
 ///
 /// # Errors
 /// See [`GroupingError`]; inputs without any trace give no run.
@@ -114,7 +114,7 @@ fn archives(others: Vec<Candidate>) -> impl Iterator<Item = PathBuf> {
     others.into_iter().filter(is_archive).map(|candidate| candidate.path)
 }
 
-/// Whether there is no file in a folder or below.
+/// Whether a folder holds no file at any depth.
 fn is_empty(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     entries.flatten().all(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_empty(&entry.path()))

@@ -13,7 +13,7 @@ fn is_measured(figures: &RunFigures) -> bool {
 pub(crate) struct Index {
     /// Heading.
     pub title: String,
-    /// Options of the filters that were in force, with their values.
+    /// Options of the effective filters, with their values.
     pub filters: Vec<(String, String)>,
     /// The runs in order.
     pub entries: Vec<Entry>,
@@ -31,7 +31,7 @@ impl Index {
         Self { title: title.into(), filters: Vec::new(), entries, baseline }
     }
 
-    /// The same with the filters that were in force.
+    /// The same with the effective filters.
     #[must_use]
     pub(crate) fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
         self.filters = filters;

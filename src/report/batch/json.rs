@@ -51,7 +51,7 @@ fn read(text: &str) -> Option<Value> {
     (index.get("schema").and_then(Value::as_str) == Some(NAME)).then_some(index)
 }
 
-/// The files of documents that an index lists; nothing where the text is no index.
+/// The files of documents that an index lists; empty if the text is not an index.
 pub(crate) fn listed_files(text: &str) -> Vec<String> {
     let Some(index) = read(text) else { return Vec::new() };
     let runs = index.get("runs").and_then(Value::as_array).into_iter().flatten();

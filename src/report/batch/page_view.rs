@@ -29,7 +29,7 @@ pub(crate) struct RunView {
 #[derive(Serialize)]
 pub(crate) struct NumberView {
     text: String,
-    /// The value as it is; empty where there is none.
+    /// The value as it is; empty if there is none.
     raw: String,
     change: Option<ChangeView>,
 }

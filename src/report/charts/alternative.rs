@@ -1,4 +1,4 @@
-//! Charts in words, for those who do not see them.
+//! Charts in words, for readers who do not see them.
 
 use super::lines::median;
 use super::model::{Bar, Chart, Lines, Plot};

@@ -37,7 +37,7 @@ pub(crate) fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64,
     let (least, greatest) = bars
         .iter()
         .fold((0.0, 0.0), |(least, greatest), bar| (f64::min(least, bar.value), f64::max(greatest, bar.value)));
-    // Halves, because the distance of very great numbers is none.
+    // Halves, because the distance of very great numbers overflows.
     let extent = greatest / 2.0 - least / 2.0;
     let place = |value: f64| if extent > 0.0 { ((value / 2.0 - least / 2.0) / extent).clamp(0.0, 1.0) } else { 0.0 };
     let zero = rows.area.x(place(0.0));

@@ -161,7 +161,7 @@ fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The lines that are drawn, without what is no number; those with the largest values where they are too many.
+/// The lines that are drawn, without points that are not finite; those with the largest values if they are too many.
 fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
     let lines: Vec<Line> = data
         .lines

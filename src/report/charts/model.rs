@@ -12,7 +12,7 @@ pub struct Chart {
     pub notes: Vec<String>,
 }
 
-/// The kinds of charts with their values. Values that are no numbers are drawn as if they were not there.
+/// The kinds of charts with their values. Values that are not numbers are drawn as if they were not there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// Horizontal bars made of parts.
@@ -190,7 +190,7 @@ pub struct HeatMap {
     pub from: f64,
     /// Where the last column ends.
     pub to: f64,
-    /// Name of each row and its cells from left to right, nothing where there is no value.
+    /// Name of each row and its cells from left to right, `None` for a missing value.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
     /// Quantity that the cells measure.
     pub value: Axis,

@@ -25,7 +25,7 @@ pub(crate) enum Color {
 /// Levels of a heat map.
 pub(crate) const LEVELS: usize = 24;
 
-/// Colors of series after the palette of Okabe and Ito: first those that are no role's. Their black and yellow, which are not
+/// Colors of series after the palette of Okabe and Ito: first those of no role. Their black and yellow, which are not
 /// seen on every ground, are slate and olive here.
 const SERIES: [((u8, u8, u8), &str); 8] = [
     ((0xD5, 0x5E, 0x00), "vermilion"),

@@ -37,7 +37,7 @@ pub(crate) fn jpeg(drawing: &Drawing) -> Result<Vec<u8>> {
 
     const QUALITY: u8 = 92;
     let (lines, width, height) = pixels(drawing)?;
-    // The byte before each line of a PNG is no pixel.
+    // The byte before each line of a PNG is not a pixel.
     let colours: Vec<u8> = lines.chunks(width * 3 + 1).filter_map(|line| line.get(1..)).flatten().copied().collect();
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, QUALITY);

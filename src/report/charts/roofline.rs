@@ -193,7 +193,7 @@ fn overlap(one: OccupiedRect, other: OccupiedRect) -> bool {
     one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
 }
 
-/// Puts a label next to a point where nothing is yet; further away with a line to it where there is no room.
+/// Puts a label next to a point where nothing is yet; further away with a line to it if there is no room.
 fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text: &str, taken: &mut Vec<OccupiedRect>) {
     let (half, tall) = (width(text, SMALL) / 2.0, 6.0);
     for distance in [0.0, 10.0, 22.0, 36.0, 52.0] {

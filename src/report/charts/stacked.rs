@@ -25,7 +25,7 @@ pub(crate) fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Ve
     let greatest = totals.iter().copied().fold(0.0, f64::max).min(f64::MAX);
     let texts: Vec<String> = totals.iter().map(|total| shown(data.value.unit, *total)).collect();
     let right = texts.iter().map(|text| width(text, SMALL)).fold(0.0, f64::max) + 8.0;
-    // Parts that nobody has are no part of the legend.
+    // The legend leaves out parts that no row has.
     let used: Vec<bool> = (0..data.parts.len())
         .map(|part| rows.iter().any(|(_, values)| values.get(part).copied().map(length).unwrap_or(0.0) > 0.0))
         .collect();

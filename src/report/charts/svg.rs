@@ -26,7 +26,7 @@ pub(crate) enum Background {
     Page,
 }
 
-/// The drawing as SVG with a title and a text for those who do not see it.
+/// The drawing as SVG with a title and a text for readers who do not see it.
 ///
 /// # Errors
 /// When it cannot be drawn.

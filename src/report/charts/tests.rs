@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::svg::escaped;
 use super::*;
 
-/// Numbers, and what is none.
+/// Numbers, NaN and infinities.
 fn value() -> impl Strategy<Value = f64> {
     prop_oneof![
         5 => 0.0..1e9,
@@ -15,7 +15,7 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Names, and what nobody would call anything.
+/// Likely and unlikely names.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => "[a-z_]{1,12}",

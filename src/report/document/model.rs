@@ -250,7 +250,7 @@ pub struct Provenance {
     pub processes: usize,
     /// Ranks in rising order.
     pub ranks: Vec<i64>,
-    /// Options of the filters that were in force, with their values.
+    /// Options of the effective filters, with their values.
     pub filters: Vec<(String, String)>,
     /// Data that could not be read.
     pub damage: Vec<String>,
@@ -278,7 +278,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Its format, machine and GPUs, as far as they are known.
+    /// Its format, and its machine and GPUs if known.
     pub fn described(&self) -> String {
         let known = |word: &Option<String>| word.clone().unwrap_or_default();
         let format = format!("{} {}", self.format, known(&self.schema_version)).trim_end().to_owned();

@@ -10,7 +10,7 @@ use crate::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unma
 /// Notes of a kind that are written out before the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
 
-/// Notes about a trace as a whole: the filters in force, those that match nothing, what is odd about the inputs, and that
+/// Notes about a trace as a whole: the effective filters, those that match nothing, what is odd about the inputs, and that
 /// parts of them could not be read. `figures` are the tables that the times of GPUs are made of.
 pub(crate) fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let note = |is_warning: bool, text: String| Note { is_warning, text };

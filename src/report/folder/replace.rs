@@ -43,7 +43,7 @@ pub(crate) fn place(path: &Path) -> io::Result<Place> {
     })
 }
 
-/// The files that the index of a folder names, itself included; none where there is no index.
+/// The files that the index of a folder names, itself included; empty without an index.
 fn known_files(folder: &Path) -> BTreeSet<String> {
     let index: Option<Value> =
         regular::read(&folder.join(INDEX), LARGE_BYTES).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -140,7 +140,7 @@ fn tint_words(place: u16, last_row: u32, sheet: &mut Worksheet) -> Result<()> {
     Ok(())
 }
 
-/// Writes the values below the heading; missing ones, and floats that are no numbers, stay empty.
+/// Writes the values below the heading; missing ones, and floats that are not finite, stay empty.
 fn write_column(column: &Column, style: &ColumnStyle, place: u16, sheet: &mut Worksheet) -> Result<()> {
     let rows = 1_u32..;
     match column.dtype() {

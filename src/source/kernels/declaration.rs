@@ -5,7 +5,7 @@ use super::pieces::{Piece, close, is_angle, joined, split, text};
 use super::start::is_attribute;
 use super::types::parameter;
 
-/// Words that are no names of functions, though parentheses may follow.
+/// Words that are not names of functions, though parentheses may follow.
 const NO_NAMES: [&str; 14] = [
     "void",
     "auto",
@@ -38,7 +38,7 @@ pub(super) struct Declaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Reads a declaration, without what follows it. None if there is no name with parameters.
+/// Reads a declaration, without what follows it. `None` if it has no name with parameters.
 pub(super) fn declaration(pieces: &[Piece]) -> Option<Declaration> {
     let mut found = Declaration::default();
     let mut names: Vec<String> = Vec::new();

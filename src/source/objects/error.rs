@@ -1,4 +1,4 @@
-//! Why there are no code objects.
+//! Reasons why a file gives no code objects.
 
 use std::io;
 
@@ -38,7 +38,7 @@ pub(crate) enum ObjectError {
     /// The bundle is compressed in a way that is not known here.
     #[error("cannot decompress the offload bundle: {0}; build it with --no-offload-compress")]
     Compression(String),
-    /// There is no metadata of a known version.
+    /// Its metadata is missing or not of a known version.
     #[error("the code object has no metadata of version 3 or later: {0}; build it with -mcode-object-version=5")]
     NoMetadata(&'static str),
     /// The metadata is damaged.

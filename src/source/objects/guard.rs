@@ -32,7 +32,7 @@ impl Fact {
     }
 }
 
-/// How many wavefronts of a kernel fit, for workgroups of so many work-items that have so much LDS beside the kernel's own.
+/// How many wavefronts of a kernel fit, for workgroups of so many work-items that have so much LDS in addition to the kernel's own.
 ///
 /// # Errors
 /// With the reason, if the target is not known or the kernel cannot run.

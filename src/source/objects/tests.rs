@@ -277,7 +277,7 @@ fn interfaces() {
     other = KernelCode { kernarg_alignment: 16, ..old.clone() };
     assert_eq!(interface_difference(&old, &other).unwrap(), "its arguments are aligned to 16 bytes instead of 8");
 
-    // The runtime fills hidden arguments, but nobody adds them to recorded bytes.
+    // The runtime fills hidden arguments, but they are not added to recorded bytes.
     let own = [(0, 8, "global_buffer"), (8, 4, "by_value")];
     let hidden = kernel(&[own[0], own[1], (16, 4, "hidden_block_count_x"), (28, 2, "hidden_group_size_x")], 272);
     assert_eq!(interface_difference(&old, &hidden), None);
@@ -454,7 +454,7 @@ fn damage() {
         assert!(error.starts_with("damaged offload bundle"), "{cut}: {error}");
     }
     assert!(code_objects(&super::tests::bundle(&[])).is_err());
-    // Notes of version 2 and metadata that is none.
+    // Notes of version 2 and invalid metadata.
     let at = memchr::memmem::find(&code, b"AMDGPU\0").unwrap();
     let mut other = code.clone();
     other[at..at + 7].copy_from_slice(b"AMDXXX\0");

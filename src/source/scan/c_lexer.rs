@@ -141,7 +141,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Whether the name of a header follows, which is no code.
+    /// Whether the name of a header follows, which is not code.
     fn names_header(&self) -> bool {
         let Some(directive) = &self.directive else { return false };
         let [token] = directive.tokens.as_slice() else { return false };

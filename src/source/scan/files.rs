@@ -57,7 +57,7 @@ pub(crate) fn is_source(path: &Path) -> bool {
 }
 
 impl Language {
-    /// By the extension of a path; `None` where it is no source.
+    /// By the extension of a path; `None` if it is not a source.
     pub(crate) fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {

@@ -66,7 +66,7 @@ impl Scan<'_> {
         self.closes.get(at).copied().flatten()
     }
 
-    /// A decorator that makes a kernel of the function after it. What returns a value is called by kernels and is none.
+    /// A decorator that makes a kernel of the function after it. What returns a value is called by kernels and is not one.
     fn decorator(&self, number: usize, line: &Line, found: &mut FileMatches) {
         let Some(chain) = self.structure.chain(self.stream, line.tokens.start + 1) else { return };
         let is_kernel =

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A text whose lines end with a line feed.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
-    /// UTF-8 as far as the file was text; other bytes stay as they are.
+    /// UTF-8 where the file was text; other bytes stay as they are.
     pub bytes: Cow<'a, [u8]>,
     /// Places in `bytes` at which a line of the file ended that was joined with the next, ascending.
     pub joins: Vec<u32>,

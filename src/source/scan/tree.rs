@@ -21,7 +21,7 @@ pub(crate) trait Observer: Sync {
     fn read(&self, _file: &Path) {}
 }
 
-/// Nobody.
+/// An observer that ignores everything.
 impl Observer for () {}
 
 /// A scan, and what was left out of it.

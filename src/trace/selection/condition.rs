@@ -29,7 +29,7 @@ impl Condition {
     /// Reads an SQL expression.
     ///
     /// # Errors
-    /// When it is none, names no column, or names columns that no table has together.
+    /// When it is not a condition, names no column, or names columns that no table has together.
     pub fn parse(written: &str) -> Result<Self, String> {
         if is_too_deep(written) {
             return Err(format!("the condition has more than {DEEPEST} operators in a row; put many values into IN"));
@@ -168,7 +168,7 @@ fn is_text(name: &str) -> bool {
     tables().iter().filter_map(|table| table.column(name)).any(|column| is_text(column.column_type))
 }
 
-/// The message for a text that is no condition, with the readable first line of the reason.
+/// The message for a text that is not a condition, with the readable first line of the reason.
 fn refusal(written: &str, reason: &str) -> String {
     let reason = reason.lines().next().unwrap_or_default();
     let reason = reason_of(reason.split_once('{').map_or(reason, |(before, _)| before).trim());

@@ -183,7 +183,7 @@ impl Filters {
 /// The pattern on kernel names that a user wrote.
 ///
 /// # Errors
-/// When it is no regular expression.
+/// When it is not a regular expression.
 pub(crate) fn parse_kernel_pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| {
         let reason = error.to_string();

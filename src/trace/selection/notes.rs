@@ -1,4 +1,4 @@
-//! Messages about filters: which are in force, which match nothing, and what they leave unfiltered.
+//! Messages about filters: which are effective, which match nothing, and what they leave unfiltered.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Texts of tables as somebody sees them who must not know them all.
+//! Texts of tables as shown to a reader that must not know them all.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

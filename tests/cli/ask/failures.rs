@@ -1,4 +1,4 @@
-//! Bad calls, bad answers, bad servers: the model is told, or the user, and nothing is lost.
+//! Bad calls, bad answers, bad servers: the model or the user gets a message, and nothing is lost.
 
 use std::time::{Duration, Instant};
 

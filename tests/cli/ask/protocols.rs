@@ -1,4 +1,4 @@
-//! Calls of tools in every protocol: whole and in streams, and as text where there are no tools.
+//! Calls of tools in every protocol: whole and in streams, and as text for models without tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -139,7 +139,7 @@ fn servers_without_tools_are_asked_in_text() {
         assert_eq!(messages[2]["content"], r#"{"arguments":{"query":"kernel_summary","top":1},"tool":"table"}"#);
         assert!(messages[3]["content"].as_str().unwrap().starts_with("Result of table:\n{"));
     }
-    // Other mistakes of a request are none of the tools.
+    // Other mistakes of a request do not concern the tools.
     let server = Server::new(vec![(400, json!({"error": {"message": "context too long"}}).to_string())]);
     let run = ask(&server, QUESTION, &[]);
     assert!(run.code == 1 && run.stderr.contains("context too long") && server.got().len() == 1, "{}", run.stderr);

@@ -187,7 +187,7 @@ fn outputs_do_not_overwrite_each_other() {
 fn collected_counters_leave_times_without_a_verdict() {
     let comparison = compared("fixtures/counters", "fixtures/counters", &[]);
     let serialized = rows(&comparison, "comparability").iter().find(|row| row["check"] == "counter_collection");
-    // Passes beside a trace do not slow that; a trace that was collected with counters is another thing.
+    // Passes next to a trace do not slow it; a trace that was collected with counters is another thing.
     assert!(serialized.is_none(), "{comparison}");
     let directory = place();
     let trace = directory.path().join("a_results.json");

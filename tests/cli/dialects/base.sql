@@ -1,4 +1,4 @@
--- A process with ids that are no values: two dispatches, a copy, two calls and a mark. It starts at 1 s and lasts 1 s.
+-- A process with ids that are not values: two dispatches, a copy, two calls and a mark. It starts at 1 s and lasts 1 s.
 INSERT INTO rocpd_metadata{suffix} (tag, value) VALUES ('uuid', '{suffix}'), ('guid', '{guid}'), ('schema_version', '{version}');
 INSERT INTO rocpd_string{suffix} (id, string) VALUES (1, ''), (2, 'hipLaunchKernel'), (3, 'HIP_RUNTIME_API'),
     (4, 'KERNEL_DISPATCH'), (5, 'MEMORY_COPY_HOST_TO_DEVICE'), (6, 'MEMORY_COPY'), (7, 'MARKER_CORE_API');

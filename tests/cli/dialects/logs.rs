@@ -1,4 +1,4 @@
-//! Databases with a write-ahead log or a rollback journal beside them.
+//! Databases with a write-ahead log or a rollback journal next to them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
--- Streamed counters, from schema 3.0.3 on, with the places that 3.0.5 adds: two instances beside a counter of dispatch 1.
+-- Streamed counters, from schema 3.0.3 on, with the places that 3.0.5 adds: two instances next to a counter of dispatch 1.
 ALTER TABLE rocpd_info_pmc{suffix} ADD COLUMN spm_support INTEGER;
 ALTER TABLE rocpd_pmc_event{suffix} ADD COLUMN sample_id INTEGER;
 ALTER TABLE rocpd_pmc_event{suffix} ADD COLUMN xcc INTEGER;

@@ -102,7 +102,7 @@ fn other_drafts_are_named_with_their_version() {
             assert!(run.stderr.contains(what), "{}", run.stderr);
         }
     }
-    // Beside a partition that can be read, the loss is told by the exit code.
+    // Next to a partition that can be read, the exit code reports the loss.
     let other = "00000135-fbe0-7be0-9db7-25c2efbbca01";
     let Built { directory: _kept, path } = build(&[
         Partition { guid: GUID, version: "3", scripts: &[TABLES, BASE] },

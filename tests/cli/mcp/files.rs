@@ -1,4 +1,4 @@
-//! Files and directories that are not what they seem: gone, named twice, or pipes that nobody writes to.
+//! Files and directories that are not what they seem: gone, named twice, or pipes without a writer.
 
 use std::fs;
 use std::path::Path;

@@ -65,7 +65,7 @@ fn ask_for_more_than_a_pipe_holds(server: &mut Server) {
     }
 }
 
-/// The bytes in a pipe that nobody has read.
+/// The unread bytes in a pipe.
 fn unread(pipe: &impl AsRawFd) -> usize {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the file is open, and the request writes one integer.
@@ -118,7 +118,7 @@ fn batches_are_answered_together_where_the_version_has_them() {
     let codes: Vec<&Value> = replies.as_array().unwrap().iter().map(|reply| &reply["error"]["code"]).collect();
     assert_eq!(codes, [&Value::Null, &Value::Null, &json!(-32600), &json!(-32601), &json!(-32600)]);
     assert_eq!(replies[1]["result"]["isError"], false);
-    // One without requests has no answer, and an empty one is none.
+    // One without requests has no answer, and an empty one is invalid.
     server.send(r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#);
     server.send("[]");
     assert_eq!(server.receive()["error"]["code"], -32600);

@@ -170,7 +170,7 @@ fn mutated(random: &mut Random, mut request: Value, odd: &[Value]) -> String {
     line
 }
 
-/// The id that an answer must have; `None` if the line is no request with an id.
+/// The id that an answer must have; `None` if the line is not a request with an id.
 fn id_of(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).ok()?;
     let id = value.as_object()?.get("id")?;

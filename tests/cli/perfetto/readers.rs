@@ -137,7 +137,7 @@ fn gpus_are_listed_with_their_names() {
     }
 }
 
-/// Times since 1970 are dates, which viewers show if the clock of the file is tied to theirs. Times since the start of the machine are none.
+/// Times since 1970 are dates, which viewers show if the clock of the file is tied to theirs. Times since the start of the machine are not.
 #[test]
 fn dates_have_a_snapshot_of_their_clock() {
     let snapshots = |input: &str| -> Vec<(u64, u64)> {

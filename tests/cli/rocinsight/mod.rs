@@ -31,7 +31,7 @@ enum Agreement {
     Bug(&'static str),
     /// Theirs is right only for simple inputs; ours is this.
     Naive(&'static str),
-    /// Theirs is no better; ours is this on purpose.
+    /// Theirs is not better; ours is this on purpose.
     Ours(&'static str),
 }
 
@@ -100,7 +100,7 @@ fn recommended<'a>(document: &'a Value, category: &str) -> Vec<&'a Value> {
     all.iter().filter(|one| one["category"] == category).collect()
 }
 
-/// Priority of the recommendation of a category, `-` where there is none.
+/// Priority of the recommendation of a category, `-` if there is none.
 fn priority<'a>(document: &'a Value, category: &str) -> &'a str {
     recommended(document, category).first().map_or("-", |one| one["priority"].as_str().expect("a text"))
 }

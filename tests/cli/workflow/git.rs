@@ -38,7 +38,7 @@ fn checkpoints_leave_head_and_index_alone() {
 
 #[test]
 fn sessions_go_on_without_commits() {
-    // A folder that is no repository, and a repository without a commit.
+    // A folder that is not a repository, and a repository without a commit.
     let without = Place::without_git();
     let unborn = Place::without_git();
     unborn.git(&["init", "-q"]);

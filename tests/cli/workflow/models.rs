@@ -82,7 +82,7 @@ fn what_was_slower_is_in_the_next_request() {
     assert_eq!(place.session()["state"]["blacklist"].as_array().unwrap().len(), 1);
 }
 
-/// Answers that are no edits change nothing, and the model hears why.
+/// Answers that are not edits change nothing, and the model hears why.
 #[test]
 fn answers_that_are_no_edits_change_nothing() {
     for (answer, reason) in [

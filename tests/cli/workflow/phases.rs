@@ -176,7 +176,7 @@ fn several_processes_are_analysed_together() {
     assert_eq!(named(&events, "run_done")[0]["traces"].as_array().unwrap().len(), 3);
 }
 
-/// Nothing is left beside the source, and what was collected is where the events say.
+/// Nothing is left next to the source, and what was collected is where the events say.
 #[test]
 fn nothing_is_left_in_the_tree() {
     let place = Place::new();

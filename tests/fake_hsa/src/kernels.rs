@@ -1,5 +1,5 @@
 //! Kernels as host functions. One is chosen by the name in the symbol, mangled or not. A code object that defines the symbol
-//! `fake_hsa_KERNEL_is_OTHER` behaves as another function, so that changed binaries of one name can be told apart.
+//! `fake_hsa_KERNEL_is_OTHER` behaves as another function, so that changed binaries of one name can be distinguished.
 
 use wavesieve::lab_internal::hsa::KernelDispatchPacket;
 
@@ -144,7 +144,7 @@ fn saxpy(launch: &Launch) {
     }
 }
 
-/// Sums of blocks through dynamic LDS: without room for a block, they are no numbers.
+/// Sums of blocks through dynamic LDS: without room for a block, they are not numbers.
 fn block_sums(launch: &Launch) {
     let n = launch.count(16);
     let block = launch.block.max(1) as usize;

@@ -81,7 +81,7 @@ fn new_queue(agent: Agent, size: u32, kind: u32, is_intercepted: bool, queue: *m
         worker: Mutex::new(Some(worker)),
         _ring: ring,
     }));
-    // SAFETY: the queue was just made, and nobody else knows it; the caller gives room for its address.
+    // SAFETY: the queue was just made, and no other thread knows it; the caller gives room for its address.
     unsafe {
         (*made).visible.doorbell_signal = signals::new_signal(-1, made as u64);
         queue.write(made.cast());

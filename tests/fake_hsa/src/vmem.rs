@@ -33,7 +33,7 @@ pub(crate) unsafe extern "C" fn reserve(place: *mut *mut c_void, bytes: usize, a
         got = unsafe { libc::mmap(address as *mut c_void, bytes, libc::PROT_NONE, flags, -1, 0) };
     }
     if got == libc::MAP_FAILED {
-        // An address that is taken is a wish that is not met, as on a GPU.
+        // A request for an address that is taken is not met, as on a GPU.
         // SAFETY: nothing that is mapped is replaced.
         got = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, EMPTY, -1, 0) };
     }

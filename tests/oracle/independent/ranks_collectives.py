@@ -175,7 +175,7 @@ def lateness(source):
     for group in grouped(kernels_of(source), ["collective"]).values():
         if group[0]["ordinal"] == 0:
             continue
-        # A wait counts as far as nothing else ran on the GPU that waited.
+        # A wait counts only while nothing else ran on the GPU that waited.
         cost = max(min(row["exposed_ns"], row["wait_ns"]) for row in group)
         for row in group:
             late, last, calls = found.get((row["process"], row["gpu"]), (0, 0, 0))

@@ -90,7 +90,7 @@ def causes(host, following, before, start, end, times):
     if call is not None:
         tid, launched = call["tid"], times[following["correlation_id"]]
     else:
-        # Nothing says who launches what comes next: the thread is that of what ran before.
+        # No record shows which thread launches the next work: take the thread of the work before it.
         earlier = calls.get(before["correlation_id"]) if before else None
         tid, launched = (earlier["tid"] if earlier else before and before["tid"]), end
         if following is not None:

@@ -85,7 +85,7 @@ pub(crate) struct Figure {
     pub value: f64,
     /// Where it is from.
     pub reference: &'static str,
-    /// Whether nobody has checked it against the maker's documents.
+    /// Whether it was not checked against the maker's documents.
     pub weak: bool,
 }
 
@@ -191,7 +191,7 @@ const MOST_MEMORY_PARTS: [(&str, u32); 2] = [("SPX", 1), ("DPX", 2)];
 
 impl Catalog {
     /// Why the recorded modes of a GPU cannot be, if its product is known to have partitions and lacks one of them, or if the modes
-    /// exclude each other. What is recorded as no mode, such as `N/A`, is none.
+    /// exclude each other. A text that is not a mode, such as `N/A`, does not count.
     pub(crate) fn impossible_partition(&self, agent: &AgentFacts, compute: &str, memory: &str) -> Option<String> {
         let (listed, _) = self.product(agent)?;
         let (_, product) = self.products.iter().find(|(known, _)| known.name == listed.name)?;

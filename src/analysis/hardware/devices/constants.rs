@@ -94,7 +94,7 @@ fn multiplied(parts: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The record of a GPU as rocprofiler-sdk writes it, as far as it matters here.
+    /// The record of a GPU as rocprofiler-sdk writes it, with the fields used here.
     fn recorded(name: &str, pci: i64, cus: i64, xccs: i64, clock: i64, memory: (i64, i64)) -> AgentFacts {
         AgentFacts {
             agent_type: "GPU".to_owned(),

@@ -95,7 +95,7 @@ impl Draft {
     }
 }
 
-/// The figures of an agent as far as they are chosen.
+/// The figures of an agent that are chosen so far.
 pub(crate) struct Resolver<'a> {
     pub agent: &'a AgentFacts,
     /// How much of a GPU it is.

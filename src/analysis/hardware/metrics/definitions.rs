@@ -318,7 +318,7 @@ impl Definitions {
     /// These and those of a user's file, which stand in the place of ones of the same id.
     ///
     /// # Errors
-    /// When the text is no TOML of the documented form, or a formula cannot be understood.
+    /// When the text is not TOML of the documented form, or a formula cannot be understood.
     pub fn with_user_metrics(&self, toml_text: &str, file_label: &str) -> Result<Self, DefinitionError> {
         let mut definitions = self.clone();
         definitions.add(toml_text, file_label)?;
@@ -403,7 +403,7 @@ impl Definitions {
         self.metrics.iter().find(|metric| metric.is_derived_counter() && metric.title == name)
     }
 
-    /// The metrics of a panel by the name of its file in `share/metrics` or its number; none where there is no such panel.
+    /// The metrics of a panel by the name of its file in `share/metrics` or its number; empty if no panel matches.
     pub fn panel(&self, name: &str) -> Vec<&Metric> {
         let Some(number) = self.panels.get(name).copied().or_else(|| name.parse().ok()) else { return Vec::new() };
         self.metrics.iter().filter(|metric| metric.panel == number).collect()

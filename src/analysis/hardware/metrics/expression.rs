@@ -127,7 +127,7 @@ impl Comparison {
 }
 
 impl Function {
-    /// Its value; `None` where there is none.
+    /// Its value; `None` if undefined.
     pub fn apply(self, arguments: &[f64]) -> Option<f64> {
         let (first, second) = (arguments.first().copied()?, arguments.get(1).copied());
         match self {

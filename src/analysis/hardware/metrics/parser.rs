@@ -6,9 +6,9 @@ use crate::analysis::hardware::metrics::expression::{
     Choice, Comparison, Counter, Expression, Function, Operator, Reduction,
 };
 
-/// Formulas nested deeper than this are refused, as nobody writes them.
+/// Formulas nested deeper than this are refused; real ones are far shallower.
 const DEEPEST: usize = 100;
-/// Formulas of more words and signs than this are refused, as nobody writes them.
+/// Formulas of more words and signs than this are refused; real ones are far shorter.
 const LONGEST: usize = 1_000;
 
 /// Names that formulas may use besides counters.
@@ -117,7 +117,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
 /// of one for what the hardware accumulated of it.
 ///
 /// # Errors
-/// When it is no formula, or names what the vocabulary does not have.
+/// When it is not a formula, or names what the vocabulary does not have.
 pub(crate) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Expression, FormulaError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, vocabulary, depth: 0 };

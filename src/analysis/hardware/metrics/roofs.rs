@@ -28,7 +28,7 @@ pub(crate) enum RoofError {
 /// Peaks by the id of the metric that they bound: bytes per ns or operations per ns, the mean over the devices measured.
 ///
 /// # Errors
-/// When the text is no CSV, or has none of the columns of `share/metrics/measured_roofs.toml`.
+/// When the text is not CSV, or has none of the columns of `share/metrics/measured_roofs.toml`.
 pub(crate) fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f64>, RoofError> {
     let wrong = |reason: String| RoofError::Form { file: file_label.to_owned(), reason };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());

@@ -165,10 +165,10 @@ fn counters_are_found_under_other_names() {
     assert_eq!(bound("TA_TA_BUSY_max", &["max_inst(TA_TA_BUSY)"]).unwrap(), ["max_inst(TA_TA_BUSY)"]);
     // One die counts what all count.
     assert_eq!(bound("max_inst(GRBM_GUI_ACTIVE)", &["GRBM_GUI_ACTIVE"]).unwrap(), ["GRBM_GUI_ACTIVE"]);
-    // A derived counter that nobody collected is made from those that were.
+    // A derived counter that was not collected is computed from those that were.
     let made = bound("FETCH_SIZE", &["TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]).unwrap();
     assert_eq!(made, ["TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]);
-    // So is one that was collected beside them: the profiler may be older than the definition here.
+    // So is one that was collected with them: the profiler may be older than the definition here.
     let beside = bound("FETCH_SIZE", &["FETCH_SIZE", "TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]).unwrap();
     assert_eq!(beside, made);
     assert_eq!(bound("FETCH_SIZE", &["FETCH_SIZE", "TCC_EA0_RDREQ"]).unwrap(), ["FETCH_SIZE"]);

@@ -11,7 +11,7 @@ use crate::text::natural_order::natural_key;
 /// Captures of a directory that a message names.
 const NAMED: usize = 5;
 
-/// Refuses a path that is no directory, or a directory of captures in the place of one.
+/// Refuses a path that is not a directory, or a directory of captures in place of a single capture.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
@@ -35,7 +35,7 @@ pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Refuses a path that is no directory.
+/// Refuses a path that is not a directory.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.

@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result
     Ok(code)
 }
 
-/// The code objects of a file, or the exit code after a message about why there are none.
+/// The code objects of a file, or the exit code after a message about the failure.
 fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
     let error = match read_file(path) {
         Ok(found) => return Ok(Ok(found)),

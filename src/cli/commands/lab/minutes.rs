@@ -14,7 +14,7 @@ pub(super) fn minutes(text: &str) -> Result<Duration, String> {
     if number > f64::from(MOST_MINUTES) {
         return Err(format!("give at most {MOST_MINUTES} minutes"));
     }
-    // Less than a nanosecond is no time.
+    // A time too short for nanoseconds rounds to zero.
     let time = Duration::try_from_secs_f64(60.0 * number).ok().filter(|time| !time.is_zero());
     time.ok_or_else(|| "give minutes above 0".to_owned())
 }

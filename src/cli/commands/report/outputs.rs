@@ -44,7 +44,7 @@ impl Outputs {
     /// Those in a directory.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when the directory is none, a file of it would be an input, or is there and was not written by an
+    /// [`Failure::Usage`] when the path is not a directory, a file of it would be an input, or is there and was not written by an
     /// earlier report.
     pub(crate) fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));

@@ -54,7 +54,7 @@ struct Target {
 /// Removes sessions.
 ///
 /// # Errors
-/// When none is named, one is another program's, or nobody answers the question.
+/// When no session is named, one is another program's, or the question is not answered.
 pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let store = arguments.store.store()?;
     let mut code = DONE;
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Resul
     Ok(code)
 }
 
-/// All sessions of ours, or those that were not used for so many days, and what the files that are none have.
+/// All sessions of ours, or those that were not used for so many days, and warnings about files that are not sessions.
 fn chosen(store: &Store, days: Option<u32>) -> (Vec<String>, Vec<String>) {
     let (listed, warnings) = store.list();
     let before = days.and_then(|days| SystemTime::now().checked_sub(Duration::from_secs(u64::from(days) * DAY)));
@@ -148,7 +148,7 @@ fn target(store: &Store, id: &str, arguments: &CleanArguments) -> Result<Target,
     };
     let checkpoints = repositories.iter().map(count).sum();
     if !stored && checkpoints == 0 {
-        // Another program's, or nobody's.
+        // The session is another program's, or does not exist.
         let (path, _) = store.find(id)?;
         return Err(SessionError::Foreign { id: id.to_owned(), path }.into());
     }

@@ -24,7 +24,7 @@ pub(super) struct ListArguments {
     store: StoreArguments,
 }
 
-/// Lists the sessions; files that are none are warned of.
+/// Lists the sessions; warns about files that are not sessions.
 ///
 /// # Errors
 /// When the list cannot be written.

@@ -27,7 +27,7 @@ pub(super) struct ResumeArguments {
 /// Goes on with a session as its own verb would.
 ///
 /// # Errors
-/// When there is no such session, or it fails.
+/// When the session does not exist, or it fails.
 pub(super) fn run(
     arguments: &ResumeArguments,
     registry: &Registry,

@@ -101,7 +101,7 @@ fn check_files<'a>(shards: &'a Shards, candidates: &[Candidate]) -> Result<BTree
 
 /// Refuses inputs that came.
 fn check_new<'a>(shards: &'a Shards, mut known: BTreeSet<&'a str>, candidates: &[Candidate]) -> Result<()> {
-    // Without all shards nobody knows what the others were made of.
+    // If a shard is missing, its inputs are unknown.
     if shards.missing.is_empty() {
         known.extend(shards.found.iter().flat_map(|shard| &shard.record.unread).map(String::as_str));
         let is_new = |candidate: &&Candidate| !known.contains(candidate.shown().as_str()) && is_capture(candidate);

@@ -254,7 +254,7 @@ fn aside(directory: &Path) -> PathBuf {
     directory.with_file_name(name)
 }
 
-/// Removes the shards. Under another name at first: what is left of them, should this be interrupted, is no shard any more.
+/// Removes the shards. Under another name at first: what is left of them, should this be interrupted, is not a shard any more.
 fn remove(directory: &Path) -> Result<()> {
     let aside = aside(directory);
     let _ = fs::remove_dir_all(&aside);

@@ -1,6 +1,6 @@
 //! How fields of numbers are understood.
 
-/// A field of numbers: a value, none, or a text that is no number.
+/// A field of numbers: a value, none, or a text that is not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Parsed<T> {
     Value(T),

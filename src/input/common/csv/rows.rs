@@ -103,7 +103,7 @@ pub(crate) fn scan(
             Some(reason) => Err(reason.to_owned()),
             None => read(&record),
         };
-        // Files that were joined end to end repeat their header; a line of blanks is no row.
+        // Files that were joined end to end repeat their header; a line of blanks is not a row.
         if understood.is_err() && reason.is_none() && (record == first || record.as_slice().trim_ascii().is_empty()) {
             continue;
         }

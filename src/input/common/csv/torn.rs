@@ -58,7 +58,7 @@ fn ends_in_quotes(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == b'"').count() % 2 == 1
 }
 
-/// Damage at the end of a file behind its last row: a quote alone is no row to the reader.
+/// Damage at the end of a file behind its last row: a quote alone is not a row to the reader.
 pub(crate) fn torn_end(records: &Records) -> Option<&'static str> {
     let line = &records.get_ref().line;
     (line.trim_ascii() == b"\"").then_some(UNCLOSED)

@@ -130,7 +130,7 @@ fn build(recipe: &Recipe, path: &Path) {
         connection.execute_batch(&format!("ALTER TABLE t ADD COLUMN {added}")).unwrap();
     }
     add(&recipe.rows[half..]);
-    // Text that is no UTF-8, and space that is free again.
+    // Text that is not UTF-8, and space that is free again.
     connection.execute_batch("UPDATE t SET c = CAST(x'78ff79' AS TEXT) WHERE a = 2").unwrap();
     if recipe.delete {
         connection.execute_batch(&format!("DELETE FROM t WHERE {} % 3 = 0", recipe.table.key())).unwrap();

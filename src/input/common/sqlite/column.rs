@@ -98,7 +98,7 @@ impl Columns {
         }
     }
 
-    /// As [`Columns::integers`], for the last who needs the column: its memory is free when they are done.
+    /// Like [`Columns::integers`], for the last reader of the column, whose memory is then no longer kept here.
     pub(crate) fn take_integers(&mut self, name: &str) -> Int64Chunked {
         let column = self.integers(name);
         self.values.retain(|(kept, _)| *kept != name);

@@ -72,7 +72,7 @@ impl Condition {
     }
 }
 
-/// A test in SQL. Rows whose values are no numbers are read, because the reader may see them otherwise than SQL does;
+/// A test in SQL. Rows whose values are not numbers are read, because the reader may see them otherwise than SQL does;
 /// they are chosen again after.
 fn sql_of(test: &RowTest<&'static str>) -> String {
     let sql = match test {

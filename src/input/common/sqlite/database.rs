@@ -16,7 +16,7 @@ use crate::text::bytes::text_of_bytes;
 /// Opens a database without creating, locking or writing anything, and reads on where its last pages are missing.
 ///
 /// # Errors
-/// When the file is no SQLite database that can be opened.
+/// When the file is not a SQLite database that can be opened.
 pub(crate) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(read_only_uri(path)?, flags)

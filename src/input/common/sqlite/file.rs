@@ -50,7 +50,7 @@ impl DatabaseFile {
         })
     }
 
-    /// Decompresses a file next to no input but in TMPDIR, as far as that is possible and as far as the database goes by its
+    /// Decompresses a file into TMPDIR, not next to an input, up to the first damage or the end of the database by its
     /// header: SQLite reads nothing behind that.
     ///
     /// # Errors

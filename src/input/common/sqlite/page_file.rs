@@ -70,7 +70,7 @@ impl PageFile {
     /// Maps a database.
     ///
     /// # Errors
-    /// When it is none whose pages can be read without SQLite.
+    /// When its pages cannot be read without SQLite.
     pub(crate) fn map(file: &File) -> Result<Self> {
         let map = MappedFile::new(file).context("cannot map it")?;
         let pages = Pages::new(&map)?;

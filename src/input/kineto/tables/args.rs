@@ -73,7 +73,7 @@ impl Args {
     }
 }
 
-/// A value that is no text, with a blank behind each comma and colon and no others: writers lay out lists differently.
+/// A value that is not a text, with a blank behind each comma and colon and no others: writers lay out lists differently.
 fn spaced(value: &[u8]) -> String {
     let mut text: Vec<u8> = Vec::with_capacity(value.len());
     let (mut in_string, mut escaped) = (false, false);

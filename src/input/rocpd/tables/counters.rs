@@ -96,7 +96,7 @@ impl Runs {
     }
 }
 
-/// Notes values whose event is nobody's: those of samples and of page faults are no counters, and the dispatches of
+/// Notes values whose event has no owner: those of samples and of page faults are not counters, and the dispatches of
 /// another process of the partition have their own.
 fn note_orphans(
     assembly: &mut Assembly<'_>,

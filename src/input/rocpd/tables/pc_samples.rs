@@ -126,7 +126,7 @@ pub(crate) fn read(assembly: &mut Assembly<'_>) -> Result<()> {
         |value: &dyn Fn(&Recorded) -> Option<i64>| -> Int64Chunked { recorded.iter().map(value).collect_ca("".into()) };
     let times = or_else(&numbers(&|sample| sample.time), &zeros(recorded.len()));
     assembly.put("time_ns", times.into_series());
-    // 0 is how the source writes that there is none.
+    // The source writes 0 if there is no dispatch.
     let dispatches = numbers(&|sample| sample.number("dispatch_id").filter(|id| *id != 0));
     assembly.put("dispatch_id", dispatches.into_series());
     let objects = numbers(&|sample| sample.pc(&["code_object_id"]).filter(|id| *id != 0));

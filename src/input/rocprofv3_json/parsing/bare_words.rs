@@ -5,7 +5,7 @@ const WORDS: &[&str] =
     &["-Infinity", "Infinity", "-inf", "inf", "-nan(ind)", "-nan", "nan", "-NaN", "NaN", "-INF", "INF", "-NAN", "NAN"];
 
 /// The text with every such word outside of strings replaced by an empty string of the same length, which reads as
-/// missing; `None` if there is none.
+/// missing; `None` if it has no such word.
 pub(crate) fn quiet(text: &str) -> Option<String> {
     let mut quieted = String::new();
     let mut copied = 0;

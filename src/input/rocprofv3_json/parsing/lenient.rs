@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for CheckedArgs {
 /// Reads an object; anything else is empty.
 ///
 /// # Errors
-/// When the text is no JSON, or the object repeats a key.
+/// When the text is not JSON, or the object repeats a key.
 pub(crate) fn loosely<'de, D: Deserializer<'de>, T: Lenient<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(LenientVisitor(PhantomData))
 }

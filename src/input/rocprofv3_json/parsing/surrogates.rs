@@ -3,7 +3,7 @@
 const REPLACEMENT: &str = "\\ufffd";
 
 /// The text with every `\uXXXX` that is half of a pair without the other half replaced by that of U+FFFD, and how many
-/// there were; `None` if there is none.
+/// there were; `None` if it has none.
 pub(crate) fn mend(text: &str) -> Option<(String, usize)> {
     let mut mended = String::new();
     let (mut copied, mut count, mut at) = (0, 0, 0);

@@ -24,7 +24,7 @@ pub(crate) struct Text<'a>(pub Option<Cow<'a, str>>);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Length(pub usize);
 
-/// The record of an agent, without its long lists that nobody requests. It has no members if it is not an object.
+/// The record of an agent, without its long lists that are not requested. It has no members if it is not an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AgentRecord(pub Map<String, Value>);
 

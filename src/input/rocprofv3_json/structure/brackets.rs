@@ -53,7 +53,7 @@ impl Brackets {
     }
 
     /// Closes the nearest open bracket of this kind, but none below the position `outermost`. Returns how many others
-    /// were closed with it, `None` if there is no such bracket and nothing was closed.
+    /// were closed with it, `None` if no such bracket is open and nothing was closed.
     pub(crate) fn pop(&mut self, bracket: Bracket, outermost: usize) -> Option<usize> {
         if self.deeper > 0 {
             self.deeper -= 1;

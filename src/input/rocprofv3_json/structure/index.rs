@@ -20,7 +20,7 @@ pub(crate) struct FileIndex {
 pub(crate) enum TrailingData {
     /// Another document.
     Document,
-    /// Bytes that are no part of one.
+    /// Bytes that are not part of one.
     Junk,
 }
 

@@ -147,7 +147,7 @@ impl Scanner {
         }
     }
 
-    /// Passes over the inside of a record as far as that can be done without a look at every byte; gives what is left.
+    /// Passes over the inside of a record for as long as not every byte must be inspected; gives what is left.
     fn leap_ahead<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let floor = match &self.leaf {
             Some(leaf) if self.at >= self.no_leap_before && self.text != Text::Escaped && self.is_inside_record() => {

@@ -109,7 +109,7 @@ fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &ChunkSizes) -> Resul
     }
 }
 
-/// Passes the records from where the scanner is as far as templates go.
+/// Passes the records from the position of the scanner for as long as templates match.
 fn sweep(
     file: &InputFile,
     scanner: &mut Scanner,

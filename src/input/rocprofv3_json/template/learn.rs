@@ -59,7 +59,7 @@ struct Learner<'a> {
     learnt: LearnedShape,
 }
 
-/// Learns from the record at the start of a text; gives its length too. `None` for a record that is no object, or has
+/// Learns from the record at the start of a text; gives its length too. `None` for a record that is not an object, or has
 /// something that only the general parser judges.
 pub(crate) fn learn(bytes: &[u8]) -> Option<(LearnedShape, usize)> {
     let learnt = LearnedShape { literals: Vec::new(), leaves: Vec::new() };

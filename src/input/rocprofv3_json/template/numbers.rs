@@ -12,7 +12,7 @@ const MAX_DIGITS: usize = 19;
 /// How many of the first bytes of a word are digits.
 fn leading_digits(word: u64) -> usize {
     let values = word ^ ZEROS;
-    // A carry out of a byte only reaches those behind the first that is no digit.
+    // A carry out of a byte only reaches those behind the first that is not a digit.
     let others = (values.wrapping_add(ABOVE_NINE) | values) & HIGH_BITS;
     (others.trailing_zeros() / 8) as usize
 }
@@ -79,7 +79,7 @@ fn unusual(bytes: &[u8], word: u64, digits: usize) -> Option<(i64, usize)> {
     ends.then_some((value as i64, length))
 }
 
-/// A negative number of less than 19 digits; -0 is none, because parsers take it for a float.
+/// A negative number of less than 19 digits; -0 is not one, because parsers take it for a float.
 fn negative(bytes: &[u8]) -> Option<(i64, usize)> {
     let digits = bytes.strip_prefix(b"-")?;
     if !digits.first()?.is_ascii_digit() {

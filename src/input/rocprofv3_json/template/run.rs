@@ -15,7 +15,7 @@ const FARTHEST_GUESS: usize = 1 << 16;
 pub(crate) enum Stop {
     /// The next record starts where the run had to end, or behind.
     Limit,
-    /// Behind the last record of the run there is no comma; it is not counted in the run.
+    /// The last record of the run has no comma behind it; it is not counted in the run.
     NoComma,
     /// The following text was not understood.
     Unclear,

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Where it may stand, in order of preference: keys joined by `.`. A `?` instead of the last dot stands behind a
-    /// member that counts as empty when it is no object; a `!` at the end allows a bare number only, not an object with
+    /// member that counts as empty when it is not an object; a `!` at the end allows a bare number only, not an object with
     /// a handle.
     pub paths: &'static [&'static str],
     /// Whether 0 stands for none.

@@ -9,7 +9,7 @@ const LONGEST_NUMBER: usize = 32;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Length of the value at the start of a text. `None` if it is no value, or one that only the general parser judges:
+/// Length of the value at the start of a text. `None` if it is not a value, or one that only the general parser judges:
 /// with characters beyond ASCII, `\u` escapes, exponents, or great depth.
 pub(crate) fn skip_value(bytes: &[u8]) -> Option<usize> {
     skip(bytes, DEEPEST)

@@ -76,7 +76,7 @@ fn a_search_text_must_occur_exactly_once() {
         one(KERNEL, "int y = 2;\n", "int y = 3;\n").unwrap_err(),
         "block 1 for k.hip: the search text occurs 0 times (only spaces differ at line 3); copy whole lines of the file exactly"
     );
-    // A part of a line is another text: `x = 1` is no place to change `x = 10`.
+    // A part of a line is another text: `x = 1` is not a place to change `x = 10`.
     assert!(one("x = 10\n", "x = 1\n", "x = 2\n").is_err());
     // Occurrences that overlap count too.
     assert!(one("a\na\na\n", "a\na\n", "b\n").unwrap_err().contains("occurs 2 times"));

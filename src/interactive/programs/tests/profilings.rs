@@ -48,7 +48,7 @@ fn first_commands() {
             "env -i PATH=/bin ./a",
             "env -i PATH=/bin rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./a",
         ),
-        // An option that is not known may take a value: then nobody knows where the program begins.
+        // An option that is not known may take a value: then the start of the program is unknown.
         (
             "mpirun --what 4 ./a",
             "rocprofv3 --sys-trace --output-format rocpd -o results_%nid%_%pid% -d out -- mpirun --what 4 ./a",

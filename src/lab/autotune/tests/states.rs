@@ -13,7 +13,7 @@ fn subject(space: &Space) -> Subject {
     Subject::new(space, &["./gemm".to_owned(), "{a}".to_owned()], "wall".to_owned())
 }
 
-/// Searches with a file of results, as far as it goes.
+/// Searches with a file of results until the search ends.
 fn finish(path: &std::path::Path, space: &Space) -> (Vec<usize>, usize) {
     let (mut state, mut history) = State::open(path, &subject(space), space).unwrap();
     let mut search = Search::new(space, settings(1));

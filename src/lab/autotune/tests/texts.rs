@@ -98,7 +98,7 @@ fn texts_of_the_command_line_stay_as_they_are() {
             assert_eq!(texts(&space), [*one, *two]);
         }
     }
-    // Equal texts are duplicates, and numbers that are the same are no scale.
+    // Equal texts are duplicates, and numbers that are the same are not a scale.
     let twice = space_of_parameters(&["a=6.1,6.10,6.1".to_owned()], &[]).unwrap();
     assert_eq!((texts(&twice), twice.duplicates), (vec!["6.1".to_owned(), "6.10".to_owned()], 1));
     assert_eq!(twice.parameters[0].numbers(), None);

@@ -123,7 +123,7 @@ impl Number {
         }
     }
 
-    /// As short as it can be told from its neighbours.
+    /// As short as possible while it differs from its neighbours.
     pub(super) fn shown(self) -> String {
         match self {
             Self::Whole(value) => value.to_string(),

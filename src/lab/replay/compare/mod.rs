@@ -1,4 +1,4 @@
-//! Memory after a dispatch beside what it should be.
+//! Memory after a dispatch, compared with what it should be.
 
 mod element;
 mod regions;

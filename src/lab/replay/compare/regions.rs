@@ -10,7 +10,7 @@ use crate::lab::captures::{Capture, CaptureError, Check, Region, StoredBlob, Var
 
 /// Mismatches that are named of a region.
 const NAMED: usize = 8;
-/// Bytes that are shown together where there is no type.
+/// Bytes that are shown together without a type.
 const WORD: usize = 4;
 
 /// Copies bytes of a region of the replay from an offset.

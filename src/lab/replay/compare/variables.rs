@@ -21,7 +21,7 @@ pub(in super::super) struct FoundVariable {
     pub bytes: Vec<u8>,
 }
 
-/// Compares variables by their names. Those of other code objects of the program are none of this replay.
+/// Compares variables by their names. Those of other code objects of the program do not belong to this replay.
 pub(super) fn compare_variables(
     expected: &[(Variable, Vec<u8>)],
     found: &[FoundVariable],

@@ -1,4 +1,4 @@
-//! The GPU, the processor beside it, and their memory.
+//! The GPU, the processor next to it, and their memory.
 
 use std::ffi::c_void;
 

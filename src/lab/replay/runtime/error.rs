@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why something of the runtime failed.
 #[derive(Debug, Error)]
 pub(in super::super) enum RuntimeError {
-    /// There is no runtime.
+    /// The runtime is missing.
     #[error("no HSA runtime: {}; install ROCm or name it with --runtime", tried.join("; "))]
     NoRuntime { tried: Vec<String> },
     /// It lacks a function.
@@ -16,7 +16,7 @@ pub(in super::super) enum RuntimeError {
     /// It does not start.
     #[error("the HSA runtime does not start ({status}): {hint}")]
     NotStarted { status: String, hint: &'static str },
-    /// There is no GPU of this number.
+    /// The GPU of this number does not exist.
     #[error("there is no GPU {wanted}: the HSA runtime has {found}; see ROCR_VISIBLE_DEVICES and --gpu")]
     NoGpu { wanted: usize, found: usize },
     /// A call failed.

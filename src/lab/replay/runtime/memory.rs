@@ -15,14 +15,14 @@ pub(in super::super) struct HeldAddresses {
 }
 
 impl HeldAddresses {
-    /// Takes the pages of spans, as far as they are free.
+    /// Takes those pages of spans that are free.
     pub(in super::super) fn take(spans: &[Span]) -> Self {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let mut ranges = Vec::new();
         for span in spans {
             let (Ok(address), Ok(bytes)) = (usize::try_from(span.base), usize::try_from(span.size)) else { continue };
             let place = std::ptr::without_provenance_mut(address);
-            // SAFETY: nothing that is mapped is replaced, and nobody may use the pages.
+            // SAFETY: nothing that is mapped is replaced, and the pages cannot be accessed.
             let got = unsafe { libc::mmap(place, bytes, libc::PROT_NONE, flags, -1, 0) };
             if got == libc::MAP_FAILED {
                 continue;
@@ -83,7 +83,7 @@ impl<'a> Memory<'a> {
                     Reserved::Exact
                 }
                 address => {
-                    // SAFETY: the range was just reserved, and nobody uses it.
+                    // SAFETY: the range was just reserved, and is not in use.
                     unsafe { (hsa.calls.hsa_amd_vmem_address_free)(got, bytes) };
                     Reserved::Elsewhere(address)
                 }

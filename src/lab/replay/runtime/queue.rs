@@ -68,7 +68,7 @@ impl<'a> Queue<'a> {
         Ok(Self { hsa, agent: gpu.agent, queue, signal, kernarg, launch, ticks_per_second })
     }
 
-    /// Runs the kernel once; gives its time in microseconds. The memory is borrowed so that nobody looks at it meanwhile.
+    /// Runs the kernel once; gives its time in microseconds. The memory is borrowed so that no code looks at it meanwhile.
     pub(in super::super) fn dispatch(&mut self, _memory: &mut Memory<'_>) -> Result<f64, RuntimeError> {
         let calls = &self.hsa.calls;
         // SAFETY: the signal is of this runtime.
@@ -115,7 +115,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Waits without end, as far as the queue works: who started this process limits its time.
+    /// Waits without end while the queue works: the process that started this one limits its time.
     fn wait(&self) -> Result<(), RuntimeError> {
         let ticks = self.ticks_per_second / LOOKS;
         loop {
@@ -143,7 +143,7 @@ impl<'a> Queue<'a> {
 
     /// Gives the queue back.
     pub(in super::super) fn destroy(self) {
-        // SAFETY: the queue is of this runtime, nothing runs in it, and nobody uses it afterwards.
+        // SAFETY: the queue is of this runtime, nothing runs in it, and it is not used afterwards.
         unsafe { (self.hsa.calls.hsa_queue_destroy)(self.queue) };
     }
 }

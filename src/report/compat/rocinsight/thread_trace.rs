@@ -23,7 +23,7 @@ pub(crate) fn has_thread_trace(answers: &Answers) -> bool {
     answers.get(&QueryRequest::new("att_hotspots")).is_some()
 }
 
-/// The kernels of thread traces by their stalled cycles; null where there are none. Stalls are sums over all executions already;
+/// The kernels of thread traces by their stalled cycles; null if there are none. Stalls are sums over all executions already;
 /// the field that is called weighted multiplies them by the executions once more, as in the original.
 pub(crate) fn thread_trace(answers: &Answers) -> Value {
     let question = QueryRequest::new("att_hotspots");

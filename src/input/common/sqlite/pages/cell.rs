@@ -56,7 +56,7 @@ pub(crate) fn is_of_table(pages: Pages<'_>, leaf: &Leaf, layout: &Layout) -> boo
     leaf.rows == 0 || fits(0) || leaf.rows > 1 && fits(usize::from(leaf.rows) - 1)
 }
 
-/// The first `wanted` bytes of a record at least, as far as it has them, into `record`.
+/// At least the first `wanted` bytes of a record, or all that it has, into `record`.
 ///
 /// # Errors
 /// When an overflow page is missing.
@@ -76,7 +76,7 @@ pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mu
         record.extend_from_slice(content.get(..missing.min(content.len())).unwrap_or_default());
         next = u32_at(page, 0).ok_or(Fault::BrokenOverflow)?;
     }
-    // The last page leads to no other, and the one before it is no last one.
+    // Only the last page leads to no other.
     if record.len() == cell.total && next != 0 {
         return Err(Fault::BrokenOverflow);
     }

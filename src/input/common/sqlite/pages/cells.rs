@@ -84,7 +84,7 @@ pub(crate) struct Texts {
     pub ends: Vec<usize>,
     /// Whether each row has a text; empty as long as all have one.
     pub valid: Vec<bool>,
-    /// Values that are none.
+    /// Values of an unexpected type.
     pub type_mismatches: TypeMismatches,
 }
 
@@ -100,13 +100,13 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
-    /// The texts, empty where there is none.
+    /// The texts, empty for rows without one.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| self.bytes.get(begin..*end).unwrap_or_default())
     }
 
-    /// The texts, or that there is none.
+    /// The texts; `None` for rows without one.
     pub(crate) fn optional_texts(&self) -> impl Iterator<Item = Option<&str>> {
         let is_valid = |row: usize| self.valid.is_empty() || self.valid.get(row) == Some(&true);
         self.texts().enumerate().map(move |(row, text)| is_valid(row).then_some(text))

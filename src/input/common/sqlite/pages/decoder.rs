@@ -108,7 +108,7 @@ impl Plan {
 pub(crate) struct Chunk<'a> {
     /// Number of rows.
     pub rows: usize,
-    /// Their row ids, with room for as many as there may be, or none where nobody requests them.
+    /// Their row ids, with room for as many as there may be, or none if they are not requested.
     pub ids: &'a mut [i64],
     /// Columns as planned.
     pub columns: Vec<Cells<'a>>,

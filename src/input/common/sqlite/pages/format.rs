@@ -15,7 +15,7 @@ pub(crate) enum Unsupported {
     /// Another magic number, or less than a header.
     #[error("it is not a SQLite database")]
     NotSqlite,
-    /// A size that is no power of two from 512 to 65,536, or too many reserved bytes.
+    /// A size that is not a power of two from 512 to 65,536, or too many reserved bytes.
     #[error("its pages have an impossible size")]
     PageSize,
     /// UTF-16.
@@ -116,7 +116,7 @@ impl<'a> Pages<'a> {
         (begin < end).then_some((begin, end))
     }
 
-    /// The usable bytes of a page as far as the file has them.
+    /// The usable bytes of a page, up to the end of the file.
     #[inline]
     pub(crate) fn page(self, page: u32) -> Option<&'a [u8]> {
         let (begin, end) = self.range(page)?;

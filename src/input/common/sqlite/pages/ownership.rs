@@ -115,7 +115,7 @@ impl Owned<'_> {
     }
 }
 
-/// The pages below one that is above leaves, as far as they can be read.
+/// The pages below one that is above leaves, without those whose entries cannot be read.
 fn children(pages: Pages<'_>, page: u32) -> Vec<u32> {
     let bytes = pages.page(page).unwrap_or_default();
     let header = header_at(page);

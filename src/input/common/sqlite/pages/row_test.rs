@@ -1,4 +1,4 @@
-//! Tests that choose rows, as far as they can be decided without SQLite.
+//! Tests that choose rows, to the extent that they can be decided without SQLite.
 
 use super::value::Value;
 

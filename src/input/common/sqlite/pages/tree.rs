@@ -173,7 +173,7 @@ fn level(pages: Pages<'_>, page: u32) -> Result<Level, Fault> {
     }
 }
 
-/// Looks up the number of rows of each leaf; those that are none have none, and are returned.
+/// Looks up the number of rows of each leaf; pages that are not readable leaves get none, and are returned.
 pub(crate) fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
     let mut lost = Vec::new();
     for leaf in leaves {

@@ -21,7 +21,7 @@ pub(crate) enum UnexpectedType {
     Real,
     /// A text; where a text was expected, one that is not UTF-8.
     Text,
-    /// Bytes; where a text was expected, those that are none.
+    /// Bytes; where a text was expected, those that are not a text.
     Blob,
 }
 
