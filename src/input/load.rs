@@ -22,7 +22,7 @@ use super::repeated::{drop_merged, drop_other_formats, drop_repeated, drop_sums,
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
-use crate::trace::identity::assign;
+use crate::trace::identities::assign;
 use crate::trace::observer::watched;
 use crate::trace::{Trace, TraceProcess};
 

@@ -7,22 +7,18 @@ pub(crate) mod selection;
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
         pub(crate) mod alignment;
-        mod attach_sessions;
         pub(crate) mod clocks;
         pub(crate) mod consumer;
         mod consumer_frames;
-        mod counter_passes;
         mod derivation;
-        pub(crate) mod identity;
+        pub(crate) mod identities;
         mod info_tables;
         pub(crate) mod jobs;
         mod joint_tables;
         pub(crate) mod lazy_trace;
         pub(crate) mod left_out;
         pub(crate) mod observer;
-        pub(crate) mod path_ranks;
         mod process_frames;
-        mod rank_claims;
         mod ready_tables;
         mod row_pieces;
         pub(crate) mod runner;

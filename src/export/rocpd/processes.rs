@@ -1,6 +1,6 @@
 //! Which processes of a partition are kept, and what is written about them.
 
-use crate::trace::path_ranks::rank_in_names;
+use crate::trace::identities::rank_in_names;
 use crate::trace::selection::Resolved;
 use crate::trace::{Trace, TraceProcess};
 
