@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the checks of the project: run.sh [quick|all|deep] [STEP…]
 #
-#   quick  format, lints, tests, and answers compared with other engines over three fixtures; this is the default
+#   quick  format, lints, tests but for those of processes and damage, and answers compared with other engines over three
+#          fixtures; this is the default
 #   all    the quick ones and the rest: what CI runs
 #   deep   what looks for new cases, with a new seed a day; writes tests/deep.md, which is committed
 #

@@ -209,8 +209,7 @@ impl<'a> Dialogue<'a> {
         // Omitted rows need not be prepared; tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
         let is_own = self.is_own(call);
-        // It ran over tokens, so that what is wrong with it has no text of the trace, but words that the model wrote.
-        let is_echo = step.is_error && call.name == "sql" && self.narrator.options().share == Share::Figures;
+        let is_echo = self.narrator.options().share == Share::Figures && is_echo(call, step);
         self.masking(&mut |masking| {
             (masking.is_own, masking.repeats, masking.is_echo) = (is_own, step.is_error, is_echo);
             masking.result(&mut value);
@@ -260,5 +259,36 @@ impl<'a> Dialogue<'a> {
     /// The way out, which knows what the tokens of an answer stand for.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
+    }
+}
+
+/// Whether the result of a call has no text of the trace, but words that the model wrote: a statement that failed ran over tokens.
+/// Errors of filters and of files have names and paths.
+fn is_echo(call: &ToolCall, step: &Step) -> bool {
+    let has_filters = || call.parsed().is_none_or(|arguments| arguments.contains_key("filters"));
+    let error = step.result.get("error").and_then(Value::as_str);
+    let has_path = || error.is_none_or(|error| error.contains(['/', '\\']));
+    step.is_error && call.name == "sql" && !has_filters() && !has_path()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_errors_of_the_statement_itself_are_repeated_as_they_are() {
+        let is_repeated = |name: &str, arguments: &str, error: &str, is_error: bool| {
+            let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.to_owned() };
+            is_echo(&call, &Step { is_error, result: json!({ "error": error }), ..Step::default() })
+        };
+        let statement = r#"{"query": "SELECT a FROM kernels"}"#;
+        let filtered = r#"{"query": "SELECT 1", "filters": {"window": "@[NAME_1]/999"}}"#;
+        assert!(is_repeated("sql", statement, "unable to find column \"a\"", true));
+        assert!(!is_repeated("sql", filtered, "invalid window `@train step/999`", true));
+        assert!(!is_repeated("sql", statement, "cannot open /home/falcon/x.db", true));
+        assert!(!is_repeated("table", statement, "unable to find column \"a\"", true));
+        assert!(!is_repeated("sql", statement, "", false));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::llm::{TokenMap, pattern_with, statement_with};
 
 /// Arguments that are compared with texts of the trace.
-const COMPARED: [&str; 5] = ["window", "category", "domain", "parameters", "ids"];
+const COMPARED: [&str; 6] = ["window", "category", "domain", "parameters", "ids", "basis"];
 
 /// Whether tokens in statements, conditions and patterns become names or stay.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_compared() {
         let arguments = json!({
-            "query": "q", "ids": ["a", "b"], "category": ["c"], "by": ["rank"], "parameters": {"name": "d", "top": 5},
+            "query": "q", "basis": "i", "ids": ["a", "b"], "category": ["c"], "by": ["rank"], "parameters": {"name": "d", "top": 5},
             "filters": {"window": "@e", "domain": "f", "kernel": "g", "where": "h"},
         });
         let texts = |tool: &str| {
@@ -106,6 +106,6 @@ mod tests {
             texts.sort();
             texts.concat()
         };
-        assert_eq!((texts("table").as_str(), texts("findings").as_str()), ("@eabcdf", "@eabdf"));
+        assert_eq!((texts("table").as_str(), texts("findings").as_str()), ("@eabcdfi", "@eabdfi"));
     }
 }

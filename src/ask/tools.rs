@@ -17,6 +17,8 @@ use crate::mcp::{Behind, Called, ToolProcess, declared};
 const OFFERED: [&str; 7] = ["info", "tables", "table", "sql", "findings", "analyze", "compare"];
 /// Arguments that a model does not have, because they are decided.
 const DECIDED: [&str; 3] = ["inputs", "base", "new"];
+/// Kinds of tokens whose texts are looked for in any case and within longer words.
+const ANYWHERE: [&str; 3] = ["HOST", "USER", "PATH"];
 /// Rows of a table that the tools give; answers are compared with all of them.
 const MOST_ROWS: usize = 1000;
 /// Text of a result.
@@ -114,6 +116,9 @@ impl Toolkit {
         let arguments = self.complete(&call.name, arguments, rows);
         let Called { is_error, mut value, originals } = self.process.call(&call.name, arguments, behind);
         if call.name == "sql" && !is_error {
+            if asking.share != Share::Figures {
+                know(&originals, asking.redactor.map_mut());
+            }
             put_back(&mut value, &originals, asking.redactor.map());
         }
         let command = value.get("command").and_then(Value::as_str);
@@ -193,6 +198,17 @@ fn guess(tool: &str, arguments: &Map<String, Value>, asking: &mut Asking<'_>) ->
             "{name} has something that is neither a token that was shown nor a word of this program; write the token"
         ))
     })
+}
+
+/// Makes the originals of tokens known, wherever they stand: cut out of its text, no rule would recognize one.
+fn know(originals: &BTreeMap<String, String>, map: &mut TokenMap) {
+    for (token, original) in originals {
+        let kind = token.trim_start_matches('[').rsplit_once('_').map_or("TEXT", |(kind, _)| kind);
+        let known = map.name(kind, original);
+        if ANYWHERE.contains(&kind) {
+            map.alias_anywhere(original, &known);
+        }
+    }
 }
 
 /// The rows of a result with texts for tokens, as all other tools give them.

@@ -127,10 +127,12 @@ pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Resu
     #[cfg(target_os = "linux")]
     if let Some((place, other)) = exchange::other_like(path) {
         let removed = removed_at_interruption(other.path());
+        let _held = hold(other.path());
         let result = fill(other.path())?;
         let exchanged = exchange::exchange(other.path(), &place);
         if exchanged.is_ok() {
-            other.close().with_context(|| format!("cannot remove what was in {} before", path.display()))?;
+            // The new content is in place. Old content that cannot be removed keeps its temporary name.
+            let _ = other.close();
             return Ok(result);
         }
         // The system of files knows no exchange.
@@ -175,20 +177,29 @@ mod exchange {
     use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
 
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::fs::{CWD, RenameFlags, listxattr, renameat_with};
+    use rustix::io::Errno;
     use tempfile::{Builder, TempDir};
 
     use super::{UNFINISHED, is_unfinished, parent};
+
+    /// The attribute by which SELinux labels files.
+    const LABEL: &[u8] = b"security.selinux";
 
     /// Where a directory is without links, and one next to it with its owner, its group and its mode, if there can be one. It has no
     /// part in what others are writing into it.
     pub(super) fn other_like(path: &Path) -> Option<(PathBuf, TempDir)> {
         let place = path.canonicalize().ok()?;
         let (found, above) = (place.metadata().ok()?, parent(&place).metadata().ok()?);
+        // The shell of the user would stand in a removed one.
+        let stands_in_it = std::env::current_dir().and_then(|here| here.canonicalize());
+        if stands_in_it.is_ok_and(|here| here.starts_with(&place)) {
+            return None;
+        }
         let mut inside = fs::read_dir(&place).ok()?;
         let is_used = inside.any(|entry| entry.is_ok_and(|entry| is_unfinished(&entry.file_name())));
-        // A file system that is mounted there stays.
-        if is_used || found.dev() != above.dev() {
+        // A file system that is mounted there stays, and so do access lists and other attributes.
+        if is_used || found.dev() != above.dev() || has_attributes(&place) {
             return None;
         }
         let other = Builder::new().prefix(UNFINISHED).tempdir_in(parent(&place)).ok()?;
@@ -196,6 +207,19 @@ mod exchange {
         let made = other.path().metadata().ok()?;
         let of = |facts: &fs::Metadata| (facts.uid(), facts.gid(), facts.mode());
         (of(&made) == of(&found)).then_some((place, other))
+    }
+
+    /// Whether a directory has attributes that another one would lack. Labels come from its place.
+    fn has_attributes(place: &Path) -> bool {
+        let mut names = vec![0; 1 << 12];
+        match listxattr(place, &mut names) {
+            Ok(length) => {
+                let names = names.get(..length).unwrap_or_default().split(|byte| *byte == 0);
+                names.filter(|name| !name.is_empty()).any(|name| name != LABEL)
+            }
+            Err(Errno::OPNOTSUPP) => false,
+            Err(_) => true,
+        }
     }
 
     /// Lets two directories take the place of each other.

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use walkdir::WalkDir;
 
 use super::failure::ToolFailure;
-use crate::input::InputError;
+use crate::input::{InputError, is_dataset, is_unfinished};
 
 /// Characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
@@ -99,7 +99,7 @@ impl Roots {
         let (mut inside, mut left_out) = (Vec::new(), Vec::new());
         for input in &inputs {
             let links = self.links_outside(Path::new(input));
-            without_links(Path::new(input), &links, &mut inside);
+            without_links(Path::new(input), &links, &mut inside)?;
             left_out.extend(links);
         }
         match left_out.first() {
@@ -195,19 +195,30 @@ impl Roots {
 }
 
 /// A path, or the entries of a directory without those links: as few as there can be.
-fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) {
-    if !links.iter().any(|link| link.starts_with(path)) {
+///
+/// # Errors
+/// If a link is in a dataset, which is read as a whole.
+fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) -> Result<(), ToolFailure> {
+    let Some(link) = links.iter().find(|link| link.starts_with(path)) else {
         inputs.push(path.to_owned());
-        return;
-    }
+        return Ok(());
+    };
     if links.iter().any(|link| link == path) {
-        return;
+        return Ok(());
+    }
+    if is_dataset(path) {
+        let (path, link) = (path.display(), link.display());
+        let reason = "leads out of the directories of this server; remove the link";
+        return Err(ToolFailure::usage(format!("{path} is a dataset, and {link} in it {reason}")));
     }
     let mut entries: Vec<PathBuf> = std::fs::read_dir(path)
-        .map(|entries| entries.filter_map(Result::ok).map(|entry| entry.path()).collect())
+        .map(|entries| {
+            let finished = entries.filter_map(Result::ok).filter(|entry| !is_unfinished(&entry.file_name()));
+            finished.map(|entry| entry.path()).collect()
+        })
         .unwrap_or_default();
     entries.sort();
-    entries.iter().for_each(|entry| without_links(entry, links, inputs));
+    entries.iter().try_for_each(|entry| without_links(entry, links, inputs))
 }
 
 /// The failure of a call that needs a directory which is gone.
@@ -268,6 +279,15 @@ mod tests {
             let is_outside =
                 |input: &String| Path::new(input).canonicalize().is_ok_and(|path| !path.starts_with(&inside));
             assert!(!inputs.iter().any(is_outside), "{named}: {inputs:?}");
+        }
+        // Names of files that are being written are never inputs, and a dataset is not taken apart.
+        fs::write(inside.join("a/.wavesieve-aB3dE6"), "x").unwrap();
+        assert!(!takes("a").unwrap().0.iter().any(|input| input.contains(".wavesieve-")));
+        fs::create_dir_all(inside.join("b/ds")).unwrap();
+        fs::write(inside.join("b/ds/manifest.json"), r#"{"format": "wavesieve-dataset"}"#).unwrap();
+        symlink(&secret, inside.join("b/ds/notes")).unwrap();
+        for named in ["b", "b/ds"] {
+            assert!(refused(named).contains("b/ds is a dataset, and "), "{named}: {}", refused(named));
         }
         for named in ["a/link", "a/folder", "a/folder/o.db", "a/li*", "a/folder/*"] {
             assert!(refused(named).contains("outside"), "{named}");

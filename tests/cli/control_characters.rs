@@ -46,8 +46,8 @@ fn no_output_holds_commands_for_a_terminal() {
 }
 
 /// Every table and document of a hostile database, in all forms for people.
-#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn no_field_of_a_hostile_database_holds_commands() {
     let input = real("field/hostile/07-escapes");
     let tables: Vec<String> = wavesieve_tables();

@@ -137,7 +137,7 @@ fn no_verb_takes_for_whole_what_another_calls_damaged() {
     for (row, kind) in kinds().into_iter().enumerate() {
         let place = Place::new();
         kind.files.iter().for_each(|(name, bytes)| place.write(name, bytes));
-        let is_asked = |number: usize, turn: usize| is_deep || (number + turn) % 4 == 0;
+        let is_asked = |number: usize, turn: usize| is_deep || (number + turn).is_multiple_of(4);
         // A quick run damages each kind in two ways, and asks two verbs.
         let damages = DAMAGES.iter().enumerate().filter(|(number, _)| is_deep || (number + row) % 5 < 2);
         let damages: Vec<_> = damages.map(|(_, damage)| *damage).collect();

@@ -198,7 +198,8 @@ const NAMED_FOR_MODELS: [(&str, &str); 2] =
 /// The code of a file without its tests.
 fn code_of(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    code.split("#[cfg(all(test").next().unwrap_or_default().to_owned()
 }
 
 #[test]

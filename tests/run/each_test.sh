@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the test programs of a package and runs each test in a process of its own: each_test.sh DIRECTORY [CARGO_ARGUMENT…]
 # Tests call the program inside their process, whose panic hook and pools of threads are one for all; cargo-nextest separates them
-# likewise, but takes minutes to build. WAVESIEVE_TEST_PROGRAMS names programs that are built, one a line.
+# likewise, but takes minutes to build. WAVESIEVE_TEST_PROGRAMS names programs that are built, one a line; tests whose names match
+# WAVESIEVE_LEAVE_OUT are not run.
 set -euo pipefail
 
 work="$(mktemp -d)"
@@ -49,6 +50,11 @@ while read -r program; do
   ignored=$((ignored + $(wc -l <"$work/ignored")))
   names "$program" | grep -vxFf "$work/ignored" | sed "s#^#$program #" >>"$work/tests" || true
 done <<<"$list"
+if [ -n "${WAVESIEVE_LEAVE_OUT:-}" ]; then
+  grep -vE "^[^ ]+ ($WAVESIEVE_LEAVE_OUT)" "$work/tests" >"$work/chosen" || true
+  echo "left to \`all\`: $(($(wc -l <"$work/tests") - $(wc -l <"$work/chosen"))) tests"
+  mv "$work/chosen" "$work/tests"
+fi
 # The expression is for the shell that xargs starts.
 # shellcheck disable=SC2016
 [ ! -s "$work/tests" ] || xargs -P "$(nproc)" -L 1 bash -c 'run_one "$0" "$1"' <"$work/tests"

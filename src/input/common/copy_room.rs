@@ -1,43 +1,53 @@
 //! How much of TMPDIR copies of compressed inputs may take.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use anyhow::{Result, ensure};
 
-/// Room for copies of inputs in TMPDIR: a tenth of the free space stays free, so that no input, however small its compressed
-/// file is, fills the disk of others.
-#[derive(Debug)]
+/// Bytes after which the free space is looked at again: other copies and other programs take some meanwhile.
+const STEP_BYTES: u64 = 64 << 20;
+
+/// Room for copies of inputs in TMPDIR. A tenth of the space that was free when the first copy began stays free, so that no input,
+/// however small its compressed file is, fills the disk of others.
+#[derive(Debug, Default)]
 pub(crate) struct CopyRoom {
-    left_bytes: u64,
+    /// Bytes that may be written before the next look.
+    granted_bytes: u64,
 }
 
 impl CopyRoom {
-    /// The room that there is now; unlimited where the system does not tell.
-    pub(crate) fn now() -> Self {
-        Self { left_bytes: free_bytes(&std::env::temp_dir()).map_or(u64::MAX, |free| free - free / 10) }
-    }
-
-    /// Takes so many bytes of it.
+    /// Takes so many bytes.
     ///
     /// # Errors
-    /// When there are fewer.
+    /// When there are fewer. It is unlimited where the system does not know its free space.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<()> {
-        let left = self.left_bytes;
-        let place = std::env::temp_dir();
+        if bytes > self.granted_bytes {
+            let place = std::env::temp_dir();
+            self.grant(bytes, free_bytes(&place), &place)?;
+        }
+        self.granted_bytes -= bytes;
+        Ok(())
+    }
+
+    fn grant(&mut self, bytes: u64, free_bytes: Option<u64>, place: &Path) -> Result<()> {
+        static KEPT_BYTES: OnceLock<u64> = OnceLock::new();
+        let usable = free_bytes.map_or(u64::MAX, |free| free.saturating_sub(*KEPT_BYTES.get_or_init(|| free / 10)));
         ensure!(
-            bytes <= left,
-            "cannot decompress: the next {bytes} bytes do not fit into {}, where {left} may still be used; set TMPDIR to a place \
+            bytes <= usable,
+            "cannot decompress: the next {bytes} bytes do not fit into {}, where {usable} may still be used; set TMPDIR to a place \
             with more room",
             place.display()
         );
-        self.left_bytes -= bytes;
+        self.granted_bytes = usable.min(bytes.max(STEP_BYTES));
         Ok(())
     }
 }
 
+/// The free space at a place, if the file system knows its size.
 #[cfg(all(unix, feature = "core"))]
 fn free_bytes(place: &Path) -> Option<u64> {
-    let facts = rustix::fs::statvfs(place).ok()?;
+    let facts = rustix::fs::statvfs(place).ok().filter(|facts| facts.f_blocks > 0)?;
     Some(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
@@ -52,12 +62,17 @@ mod tests {
 
     #[test]
     fn copies_leave_room_for_others() {
-        let mut room = CopyRoom { left_bytes: 10 };
-        room.take(7).unwrap();
-        let refused = room.take(4).unwrap_err().to_string();
+        let place = Path::new("/tmp");
+        let mut room = CopyRoom::default();
+        // Of an unknown size anything is granted, but never more than a step ahead.
+        room.grant(7, None, place).unwrap();
+        assert_eq!(room.granted_bytes, STEP_BYTES);
+        room.grant(2 * STEP_BYTES, None, place).unwrap();
+        assert_eq!(room.granted_bytes, 2 * STEP_BYTES);
+        let refused = room.grant(4, Some(3), place).unwrap_err().to_string();
         assert!(refused.contains("the next 4 bytes") && refused.contains("set TMPDIR"), "{refused}");
-        room.take(3).unwrap();
-        #[cfg(all(unix, feature = "core"))]
-        assert!(CopyRoom::now().left_bytes < u64::MAX);
+        let mut room = CopyRoom::default();
+        room.take(10).unwrap();
+        assert!(room.granted_bytes > 0);
     }
 }

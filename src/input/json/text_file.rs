@@ -121,7 +121,7 @@ impl TextFile {
     fn spooled(mut decoder: GzipText<BufReader<File>>, first: &[u8], spool: &mut Spool) -> Result<Self> {
         let target = spool.file()?;
         let start = spool.end;
-        let mut room = CopyRoom::now();
+        let mut room = CopyRoom::default();
         let mut put = |bytes: &[u8], at: u64| {
             room.take(bytes.len() as u64)?;
             let context = "cannot decompress into a temporary file; set TMPDIR to a place with more room";

@@ -74,6 +74,10 @@ impl Skipped {
                 ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Perfetto | ExpectedKind::Csv => {
                     (Class::Lost, reason)
                 }
+                // An empty file that names its dispatch is one that rocprofv3 did not finish.
+                ExpectedKind::Statistics if why == SkipReason::Lost && candidate.name().contains("dispatch_") => {
+                    (Class::Lost, reason)
+                }
                 ExpectedKind::Statistics => {
                     let reason = "named like the statistics of `rocprofv3 --att`, but its header is unknown";
                     (Class::Suspicious, reason.to_owned())
@@ -144,6 +148,8 @@ mod tests {
             ("config.json", SkipReason::Foreign, Class::Named, Some(Class::OtherJson)),
             ("4100_kernel_trace.csv", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
             ("stats_kernel.csv", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
+            ("stats_kernel.csv", SkipReason::Lost, Class::Named, Some(Class::Suspicious)),
+            ("stats_ui_output_agent_4_dispatch_3.csv", SkipReason::Lost, Class::Named, Some(Class::Lost)),
             ("ranks.tar.gz", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
             ("notes.txt", SkipReason::Foreign, Class::Named, None),
             ("notes.txt", SkipReason::Other, Class::Named, Some(Class::Suspicious)),

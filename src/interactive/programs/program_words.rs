@@ -1,11 +1,11 @@
 //! Whether words of a command line are a program to run, and not a trace to read.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::shell_line::words_of_line;
+use crate::regular;
 
 /// How files begin that can be run: ELF, and scripts.
 const HEADS: [&[u8]; 2] = [b"\x7fELF", b"#!"];
@@ -26,6 +26,8 @@ pub(crate) fn is_program(word: &str) -> bool {
     let Some(program) = words.iter().find(|word| !is_variable(word)) else { return false };
     match program.contains('/') {
         true => can_run(Path::new(program)),
+        // A word alone may be a trace whose name was mistyped.
+        false if words.len() == 1 => false,
         false => {
             let folders = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&folders).any(|folder| can_run(&folder.join(program)))
@@ -40,7 +42,7 @@ fn can_run(path: &Path) -> bool {
         return false;
     }
     let mut head = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
+    let read = regular::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
     let head = head.get(..read).unwrap_or_default();
     HEADS.iter().any(|known| head.starts_with(known))
 }
@@ -73,6 +75,7 @@ mod tests {
             folder.path().display().to_string(),
             format!("{}/*", folder.path().display()),
             "no/such/trace".to_owned(),
+            "sh".to_owned(),
             "no_such_program_at_all x".to_owned(),
             "A=1".to_owned(),
             String::new(),

@@ -21,6 +21,8 @@ use crate::llm::error::LlmError;
 use crate::llm::redaction::{Redactor, Rules, TokenMap, pattern_with, statement_with};
 use crate::trace::selection::TextMask;
 
+/// The kind of hashed tokens of whole texts.
+const ANY_TEXT: &str = "TEXT";
 /// Bytes of a hash that a token has.
 const HASHED: usize = 8;
 
@@ -85,7 +87,8 @@ impl TableMask {
         tokens.filter_map(|token| Some((token.as_str().to_owned(), work.made.get(token.as_str())?.clone()))).collect()
     }
 
-    fn token(&self, kind: &str, text: &str, made: &mut BTreeMap<String, String>) -> String {
+    /// The token of a text. `made` remembers the text if the token may be put back.
+    fn token(&self, kind: &str, text: &str, made: Option<&mut BTreeMap<String, String>>) -> String {
         if let Some(token) = self.names.token_of(text) {
             return token.to_owned();
         }
@@ -98,7 +101,9 @@ impl TableMask {
             let _ = write!(token, "{byte:02x}");
         }
         token.push(']');
-        made.entry(token.clone()).or_insert_with(|| text.to_owned());
+        if let Some(made) = made {
+            made.entry(token.clone()).or_insert_with(|| text.to_owned());
+        }
         token
     }
 
@@ -116,8 +121,10 @@ impl TableMask {
             put.push_str(safe.get(end..place.start).unwrap_or_default());
             end = place.end;
             let token = safe.get(place).unwrap_or_default();
+            // A secret never comes back: in a part of its text, no rule would find it again.
+            let restored = Some(&mut *made).filter(|_| redactor.map().is_restored(token));
             // The number of a new token would tell what came before it.
-            let own = redactor.map().original_of(token).map(|original| self.token(kind(token), original, made));
+            let own = redactor.map().original_of(token).map(|original| self.token(kind(token), original, restored));
             put.push_str(own.as_deref().unwrap_or(token));
         }
         put.push_str(safe.get(end..).unwrap_or_default());
@@ -133,7 +140,9 @@ impl TextMask for TableMask {
             self.share == Share::Figures && !is_public(text, kind) || is_command(column) && !text.is_empty();
         if is_hidden {
             let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-            return self.token(kind, text, &mut work.made);
+            // One token for one text in all columns, so that statements can join them.
+            let kind = if is_command(column) { kind } else { ANY_TEXT };
+            return self.token(kind, text, Some(&mut work.made));
         }
         if self.share == Share::Figures { text.to_owned() } else { self.redacted(text) }
     }
@@ -204,7 +213,9 @@ mod tests {
         {
             assert_eq!(mask.masked(column, text), text);
         }
-        assert!(mask.masked("kernel_name", "gemm").starts_with("[KERNEL_x"));
+        assert!(mask.masked("kernel_name", "gemm").starts_with("[TEXT_x"));
+        let token = mask.masked("kernel_name", "zebra_gemm");
+        assert_eq!(mask.masked("message", "zebra_gemm"), token);
         let row = format!("x{}y", tokens[7]);
         assert_eq!(mask.originals_in(&row).into_iter().collect::<Vec<_>>(), [(tokens[7].clone(), texts[7].clone())]);
     }
@@ -219,6 +230,9 @@ mod tests {
             assert!(command.starts_with("[COMMAND_x") && mask.originals_in(&command).len() == 1, "{command}");
             let path = mask.masked("message", "load /home/somebody/x");
             assert!(path.starts_with("load [PATH_x") && path.len() == "load [PATH_x0123456789abcdef]".len(), "{path}");
+            assert_eq!(mask.originals_in(&path).len(), 1, "{path}");
+            let secret = mask.masked("message", "the password is hunter2");
+            assert!(secret.contains("[SECRET_x") && mask.originals_in(&secret).is_empty(), "{secret}");
         }
     }
 
@@ -234,6 +248,9 @@ mod tests {
             ("steady", None),
             ("gemm,communication", None),
             ("dominant_kernel:[NAME_1]", None),
+            ("range:[NAME_1]", None),
+            ("total", None),
+            ("range:train step", Some("train step")),
             ("-5.5", None),
             ("@train step", Some("train step")),
             ("@zebra/1", Some("zebra")),

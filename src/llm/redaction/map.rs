@@ -45,7 +45,10 @@ pub(crate) struct Name {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TokenMap {
     tokens: BTreeMap<String, String>,
+    /// The texts that tokens are replaced by in answers.
     originals: BTreeMap<String, String>,
+    /// The texts of all tokens.
+    texts_of_tokens: BTreeMap<String, String>,
     counts: BTreeMap<String, usize>,
     /// Known names in the order of falling length.
     names: Vec<Name>,
@@ -62,6 +65,7 @@ impl TokenMap {
         *count += 1;
         let token = format!("[{kind}_{count}]");
         self.tokens.insert(original.to_owned(), token.clone());
+        self.texts_of_tokens.insert(token.clone(), original.to_owned());
         if is_restored {
             self.originals.insert(token.clone(), original.to_owned());
         }
@@ -160,7 +164,12 @@ impl TokenMap {
 
     /// The text that a token stands for, also if it is never put back.
     pub(crate) fn original_of(&self, token: &str) -> Option<&str> {
-        self.tokens.iter().find(|(_, known)| *known == token).map(|(original, _)| original.as_str())
+        self.texts_of_tokens.get(token).map(String::as_str)
+    }
+
+    /// Whether a token is put back into answers.
+    pub(crate) fn is_restored(&self, token: &str) -> bool {
+        self.originals.contains_key(token)
     }
 
     /// All that tokens stand for, in the order of their texts.

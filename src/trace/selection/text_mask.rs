@@ -21,11 +21,18 @@ pub(crate) trait TextMask: Debug + Send + Sync {
 /// A mask that expressions share.
 pub(crate) type SharedMask = Arc<dyn TextMask>;
 
-/// A column of texts behind a mask.
+/// A column behind a mask if it has texts: columns of one name have texts in one table and numbers in another.
 pub(crate) fn masked(name: &str, mask: &SharedMask) -> Expr {
     let (mask, owned) = (Arc::clone(mask), name.to_owned());
-    let replace = move |column: Column| replaced(&column, &owned, &mask);
-    col(name).cast(DataType::String).map(replace, |_, field| Ok(Field::new(field.name.clone(), DataType::String)))
+    let replace = move |column: Column| {
+        if is_text(column.dtype()) { replaced(&column, &owned, &mask) } else { Ok(column) }
+    };
+    let type_of = |field: &Field| if is_text(field.dtype()) { DataType::String } else { field.dtype().clone() };
+    col(name).map(replace, move |_, field| Ok(Field::new(field.name.clone(), type_of(field))))
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::String | DataType::Categorical(_, _) | DataType::Enum(_, _))
 }
 
 /// A table with all its texts behind a mask.
@@ -34,9 +41,6 @@ pub(crate) fn masked(name: &str, mask: &SharedMask) -> Expr {
 /// When its columns are not known.
 pub(crate) fn masked_table(mut frame: LazyFrame, mask: &SharedMask) -> PolarsResult<LazyFrame> {
     let schema = frame.collect_schema()?;
-    let is_text = |data_type: &DataType| {
-        matches!(data_type, DataType::String | DataType::Categorical(_, _) | DataType::Enum(_, _))
-    };
     let texts: Vec<Expr> =
         schema.iter().filter(|(_, data_type)| is_text(data_type)).map(|(name, _)| masked(name, mask)).collect();
     Ok(if texts.is_empty() { frame } else { frame.with_columns(texts) })
@@ -51,4 +55,43 @@ fn replaced(column: &Column, name: &str, mask: &SharedMask) -> PolarsResult<Colu
         .map(|text| text.map(|text| known.entry(text).or_insert_with(|| mask.masked(name, text)).clone()))
         .collect();
     Ok(replaced.into_column().with_name(column.name().clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{DataFrame, IntoLazy, df};
+
+    use super::*;
+    use crate::trace::selection::condition::Condition;
+
+    #[derive(Debug)]
+    struct Stars;
+
+    impl TextMask for Stars {
+        fn masked(&self, _: &str, _: &str) -> String {
+            "***".to_owned()
+        }
+
+        fn with_names(&self, sql: &str) -> String {
+            sql.to_owned()
+        }
+
+        fn pattern_with_names(&self, pattern: &str) -> String {
+            pattern.to_owned()
+        }
+    }
+
+    /// `value` is a number of counters and a text of arguments.
+    #[test]
+    fn columns_of_one_name_are_masked_where_they_are_texts() {
+        let mask: SharedMask = Arc::new(Stars);
+        let met = |condition: &str, frame: DataFrame| {
+            let condition = Condition::parse(condition).unwrap().behind(Arc::clone(&mask));
+            frame.lazy().filter(condition.expression()).collect().unwrap().height()
+        };
+        let numbers = df!("value" => [9.0, 20.0, 100.0]).unwrap();
+        assert_eq!((met("value > 15", numbers.clone()), met("value < 1000", numbers)), (2, 3));
+        let texts = df!("value" => ["9", "secret"]).unwrap();
+        assert_eq!((met("value = 'secret'", texts.clone()), met("value = '***'", texts)), (0, 2));
+    }
 }

@@ -157,6 +157,11 @@ impl ConvertArguments {
             let message = "--with and --overwrite are about tables; leave them out of --to rocprofv3-csv";
             return Err(Failure::Usage(message.to_owned()));
         }
+        if self.csv.formulas() == Formulas::Defused {
+            let message =
+                "--csv-safe changes texts, and --to rocprofv3-csv writes the files of rocprofv3; leave one out";
+            return Err(Failure::Usage(message.to_owned()));
+        }
         let output = &self.output;
         check_place(&self.input, output, false)?;
         let trace = self.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;

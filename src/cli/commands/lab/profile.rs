@@ -130,6 +130,7 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
         let folder = tempfile::Builder::new().prefix(crate::input::UNFINISHED).tempdir();
         let folder = folder.context("cannot create a temporary directory")?;
         let _removed = crate::export::atomic::removed_at_interruption(folder.path());
+        let _held = crate::input::hold(folder.path());
         return match profiler.profile(folder.path(), None) {
             Ok(profile) => {
                 print(profile.text)?;

@@ -62,7 +62,7 @@ impl DatabaseFile {
         let no_room = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
         let mut target = File::create(&copy).context(no_room)?;
         let mut decoder = GzipText::new(BufReader::with_capacity(BLOCK_BYTES, file));
-        let (mut room, mut block) = (CopyRoom::now(), vec![0; BLOCK_BYTES]);
+        let (mut room, mut block) = (CopyRoom::default(), vec![0; BLOCK_BYTES]);
         let mut head = Vec::new();
         let read = (&mut decoder).take(FILE_HEADER_BYTES as u64).read_to_end(&mut head);
         let mut left = stated_bytes(&head).unwrap_or(u64::MAX);

@@ -65,6 +65,7 @@ impl Layout {
                 return false;
             }
             if rule.is_guid
+                && !is_null
                 && let Some(guid) = &self.guid
                 && record.get(body..body.saturating_add(size)).is_some_and(|text| !is_guid(text, guid))
             {
@@ -119,6 +120,11 @@ mod tests {
         assert!(own.fits(&record(&[0, text, 1, 8], GUID)));
         // Added later, with a default.
         assert!(own.fits(&record(&[0, text, 1], GUID)));
+        // Rows of drafts have no guid.
+        let mut rules = own.rules.clone();
+        rules.iter_mut().for_each(|rule| rule.is_required = false);
+        let draft = Layout { rules, ..own.clone() };
+        assert!(draft.fits(&record(&[0, 0, 1, 8], "")));
         let others = [
             record(&[0, text], GUID),
             record(&[0, text, 1, 8, 8], GUID),

@@ -23,8 +23,11 @@ pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<Unreadab
     let Some(last_ids) = last_ids(pages, root) else {
         return vec![UnreadablePage { page: root, fault: Fault::OtherTable }];
     };
-    let has_sequence =
-        |entry: &&SchemaEntry| entry.sql.as_ref().is_some_and(|sql| sql.to_ascii_uppercase().contains("AUTOINCREMENT"));
+    // A user may empty the table, which SQLite allows; then it does not limit any ids.
+    if last_ids.is_empty() {
+        return Vec::new();
+    }
+    let has_sequence = |entry: &&SchemaEntry| entry.sql.as_ref().is_some_and(|sql| is_autoincrement(sql));
     let is_overrun = |entry: &SchemaEntry| {
         let root = entry.table_root()?;
         let last = last_row_id(pages, root)?;
@@ -32,6 +35,20 @@ pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<Unreadab
     };
     let overrun = entries.iter().filter(has_sequence).filter_map(is_overrun);
     overrun.map(|page| UnreadablePage { page, fault: Fault::OtherTable }).collect()
+}
+
+/// Whether a table's key has the word by which ids never come again. Names and texts may have it elsewhere.
+fn is_autoincrement(sql: &str) -> bool {
+    let sql = sql.to_ascii_uppercase();
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    words.windows(2).any(|pair| match pair {
+        [before, word] => {
+            let follows_key =
+                matches!(*before, "KEY" | "ASC" | "DESC" | "ROLLBACK" | "ABORT" | "FAIL" | "IGNORE" | "REPLACE");
+            follows_key && word.trim_end_matches([',', ')', ';']) == "AUTOINCREMENT"
+        }
+        _ => false,
+    })
 }
 
 /// The last row ids by table; `None` if they cannot be read.
@@ -52,4 +69,22 @@ fn last_ids(pages: Pages<'_>, root: u32) -> Option<BTreeMap<String, i64>> {
     let (rows, [Cells::Text(names), _]) = (chunk.rows, chunk.columns.as_slice()) else { return None };
     let names: Vec<String> = names.texts().take(rows).map(str::to_owned).collect();
     Some(names.into_iter().zip(numbers).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_counts_behind_a_key_only() {
+        for (sql, expected) in [
+            ("CREATE TABLE a (id integer PRIMARY KEY AUTOINCREMENT, b)", true),
+            ("CREATE TABLE a (id integer not null primary key asc autoincrement)", true),
+            ("CREATE TABLE a (id INTEGER PRIMARY KEY ON CONFLICT ABORT AUTOINCREMENT)", true),
+            ("CREATE TABLE a (id INTEGER PRIMARY KEY, autoincrement TEXT)", false),
+            ("CREATE TABLE a (id INTEGER PRIMARY KEY, b TEXT DEFAULT 'AUTOINCREMENT')", false),
+        ] {
+            assert_eq!(is_autoincrement(sql), expected, "{sql}");
+        }
+    }
 }
