@@ -12,6 +12,8 @@ use super::exit::Failure;
 const POOLS: usize = 4;
 /// Threads besides the pools: signals, progress, what makes bytes apart, reads ahead, or gives memory back.
 const APART: usize = 10;
+/// Addresses that a thread of each pool may take: stacks, and memory that is handed out by thread. Those of data come on top.
+const BYTES_OF_A_THREAD: u64 = 1 << 26;
 /// Room that is not tried out: others may start threads too.
 const AMPLE: u64 = 1 << 14;
 
@@ -20,10 +22,12 @@ const AMPLE: u64 = 1 << 14;
 /// # Errors
 /// When the system has no room for one.
 pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
-    let needed = wanted.saturating_mul(POOLS).saturating_add(APART);
     if !is_limited() {
         return Ok(wanted);
     }
+    let of_addresses = usize::try_from(resource_limits().address_space_bytes / BYTES_OF_A_THREAD).unwrap_or(usize::MAX);
+    let wanted = wanted.min(of_addresses.max(1));
+    let needed = wanted.saturating_mul(POOLS).saturating_add(APART);
     let started = started(needed);
     match started.saturating_sub(APART) / POOLS {
         0 => Err(anyhow!(
@@ -78,20 +82,31 @@ fn limits(of_groups: &str) -> Vec<String> {
     files
 }
 
-#[cfg(unix)]
 fn is_limited_by_resources() -> bool {
+    let ResourceLimits { processes, address_space_bytes } = resource_limits();
+    processes < AMPLE || address_space_bytes < u64::MAX
+}
+
+/// The most processes of the user, and bytes of addresses of this process; the greatest number without a limit.
+struct ResourceLimits {
+    processes: u64,
+    address_space_bytes: u64,
+}
+
+#[cfg(unix)]
+fn resource_limits() -> ResourceLimits {
     let limit = |resource| {
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the call writes the structure it is given, or nothing.
         unsafe { libc::getrlimit(resource, &raw mut limit) };
         limit.rlim_cur
     };
-    limit(libc::RLIMIT_NPROC) < AMPLE || limit(libc::RLIMIT_AS) != libc::RLIM_INFINITY
+    ResourceLimits { processes: limit(libc::RLIMIT_NPROC), address_space_bytes: limit(libc::RLIMIT_AS) }
 }
 
 #[cfg(not(unix))]
-fn is_limited_by_resources() -> bool {
-    false
+fn resource_limits() -> ResourceLimits {
+    ResourceLimits { processes: u64::MAX, address_space_bytes: u64::MAX }
 }
 
 #[cfg(test)]

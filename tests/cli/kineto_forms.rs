@@ -260,6 +260,12 @@ fn damage_behind_and_before_the_events_costs_no_other_member() {
         let expected = format!("n,s\n10,{}\n", BASE_NS + 1_100_000);
         assert_eq!((run.code, run.stdout), (code, expected), "{}: {}", text.get(..60).unwrap_or_default(), run.stderr);
     }
+    // A second document is lost, other bytes are not; the first is whole.
+    let whole = document(&events()).to_string();
+    for (behind, code) in [(whole.as_str(), 5), ("[1]", 5), (" \n", 0), ("junk", 0)] {
+        let run = sql("SELECT COUNT(*) AS n FROM kernels", format!("{whole}\n{behind}").as_bytes());
+        assert_eq!((run.code, run.stdout.as_str()), (code, "n\n10\n"), "{behind}: {}", run.stderr);
+    }
     let text = document(&events()).to_string().replacen("\"gemm\"", "\"ge\nmm\"", 1);
     let run = sql("SELECT COUNT(*) AS n FROM kernels", text.as_bytes());
     assert_eq!((run.code, run.stdout.as_str()), (0, "n\n10\n"), "{}", run.stderr);

@@ -111,11 +111,11 @@ fn paths_are_relative_to_the_file() {
     assert_eq!(place.setting(&["info"], "categories", &[], &[]).0, rules);
     let absent = place.run(&["info", &fixture()], &[]);
     assert!(absent.code == 2 && absent.stderr.contains(&rules), "{}", absent.stderr);
-    let place = Place::new("queries = 'my_queries'", "");
-    fs::create_dir(place.path("project/my_queries")).unwrap();
+    let place = Place::new("", "queries = 'my_queries'");
+    fs::create_dir(place.path("user/wavesieve/my_queries")).unwrap();
     let query = "-- title: Mine\n-- about: Mine.\n-- kind: summary\n-- needs: kernels\n-- by:\n-- dimensions:\n\
                  -- column: n count -- kernels\nSELECT COUNT(*) AS n FROM kernels\n";
-    fs::write(place.path("project/my_queries/mine.sql"), query).unwrap();
+    fs::write(place.path("user/wavesieve/my_queries/mine.sql"), query).unwrap();
     let answer = place.run(&["table", "mine", &fixture(), "-f", "csv"], &[]);
     assert_eq!((answer.code, answer.stdout.as_str()), (0, "n\n288\n"), "{}", answer.stderr);
 }

@@ -411,6 +411,28 @@ fn rows_come_in_the_same_order_in_each_run() {
     assert!(all.starts_with(&rows("SELECT dispatch_id, process FROM kernels ORDER BY gpu LIMIT 40")));
 }
 
+/// A text of a column is looked for as it is, like a constant one.
+#[test]
+fn texts_that_are_looked_for_are_no_patterns() {
+    for (found, place) in [("a.b", 2), ("x(a)", 4), ("[1]+{2}", 4), ("p|q^r", 4), ("c$d", 2), (r"e\f", 2), ("g*h?", 4)]
+    {
+        let needle = found.chars().nth(place - 1).unwrap();
+        let of_rows = format!("substr(kernel_name, 1, 0) || '{needle}'");
+        let answers = rows(&format!(
+            "SELECT strpos('{found}', {of_rows}) AS a, instr('{found}', {of_rows}) AS b, contains('{found}', {of_rows}) AS c,
+             contains('none', {of_rows}) AS d FROM kernels LIMIT 1"
+        ));
+        assert_eq!(answers, format!("{place},{place},true,false\n"), "{found}");
+    }
+    let names = records(&["sql", "SELECT kernel_name AS k, short_name AS s FROM kernels", TWO_NODES]);
+    let place = |row: &serde_json::Value| {
+        let at = row["k"].as_str().unwrap().find(row["s"].as_str().unwrap());
+        at.map_or(0, |at| at + 1)
+    };
+    let sum: usize = names.iter().map(place).sum();
+    assert_eq!(rows("SELECT SUM(strpos(kernel_name, short_name)) AS s FROM kernels"), format!("{sum}\n"));
+}
+
 #[test]
 fn a_file_may_stand_after_the_option_of_formats() {
     let place = tempfile::tempdir().unwrap();
@@ -423,6 +445,12 @@ fn a_file_may_stand_after_the_option_of_formats() {
         vec!["sql", &format!("-f{path}"), TWO_NODES],
     ] {
         assert!(succeed(&words).contains("288"), "{words:?}");
+    }
+    // The file of a statement is read, so that no result takes its place.
+    for words in [vec!["sql", path, TWO_NODES, "-o", path], vec!["sql", "-f", path, TWO_NODES, "-o", path]] {
+        let refused = run(&words);
+        assert!(refused.code == 2 && refused.stderr.contains("which is never written"), "{}", refused.stderr);
+        assert_eq!(fs::read_to_string(path).unwrap(), "SELECT count(*) AS n FROM kernels");
     }
     let both = run(&["sql", "SELECT 1", "-f", path, TWO_NODES]);
     assert!(both.code == 2 && both.stderr.contains("a statement is given beside the file"), "{}", both.stderr);

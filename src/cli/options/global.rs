@@ -26,9 +26,9 @@ pub(crate) enum ColorChoice {
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GlobalArguments {
-    /// Worker threads [default: all cores]
+    /// Worker threads, at most 512 [default: all cores]
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = clap::value_parser!(u16).range(1..=512))]
     threads: Option<u16>,
     /// Files and processes to read in parallel, each with all threads [default: threads + 1; 1 with one thread]
     #[arg(long, value_name = "N", global = true, help_heading = "Global",

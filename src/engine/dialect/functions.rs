@@ -310,7 +310,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
         list.duplicate_treatment = None;
     }
     if FINDS_TEXT.contains(&name.as_str()) {
-        escape(function);
+        escape(function)?;
     }
     filter_first(function)?;
     if matches!(name.as_str(), "strpos" | "instr") {
@@ -383,13 +383,30 @@ fn counted(function: &Function) -> Option<Expr> {
 /// Functions whose second argument is a text, which polars takes for a regular expression.
 const FINDS_TEXT: [&str; 3] = ["contains", "instr", "strpos"];
 
-fn escape(function: &mut Function) {
-    let FunctionArguments::List(list) = &mut function.args else { return };
-    if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) = list.args.get_mut(1)
-        && let Value::SingleQuotedString(text) = &mut value.value
-    {
-        *text = regex::escape(text);
+/// Characters with a meaning in regular expressions; the first escapes the others.
+const SPECIAL: [&str; 14] = ["\\", ".", "+", "*", "?", "(", ")", "|", "[", "]", "{", "}", "^", "$"];
+
+/// Lets the text that is looked for mean itself.
+fn escape(function: &mut Function) -> Result<(), QueryError> {
+    let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
+    match list.args.get_mut(1) {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
+            if let Value::SingleQuotedString(text) = &mut value.value {
+                *text = regex::escape(text);
+            }
+        }
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => {
+            // A text that is only known for each row.
+            for special in SPECIAL {
+                let template = format!("REPLACE({{0}}, '{special}', '\\{special}')");
+                let escaped = filled(&template, std::slice::from_ref(expr))
+                    .ok_or_else(|| refused("internal: no REPLACE".to_owned()))?;
+                *expr = escaped;
+            }
+        }
+        _ => {}
     }
+    Ok(())
 }
 
 /// Whether a function computes one value of what its first argument is in several rows, be they a group or a window.

@@ -76,7 +76,11 @@ impl Document {
                     }
                 }
                 Ok(Next::End(at)) => {
-                    document.behind = bytes_behind(file, at)?;
+                    let (behind, second) = bytes_behind(file, at)?;
+                    document.behind = behind;
+                    document.damage.extend(second.map(|at| {
+                        format!("a second document starts at byte {at} of the JSON, which was not read; put it into a file of its own")
+                    }));
                     break;
                 }
                 Err((stop, at)) => {
@@ -221,11 +225,14 @@ fn behind_damage(file: &TextFile, at: u64, has_events: bool) -> Result<Option<Ne
     })
 }
 
-/// How many bytes follow the end of the document, apart from blanks.
-fn bytes_behind(file: &TextFile, at: u64) -> Result<u64> {
+/// How many bytes follow the end of the document, apart from blanks, and where a second document starts in them.
+fn bytes_behind(file: &TextFile, at: u64) -> Result<(u64, Option<u64>)> {
     let length = file.length()?;
     file.with_text(at, at.saturating_add(MEMBER_BYTES), |text, lent| {
-        let blanks = text.get(..lent).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        if blanks == lent { 0 } else { length.saturating_sub(at).saturating_sub(blanks as u64) }
+        let text = text.get(..lent).unwrap_or_default();
+        let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let Some(first) = text.get(blanks) else { return (0, None) };
+        let start = at.saturating_add(blanks as u64);
+        (length.saturating_sub(start), matches!(first, b'{' | b'[').then_some(start))
     })
 }

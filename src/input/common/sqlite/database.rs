@@ -1,6 +1,6 @@
 //! Opens a database in SQLite and reads which tables and columns it really has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::json_text::text_of_blob;
-use super::pages::{FieldRule, Layout, Stored};
+use super::pages::{FieldRule, Layout, Stored, guid_of};
 use super::uri::read_only_uri;
 use crate::text::bytes::text_of_bytes;
 
@@ -84,10 +84,22 @@ pub(crate) fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
         Some((Some(false), key_indexes)) => stored(&declared, key_indexes > 0),
         _ => None,
     };
-    let layout = stored.as_ref().map(|stored| Arc::new(Layout::new(rules(&declared, stored), name)));
+    let has_captures = captures(connection) > 1;
+    let layout = stored.as_ref().map(|stored| {
+        let layout = Layout::new(rules(&declared, stored), name);
+        Arc::new(if has_captures { layout } else { layout.with_any_guid() })
+    });
     let visible = declared.into_iter().filter(|column| column.hidden != HIDDEN);
     let columns = Arc::new(visible.map(|column| (column.name, column.declared_type)).collect());
     Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new), layout })
+}
+
+/// How many captures have tables in a file, by the guids in their names.
+fn captures(connection: &Connection) -> usize {
+    let Ok(mut statement) = connection.prepare(include_str!("sql/table_names.sql")) else { return 0 };
+    let names = statement.query_map([], |row| row.get::<_, String>(0));
+    let guids: BTreeSet<_> = names.into_iter().flatten().flatten().filter_map(|name| guid_of(&name)).collect();
+    guids.len()
 }
 
 /// Marks of columns that cannot be requested, and of those that are computed from others.

@@ -38,7 +38,13 @@ impl Layout {
     /// The same columns in a table of another name.
     #[must_use]
     pub(crate) fn of(&self, table: &str) -> Self {
-        Self { rules: self.rules.clone(), guid: guid_of(table) }
+        Self { rules: self.rules.clone(), guid: self.guid.as_ref().and_then(|_| guid_of(table)) }
+    }
+
+    /// The layout for rows of any guid: in a file of one capture, another one tells that a user renamed the tables.
+    #[must_use]
+    pub(crate) fn with_any_guid(self) -> Self {
+        Self { guid: None, ..self }
     }
 
     /// Whether SQLite can have written the record that these bytes start with for this table.
@@ -79,7 +85,7 @@ impl Layout {
 }
 
 /// The digits of the guid that the name of a table ends in: an underscore, and a guid whose dashes are underscores.
-fn guid_of(table: &str) -> Option<Vec<u8>> {
+pub(crate) fn guid_of(table: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = table.bytes().rev().filter(|byte| *byte != b'_').take(GUID_DIGITS).collect();
     let start = table.len().checked_sub(GUID_DIGITS + 5)?;
     let marks = table.bytes().skip(start).enumerate().filter(|(_, byte)| *byte == b'_').map(|(at, _)| at);
@@ -140,6 +146,7 @@ mod tests {
             assert!(!own.fits(&other), "{other:?}");
         }
         // Early names have another guid than their rows.
+        assert!(own.clone().with_any_guid().fits(&record(&[0, text, 1, 8], &GUID.replace('9', "8"))));
         let early = own.of("rocpd_event0000391bce3a70c89b28fe78ea6cd195");
         assert!(early.fits(&record(&[0, text, 1, 8], &GUID.replace('9', "8"))));
     }

@@ -25,7 +25,7 @@ pub(crate) use cells::{Cells, Numbers, Texts, TypeMismatches};
 pub(crate) use decoder::{Chunk, Decoder, Plan, Stored};
 pub(crate) use fault::{Fault, UnreadablePage};
 pub(crate) use format::{FILE_HEADER_BYTES, Pages, stated_bytes};
-pub(crate) use layout::{FieldRule, Layout};
+pub(crate) use layout::{FieldRule, Layout, guid_of};
 pub(crate) use ownership::misplaced;
 pub(crate) use row_test::RowTest;
 pub(crate) use schema::{SchemaEntry, declared_entries, named_entries};

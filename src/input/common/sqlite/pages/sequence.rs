@@ -15,7 +15,8 @@ use super::tree::{last_row_id, measure, walk};
 const NAME: &str = "sqlite_sequence";
 const COLUMNS: usize = 2;
 
-/// Tables with rows behind their last row id, so that another table lies in their place. Each is given by its root.
+/// Tables whose rows lie in the place of each other: each ends with the last row id of the other, which is behind its own. Ids that a
+/// user changed are behind it too, but not those of another table. Each is given by its root.
 pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<UnreadablePage> {
     let Some(root) = entries.iter().find(|entry| entry.name == NAME).and_then(SchemaEntry::table_root) else {
         return Vec::new();
@@ -28,13 +29,24 @@ pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<Unreadab
         return Vec::new();
     }
     let has_sequence = |entry: &&SchemaEntry| entry.sql.as_ref().is_some_and(|sql| is_autoincrement(sql));
-    let is_overrun = |entry: &SchemaEntry| {
+    let found = |entry: &SchemaEntry| {
         let root = entry.table_root()?;
-        let last = last_row_id(pages, root)?;
-        (last > last_ids.get(&entry.name).copied().unwrap_or(0).max(0)).then_some(root)
+        let stated = last_ids.get(&entry.name).copied().unwrap_or(0).max(0);
+        Some(Ends { root, stated, found: last_row_id(pages, root)? })
     };
-    let overrun = entries.iter().filter(has_sequence).filter_map(is_overrun);
-    overrun.map(|page| UnreadablePage { page, fault: Fault::OtherTable }).collect()
+    let all: Vec<Ends> = entries.iter().filter(has_sequence).filter_map(found).collect();
+    let is_exchanged = |one: &&Ends| {
+        let mut others = all.iter().filter(|other| other.root != one.root);
+        one.found != one.stated && others.any(|other| (other.stated, other.found) == (one.found, one.stated))
+    };
+    all.iter().filter(is_exchanged).map(|ends| UnreadablePage { page: ends.root, fault: Fault::OtherTable }).collect()
+}
+
+/// The last row id of a table as SQLite keeps it, and as its rows have it.
+struct Ends {
+    root: u32,
+    stated: i64,
+    found: i64,
 }
 
 /// Whether a table's key has the word by which ids never come again. Names and texts may have it elsewhere.
