@@ -64,7 +64,7 @@ mod tests {
     fn copies_leave_room_for_others() {
         let place = Path::new("/tmp");
         let mut room = CopyRoom::default();
-        // Of an unknown size anything is granted, but never more than a step ahead.
+        // Without a known size anything is granted, but never more than a step ahead.
         room.grant(7, None, place).unwrap();
         assert_eq!(room.granted_bytes, STEP_BYTES);
         room.grant(2 * STEP_BYTES, None, place).unwrap();
