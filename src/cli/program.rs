@@ -23,8 +23,8 @@ use super::settings::{Settings, selected};
 use super::thread_count::startable;
 use super::{signals, suggest, written};
 use crate::engine::Registry;
+use crate::files::mapped::{others_were_cut, see_to_others};
 use crate::invocation::{self, RunOutcome};
-use crate::mapped_file::{others_were_cut, see_to_others};
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {

@@ -19,7 +19,7 @@ use super::files::FileIdentity;
 use super::recognition::format::{Opened, ProcessInput};
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
-use crate::regular::{self, LARGE_BYTES};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::{Column, Table};

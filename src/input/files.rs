@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::MANIFEST;
 use super::stores::{Mirror, shown};
-use crate::regular;
+use crate::files::regular;
 use crate::trace::jobs::READING_BYTES;
 
 /// How much is looked at of the start and of the end of a file.

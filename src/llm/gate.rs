@@ -13,7 +13,7 @@ use super::error::LlmError;
 use super::redaction::{KnownName, Redactor, Remembered};
 use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
-use crate::regular;
+use crate::files::regular;
 
 /// The most bytes of a record's first line.
 const MOST_FIRST_LINE: u64 = 64 << 20;
@@ -134,7 +134,7 @@ impl Gate {
         })
     }
 
-    /// Texts for a program on this machine, after the same pass.
+    /// Texts for a program on this machine, each after the same pass.
     ///
     /// # Errors
     /// When nothing may be sent.
@@ -142,16 +142,18 @@ impl Gate {
         &self,
         endpoint: &Endpoint,
         system: &str,
-        text: &str,
-    ) -> Result<(String, String), LlmError> {
-        // Both in one, so that the record holds what belongs together.
-        let bytes = self.passed(endpoint, json!({ "system": system, "user": text }).to_string().as_bytes())?;
+        texts: &[&str],
+    ) -> Result<(String, Vec<String>), LlmError> {
+        // All in one, so that the record holds what belongs together.
+        let bytes = self.passed(endpoint, json!({ "system": system, "user": texts }).to_string().as_bytes())?;
         let program = endpoint.provider.program.clone().unwrap_or_default();
         self.show(endpoint, &program, &[], &bytes)?;
         self.write_audit(endpoint, &program, &[], &bytes)?;
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let part = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok((part("system"), part("user")))
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let system = value.get("system").map(text).unwrap_or_default();
+        let texts = value.get("user").and_then(Value::as_array).map(|texts| texts.iter().map(text).collect());
+        Ok((system, texts.unwrap_or_default()))
     }
 
     fn passed(&self, endpoint: &Endpoint, bytes: &[u8]) -> Result<Vec<u8>, LlmError> {

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::regular;
+use crate::files::regular;
 
 /// Files and directories that are looked at; a source tree has fewer.
 const MAX_ENTRIES: usize = 200_000;

@@ -14,8 +14,8 @@ use super::model::{
     VERSION,
 };
 use super::sum;
+use crate::files::regular;
 use crate::input::InputError;
-use crate::regular;
 use crate::text::causes::with_causes;
 
 /// Keys of the metadata: of the facts, and of the sum over the file.

@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::front_matter::{QueryDeclaration, parse};
 use crate::engine::error::QueryError;
-use crate::regular::{self, SMALL_BYTES};
+use crate::files::regular::{self, SMALL_BYTES};
 use crate::text::similar::closest;
 
 /// Family, name and text of the queries in the binary.

@@ -11,8 +11,8 @@ use walkdir::WalkDir;
 
 use super::record::{Key, Record};
 use crate::export::target::through_links;
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::input::{AtInterruption, UNFINISHED};
-use crate::regular::{self, LARGE_BYTES};
 
 /// Name of the directory of records.
 const DONE: &str = "done";

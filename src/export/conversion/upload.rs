@@ -10,9 +10,9 @@ use walkdir::WalkDir;
 use super::record::{CONVERSION, Conversion};
 use super::refused::Refused;
 use super::target::is_own;
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::input::stores::{Address, Listed, ObjectPlace, StoreFailure};
 use crate::input::{MANIFEST, Manifest, part_name};
-use crate::regular::{self, LARGE_BYTES};
 
 /// Files that are sent last, in this order: without a manifest, programs do not take the objects for a dataset.
 const LAST: [&str; 2] = [CONVERSION, MANIFEST];

@@ -15,8 +15,8 @@ use parquet::thrift::TSerializable;
 use thrift::protocol::TCompactInputProtocol;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::files::regular;
 use crate::input::{Footer, Part};
-use crate::regular;
 
 /// A file that row groups are taken from.
 pub(crate) struct Origin<'a> {

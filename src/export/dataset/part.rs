@@ -9,8 +9,8 @@ use parquet::file::metadata::KeyValue;
 
 use super::groups::Group;
 use crate::export::parquet::file::part_writer;
+use crate::files::regular;
 use crate::input::{BlockSums, SUMS, StoredPart, hash};
-use crate::regular;
 use crate::schema::Table;
 
 /// Writes a part, and returns what the manifest lists of it.

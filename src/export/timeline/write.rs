@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::process::{Findings, ProcessWriter};
 use super::sink::{Counts, Sink};
 use super::texts::Texts;
-use crate::regular;
+use crate::files::regular;
 use crate::schema;
 use crate::schema::facts::Role;
 use crate::trace::{Trace, TraceProcess};
@@ -43,7 +43,7 @@ pub(crate) enum By {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum Tracks {
-    /// What was recorded; the fastest
+    /// As recorded; the fastest
     Recorded,
     /// Also idle time by cause, exposed communication, queue depths and iterations
     Analyzed,

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::regular;
+use crate::files::regular;
 
 /// Bytes that have a sum of their own: small enough that few other columns are read to check one, large enough that the sums of all
 /// are short.

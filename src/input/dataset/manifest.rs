@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::store::ADVICE;
 use super::stored::StoredProcess;
 use crate::derive::gpu_work::gpu_times::GpuTime;
-use crate::regular::{self, LARGE_BYTES, SMALL_BYTES};
+use crate::files::regular::{self, LARGE_BYTES, SMALL_BYTES};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::table;

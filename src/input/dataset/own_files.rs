@@ -17,7 +17,7 @@ use super::store::{ADVICE, Store, unusable};
 use super::stored::StoredProcess;
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
-use crate::regular;
+use crate::files::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table, table};
 

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::columns::arrow_bridge::series_from_array;
 use crate::columns::frames::data_type;
 use crate::columns::reading::{Keep, Piece, Visit};
-use crate::regular;
+use crate::files::regular;
 use crate::schema::Column as Declaration;
 
 /// Rows of a frame: few enough to stay in the cache of a core.

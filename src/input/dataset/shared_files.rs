@@ -21,8 +21,8 @@ use super::stored::StoredProcess;
 use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::reading::Piece;
+use crate::files::regular;
 use crate::input::stores::{Mirror, shown};
-use crate::regular;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table, table};
 

@@ -10,7 +10,7 @@ use memmap2::{Advice, MmapMut};
 use rayon::prelude::*;
 
 use super::text_file::GZIP_MAGIC;
-use crate::regular;
+use crate::files::regular;
 
 /// Bytes that one compressed byte can stand for.
 const MAX_DEFLATED: u64 = 1_032;

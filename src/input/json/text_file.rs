@@ -12,9 +12,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::inflate::{Inflated, expected_length, inflate};
+use crate::files::regular;
 use crate::input::common::copy_room::CopyRoom;
 use crate::input::common::gzip::GzipText;
-use crate::regular;
 
 /// First bytes of a gzip file.
 pub(crate) const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];

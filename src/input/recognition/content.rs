@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::head::{Beginning, Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json, table};
 use super::unread_content::{SkipReason, UnreadContent};
+use crate::files::regular;
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
 use crate::input::json::{GZIP_MAGIC, decompressed_head};
 use crate::input::perfetto::{has_packets, is_perfetto};
 use crate::input::rocprof_compute;
-use crate::regular;
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.

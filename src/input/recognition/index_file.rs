@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use saphyr::{LoadableYamlNode, Yaml};
 
-use crate::regular;
+use crate::files::regular;
 
 /// The name of the index in a folder.
 pub(crate) const INDEX: &str = "index.yaml";

@@ -11,8 +11,8 @@ use anyhow::Result;
 use super::native::NativePass;
 #[cfg(feature = "core")]
 use super::pass_database::PassDatabase;
+use crate::files::regular;
 use crate::input::common::csv::{self, CsvFile, Flaws};
-use crate::regular;
 use crate::text::bytes::text_of_name;
 
 /// The source of counter rows. Rows of databases and of the native tool are shown as those of CSV in the long

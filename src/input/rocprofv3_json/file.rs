@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 
 use super::ROOT_KEY;
 use super::structure::gathered::Gathered;
+use crate::files::regular;
 use crate::input::json::{Spool, TextFile};
-use crate::regular;
 
 /// Number of bytes that distinguish a list from an object, including blanks before it.
 const HEAD_BYTES: u64 = 64;

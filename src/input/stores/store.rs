@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::address::{Address, Scheme};
 use super::failure::StoreFailure;
-use crate::regular;
+use crate::files::regular;
 
 /// The variable with the seconds after which a request is given up, and repeating it.
 const SECONDS_VARIABLE: &str = "WAVESIEVE_STORE_SECONDS";

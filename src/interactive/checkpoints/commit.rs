@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use super::error::GitError;
 use super::references::{object_id, reference_of};
 use super::repository::Repository;
+use crate::files::regular;
 use crate::input::TemporaryFolder;
-use crate::regular;
 
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;

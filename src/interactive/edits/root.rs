@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::{EditError, shown};
-use crate::regular;
+use crate::files::regular;
 
 /// The most bytes of a file that is edited.
 pub(super) const MOST_BYTES: u64 = 4 << 20;

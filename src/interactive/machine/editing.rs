@@ -9,11 +9,11 @@ use super::error::Halt;
 use super::findings::below;
 use super::records::{EditRecord, EditStatus};
 use super::state::{Origin, Phase};
+use crate::files::regular::{self, SMALL_BYTES};
 use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
-use crate::regular::{self, SMALL_BYTES};
 
 /// Bytes of a build's output that are kept for a model and the record.
 const KEPT_OUTPUT: usize = 1500;

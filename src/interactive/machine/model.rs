@@ -12,10 +12,10 @@ use super::error::Halt;
 use super::findings::{Item, source_folder};
 use super::judging::blacklist_block;
 use super::records::EditStatus;
+use crate::files::regular;
 use crate::interactive::edits::Edit;
 use crate::interactive::face::Level;
 use crate::llm::{LlmError, Message, Narrator, Outcome, Request, Role, Share, ask_chain, filled};
-use crate::regular;
 use crate::report::document::{Block, Section};
 use crate::source::scan::{Limits, list};
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::shell_line::words_of_line;
-use crate::regular;
+use crate::files::regular;
 
 /// How files begin that can be run: ELF, and scripts.
 const HEADS: [&[u8]; 2] = [b"\x7fELF", b"#!"];

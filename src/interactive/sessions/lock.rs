@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::error::SessionError;
 use super::place::make_private;
-use crate::regular;
+use crate::files::regular;
 
 /// Name of the file in the folder of a session that its process has locked.
 const NAME: &str = ".lock";

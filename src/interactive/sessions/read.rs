@@ -8,7 +8,7 @@ use super::error::SessionError;
 use super::names::is_valid;
 use super::others::adopt;
 use super::session::{FORMAT, Session};
-use crate::regular;
+use crate::files::regular;
 
 /// The largest file that is read.
 const LIMIT_BYTES: u64 = 64 << 20;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::CaptureError;
-use crate::regular;
+use crate::files::regular;
 
 /// The largest JSON that is read: the chunks of 1 TB take 50 MB.
 const MOST_JSON: u64 = 512 << 20;

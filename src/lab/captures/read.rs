@@ -10,7 +10,7 @@ use super::blob::{CHUNK_BYTES, Chunk, Encoding, threads_for};
 use super::error::CaptureError;
 use super::files::inside;
 use super::regions::Region;
-use crate::regular;
+use crate::files::regular;
 
 /// Whether hashes are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

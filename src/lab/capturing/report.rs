@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::missing::{Missing, Reached};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::lab::recording::{EVENTS, Event, Indices, Line};
-use crate::regular::{self, LARGE_BYTES};
 use crate::text::hidden::escape_hidden;
 use crate::text::natural_order::natural_key;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
 
-use crate::regular::{self, LARGE_BYTES};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::source::kernels::{SourceKernel, kernels_with, named};
 
 /// Source files and the kernels in them.

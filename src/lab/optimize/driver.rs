@@ -18,15 +18,17 @@ use super::resources::{self, Limits};
 use super::speed::{Race, Results};
 use super::target::Target;
 use super::tree::{Listing, copy};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::interactive::edits::Edit;
 use crate::interactive::programs::Application;
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
-use crate::regular::{self, LARGE_BYTES};
 
 /// Name of the log.
 const LOG: &str = "attempts.jsonl";
 /// The program as it is.
 const BASE: &str = "base";
+/// The folder of traces.
+const TRACES: &str = "traces";
 
 /// Options of an optimization.
 #[derive(Clone, Debug)]
@@ -113,9 +115,9 @@ struct Driver<'a> {
     outcome: Outcome,
 }
 
-/// Whether a folder has attempts, which are kept whatever comes next.
-pub(crate) fn has_attempts(directory: &Path) -> bool {
-    directory.join(LOG).exists()
+/// Whether a folder has attempts or measurements, which are kept whatever comes next.
+pub(crate) fn has_results(directory: &Path) -> bool {
+    directory.join(LOG).exists() || directory.join(TRACES).exists()
 }
 
 /// Tries changes until none is left or enough were tried.
@@ -189,7 +191,7 @@ impl<'a> Driver<'a> {
         observer.begins("measuring the program as it is");
         let is_kernel = |name: &str| driver.base.target.is(name);
         let race = driver.race(&is_kernel);
-        let (times, _) = race.run(&folder, &options.directory.join("traces").join(BASE))?;
+        let (times, _) = race.run(&folder, &options.directory.join(TRACES).join(BASE))?;
         if !times.kernels.iter().any(|kernel| is_kernel(&kernel.name)) {
             let found: Vec<&str> = times.kernels.iter().take(5).map(|kernel| kernel.name.as_str()).collect();
             let text = format!("does not run {}; its kernels are {}", driver.base.target.kernel.name, found.join(", "));
@@ -386,7 +388,7 @@ impl<'a> Driver<'a> {
         }
         let is_kernel = |name: &str| target.is(name);
         let race = self.race(&is_kernel);
-        let traces = options.directory.join("traces").join(format!("attempt-{}", attempt.attempt));
+        let traces = options.directory.join(TRACES).join(format!("attempt-{}", attempt.attempt));
         let times = match race.times(&self.base.copy, &folder, &traces)? {
             Ok(times) => times,
             Err(result) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::elements::{Differences, ElementType, Tolerance};
 use super::error::OptimizeError;
-use crate::regular;
+use crate::files::regular;
 
 /// How `.npy` files begin.
 const NPY: &[u8] = b"\x93NUMPY";

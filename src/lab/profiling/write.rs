@@ -13,8 +13,8 @@ use super::documents::{Documents, Parts};
 use super::evidence::Evidence;
 use super::page::add_profile;
 use crate::export::atomic::write_file;
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::input::UNFINISHED;
-use crate::regular::{self, LARGE_BYTES};
 use crate::report::html;
 
 /// The files and folders of a profile's folder.

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-use crate::regular::{self, LARGE_BYTES};
+use crate::files::regular::{self, LARGE_BYTES};
 
 /// The file that `lab profile` writes about a kernel.
 const FILE: &str = "analysis.json";

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 
 use super::outcome::{Outcome, Status};
 use super::request::Request;
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::interactive::programs::{End, Limits, run};
-use crate::regular::{self, LARGE_BYTES};
 
 /// Output of the process that is handed on.
 const MOST_OUTPUT: u64 = 1 << 20;

@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use super::state::Conversation;
 use crate::export::atomic::{make_directory, write_private_file};
 use crate::export::target::parent;
+use crate::files::regular;
 use crate::llm::error::LlmError;
 use crate::llm::payload::Share;
 use crate::llm::request::Role;
 use crate::llm::settings::LlmOptions;
-use crate::regular;
 
 /// The format that the file states.
 pub(super) const FORMAT: &str = "wavesieve-conversation";

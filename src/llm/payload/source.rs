@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::regular::{self, SMALL_BYTES};
+use crate::files::regular::{self, SMALL_BYTES};
 use crate::source::scan::{DetectedKernel, SourceScan};
 
 /// Kernels whose code is sent.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::regular;
+use crate::files::regular;
 
 /// Mark of an SVG file, after its first element.
 pub(crate) const SVG_MARK: &str = "<!-- Generator: wavesieve -->";

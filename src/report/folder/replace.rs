@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::index::{DOCUMENT, INDEX, SCHEMA};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::input::is_unfinished;
-use crate::regular::{self, LARGE_BYTES};
 
 /// Content at the place where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::regular;
+use crate::files::regular;
 
 /// Mark of every page of this program.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";

@@ -8,8 +8,8 @@ use super::elf::{Elf, is_elf};
 use super::error::ObjectError;
 use super::metadata::code_object;
 use super::model::CodeObject;
-use crate::mapped_file::MappedFile;
-use crate::regular;
+use crate::files::mapped::MappedFile;
+use crate::files::regular;
 
 /// Bytes that are read of files without a length.
 const MOST_UNMAPPED: u64 = 64 << 20;

@@ -12,7 +12,7 @@ use super::files::{Language, Limits, SourceFile, list, shown};
 use super::patterns::Patterns;
 use super::python_scan;
 use super::summary::{FileFound, SourceScan, summarize};
-use crate::regular;
+use crate::files::regular;
 
 /// An observer of a scan's progress.
 pub(crate) trait Observer: Sync {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::exit::Failure;
+use crate::files::regular;
 use crate::lab::captures::DISPATCH;
-use crate::regular;
 use crate::text::natural_order::natural_key;
 
 /// Captures of a directory that a message names.

@@ -1,6 +1,7 @@
 //! The files of a batch of documents, none of which may be anything else.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::document_output::DocumentFormat;
 use crate::cli::output::messages;
-use crate::regular::{self, LARGE_BYTES};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::report::batch::{Run, file_stems, listed_files};
 use crate::report::folder;
 use crate::report::html::is_page;
@@ -25,10 +26,12 @@ pub(crate) struct Outputs {
     pub comparisons: Vec<PathBuf>,
     /// Their names without extension.
     stems: Vec<String>,
-    /// Those that an earlier report lists, but for inputs.
+    /// Those that an earlier report lists and that are there, but for inputs.
     listed: BTreeSet<PathBuf>,
     /// Paths of the inputs.
     inputs: BTreeSet<PathBuf>,
+    /// The directory as the user named it.
+    named: PathBuf,
 }
 
 /// Where the document of a run goes.
@@ -77,8 +80,10 @@ impl Outputs {
             listed: BTreeSet::new(),
             inputs,
             index_json,
+            named: directory.to_owned(),
         };
-        outputs.listed = listed.filter(|path| !outputs.is_input(path)).collect();
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        outputs.listed = listed.filter(|path| is_there(path) && !outputs.is_input(path)).collect();
         let has_index = earlier.is_some_and(|text| crate::report::batch::is_index(&text));
         for path in outputs.all() {
             if outputs.is_input(path) {
@@ -114,6 +119,41 @@ impl Outputs {
         documents.chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
     }
 
+    /// The same files in another directory.
+    pub(crate) fn within(&self, directory: &Path) -> Self {
+        let moved = |path: &PathBuf| directory.join(path.file_name().unwrap_or_default());
+        Self {
+            index_page: moved(&self.index_page),
+            index_json: moved(&self.index_json),
+            documents: self.documents.iter().map(moved).collect(),
+            comparisons: self.comparisons.iter().map(moved).collect(),
+            stems: self.stems.clone(),
+            listed: BTreeSet::new(),
+            inputs: BTreeSet::new(),
+            named: self.named.clone(),
+        }
+    }
+
+    /// Names of documents that an earlier report lists.
+    pub(crate) fn listed_names(&self) -> BTreeSet<OsString> {
+        self.listed.iter().filter_map(|path| path.file_name()).map(OsStr::to_owned).collect()
+    }
+
+    /// A message with the directory that the user named, in place of the one that is written into.
+    pub(crate) fn as_named(&self, message: &str) -> String {
+        let written = self.index_page.parent().map(|written| written.display().to_string()).unwrap_or_default();
+        if written.is_empty() {
+            message.to_owned()
+        } else {
+            message.replace(&written, &self.named.display().to_string())
+        }
+    }
+
+    /// Whether a file is a link, which is written through.
+    pub(crate) fn has_link(&self) -> bool {
+        self.all().any(Path::is_symlink)
+    }
+
     /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.
     pub(crate) fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
         let is_index = |path: &Path| path == self.index_page || path == self.index_json;
@@ -121,10 +161,9 @@ impl Outputs {
         for path in self.listed.iter().filter(|path| !written.contains(path.as_path()) && !is_index(path)) {
             let shown = path.display();
             match remove(path) {
-                Ok(true) => {
+                Ok(()) => {
                     lines.push(format!("note: removed {shown}, which an earlier report wrote and this one did not"))
                 }
-                Ok(false) => {}
                 Err(error) => lines.push(format!("note: {shown} is of an earlier report and stays: {error}")),
             }
         }
@@ -134,23 +173,28 @@ impl Outputs {
     }
 }
 
+/// Whether a path is a folder with anything but a document, or its content is not known.
+pub(crate) fn is_foreign(path: &Path) -> bool {
+    path.is_dir() && !matches!(folder::place(path), Ok(folder::Place::Free | folder::Place::Ours))
+}
+
 /// Whether a text names a file, and leads nowhere else.
 fn is_name(text: &str) -> bool {
     let mut components = Path::new(text).components();
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Removes a document; returns whether there was one.
-fn remove(path: &Path) -> io::Result<bool> {
-    let Ok(facts) = path.symlink_metadata() else { return Ok(false) };
+/// Removes a document, if it is still there.
+fn remove(path: &Path) -> io::Result<()> {
+    let Ok(facts) = path.symlink_metadata() else { return Ok(()) };
     if !facts.is_dir() {
-        return fs::remove_file(path).map(|()| true);
+        return fs::remove_file(path);
     }
     match folder::place(path)? {
         folder::Place::Foreign(name) => {
             let name = name.unwrap_or_default();
             Err(io::Error::other(format!("it holds {name}, which is not from there; move that away")))
         }
-        folder::Place::Free | folder::Place::Ours => fs::remove_dir_all(path).map(|()| true),
+        folder::Place::Free | folder::Place::Ours => fs::remove_dir_all(path),
     }
 }

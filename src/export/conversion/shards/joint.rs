@@ -13,7 +13,7 @@ use crate::columns::frames::categorical;
 use crate::columns::requests::all_columns;
 use crate::derive;
 use crate::export::convert_process::write_table;
-use crate::regular::{self, LARGE_BYTES};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::schema::Table;
 use crate::schema::process::Process;
 use crate::trace::{Trace, TraceProcess};

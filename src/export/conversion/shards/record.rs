@@ -8,8 +8,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::share::Share;
 use crate::export::conversion::record::{Described, Key, identity};
+use crate::files::regular::{self, LARGE_BYTES};
 use crate::input::{FileIdentity, Stamp, StoredProcess};
-use crate::regular::{self, LARGE_BYTES};
 use crate::schema::process::{Clock, Gpu, Process};
 use crate::trace::{Trace, TraceProcess};
 

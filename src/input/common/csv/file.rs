@@ -8,8 +8,8 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::super::gzip::GzipText;
 use super::torn::LastLine;
+use crate::files::regular;
 use crate::input::json::GZIP_MAGIC;
-use crate::regular;
 
 const BUFFER_BYTES: usize = 1 << 18;
 

@@ -12,10 +12,10 @@ use super::log::{Log, copied, pending_log, settle};
 use super::page_file::DamagedList;
 use super::pages::{FILE_HEADER_BYTES, stated_bytes};
 use super::store::map;
+use crate::files::regular;
 use crate::input::common::copy_room::CopyRoom;
 use crate::input::common::gzip::GzipText;
 use crate::input::common::temporary::TemporaryFolder;
-use crate::regular;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 const BLOCK_BYTES: usize = 1 << 20;

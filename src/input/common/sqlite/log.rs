@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use rusqlite::Connection;
 
+use crate::files::regular;
 use crate::input::common::temporary::TemporaryFolder;
-use crate::regular;
 
 /// Endings of the write-ahead log and of the rollback journal.
 const LOGS: &[&str] = &["-wal", "-journal"];

@@ -22,7 +22,7 @@ use super::pages::{
 };
 use super::table::Selection;
 use crate::columns::reading::RowRange;
-use crate::mapped_file::MappedFile;
+use crate::files::mapped::MappedFile;
 
 /// Leaves that one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;

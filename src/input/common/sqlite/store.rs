@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, bail};
 
 use super::page_file::PageFile;
-use crate::regular;
+use crate::files::regular;
 
 /// The reader of table rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
