@@ -1,6 +1,6 @@
 //! A model that calls tools, step by step, until it answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Environment, context};
 use serde_json::Value;
@@ -24,6 +24,10 @@ const USUAL_ROWS: usize = 30;
 const MOST_ROWS: usize = 200;
 /// Bytes of a result that a model is shown.
 const MOST_BYTES: usize = 16 << 10;
+/// Signs around words of messages.
+const PUNCTUATION: [char; 10] = ['`', '"', '\'', ',', ';', ':', '.', '(', ')', '='];
+/// An error with names in it, at the level at which none is sent.
+const NAMED_ERROR: &str = "the call failed, and the reason has names that are not sent; check its arguments";
 
 /// Gets notice of steps as they are done.
 pub(crate) trait StepListener: Listener {
@@ -163,7 +167,8 @@ impl<'a> Dialogue<'a> {
         let mut calls = Vec::new();
         {
             let mut redactor = self.gate.redactor().borrow_mut();
-            let written = reply.calls.iter().map(|call| &call.arguments).chain([&reply.text]);
+            let calls = reply.calls.iter().flat_map(|call| [&call.arguments, &call.name, &call.id]);
+            let written = calls.chain([&reply.text]);
             written.filter(|text| !text.is_empty()).for_each(|text| redactor.returns(text));
         }
         for (place, mut call) in reply.calls.into_iter().enumerate() {
@@ -191,12 +196,14 @@ impl<'a> Dialogue<'a> {
 
     /// The result of a step as a model gets it.
     fn sent(&mut self, call: &ToolCall, step: &Step) -> String {
-        let words = call.arguments.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let words = words.chain([call.name.as_str()]);
+        let said = said(&call.parsed().map(Value::Object).unwrap_or_default());
+        let said = [&[call.arguments.clone(), call.name.clone()][..], &said].concat().join("\n");
+        let words = said.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         self.written.extend(words.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
         let asked = call.parsed().and_then(|arguments| arguments.get("rows")?.as_u64());
         let rows = asked.map_or(USUAL_ROWS, |rows| usize::try_from(rows).unwrap_or(MOST_ROWS)).clamp(1, MOST_ROWS);
-        let mut value = step.result.clone();
+        let over_tokens = step.over_tokens.as_ref();
+        let mut value = over_tokens.map_or(&step.result, |over_tokens| &over_tokens.result).clone();
         if let Some(fields) = value.as_object_mut() {
             // It is for people, and has paths.
             fields.remove("command");
@@ -209,13 +216,18 @@ impl<'a> Dialogue<'a> {
         // Omitted rows need not be prepared; tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
         let is_own = self.is_own(call);
-        let is_echo = self.narrator.options().share == Share::Figures && is_echo(call, step);
-        self.masking(&mut |masking| {
-            (masking.is_own, masking.repeats, masking.is_echo) = (is_own, step.is_error, is_echo);
+        let is_figures = self.narrator.options().share == Share::Figures;
+        let is_echo = is_figures && is_echo(call, step, &said);
+        if is_figures && step.is_error && !is_echo {
+            // A guess in it would become a token if it were right.
+            value = serde_json::json!({ "error": NAMED_ERROR });
+        }
+        self.masking(over_tokens.map(|tokens| &tokens.originals), &mut |masking| {
+            (masking.is_own, masking.repeats, masking.is_echo) = (is_own, step.is_error || is_echo, is_echo);
             masking.result(&mut value);
         });
         let text = shortened_to(value, rows, MOST_BYTES).to_string();
-        if is_echo {
+        if is_echo || over_tokens.is_some() {
             self.gate.redactor().borrow_mut().returns(&text);
         }
         text
@@ -229,11 +241,11 @@ impl<'a> Dialogue<'a> {
 
     fn sentence(&self, text: &str) -> String {
         let mut sentence = String::new();
-        self.masking(&mut |masking| sentence = masking.sentence(text));
+        self.masking(None, &mut |masking| sentence = masking.sentence(text));
         sentence
     }
 
-    fn masking(&self, work: &mut dyn FnMut(&mut Masking<'_>)) {
+    fn masking(&self, originals: Option<&BTreeMap<String, String>>, work: &mut dyn FnMut(&mut Masking<'_>)) {
         let mut redactor = self.gate.redactor().borrow_mut();
         let share = self.narrator.options().share;
         work(&mut Masking {
@@ -243,6 +255,7 @@ impl<'a> Dialogue<'a> {
             repeats: false,
             is_echo: false,
             is_own: true,
+            originals,
         });
     }
 
@@ -262,13 +275,33 @@ impl<'a> Dialogue<'a> {
     }
 }
 
-/// Whether the result of a call has no text of the trace, but words that the model wrote: a statement that failed ran over tokens.
-/// Errors of filters and of files have names and paths.
-fn is_echo(call: &ToolCall, step: &Step) -> bool {
-    let has_filters = || call.parsed().is_none_or(|arguments| arguments.contains_key("filters"));
-    let error = step.result.get("error").and_then(Value::as_str);
-    let has_path = || error.is_none_or(|error| error.contains(['/', '\\']));
-    step.is_error && call.name == "sql" && !has_filters() && !has_path()
+/// Whether the result of a call has words of the model and of this program, and no text of the trace: the program's own queries, or an error
+/// of a call into which no name was put. `said` is what the model wrote.
+fn is_echo(call: &ToolCall, step: &Step, said: &str) -> bool {
+    if step.has_names {
+        return false;
+    }
+    // Paths are those of the user, unless the model wrote something like them.
+    let is_foreign = |word: &str| word.contains(['/', '\\']) && !said.contains(word.trim_matches(PUNCTUATION));
+    let has_path = |error: &str| error.split_whitespace().any(is_foreign);
+    match (call.name.as_str(), step.result.get("error").and_then(Value::as_str).filter(|_| step.is_error)) {
+        ("tables", None) => true,
+        ("findings" | "sql" | "table" | "tables", Some(error)) => !has_path(error),
+        (_, Some(_)) => step.is_refused,
+        _ => false,
+    }
+}
+
+/// All texts of arguments, as they are meant.
+fn said(arguments: &Value) -> Vec<String> {
+    match arguments {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(said).collect(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, value)| [vec![name.clone()], said(value)].concat()).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -278,17 +311,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_errors_of_the_statement_itself_are_repeated_as_they_are() {
-        let is_repeated = |name: &str, arguments: &str, error: &str, is_error: bool| {
-            let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.to_owned() };
-            is_echo(&call, &Step { is_error, result: json!({ "error": error }), ..Step::default() })
-        };
-        let statement = r#"{"query": "SELECT a FROM kernels"}"#;
-        let filtered = r#"{"query": "SELECT 1", "filters": {"window": "@[NAME_1]/999"}}"#;
-        assert!(is_repeated("sql", statement, "unable to find column \"a\"", true));
-        assert!(!is_repeated("sql", filtered, "invalid window `@train step/999`", true));
-        assert!(!is_repeated("sql", statement, "cannot open /home/falcon/x.db", true));
-        assert!(!is_repeated("table", statement, "unable to find column \"a\"", true));
-        assert!(!is_repeated("sql", statement, "", false));
+    fn only_words_of_the_model_and_the_program_are_repeated() {
+        for (name, has_names, is_error, error, expected) in [
+            ("sql", false, true, "unable to find column \"a\"", true),
+            ("sql", false, true, "cannot divide `a/b`", true),
+            ("table", false, true, "no column zebra", true),
+            ("findings", false, true, "no finding none", true),
+            ("analyze", false, true, "no section zebra", false),
+            ("zebra", false, true, "no tool zebra", false),
+            ("tables", false, false, "", true),
+            ("tables", true, false, "", false),
+            ("sql", true, true, "invalid window `@train step/999`", false),
+            ("sql", false, true, "cannot open /home/falcon/x.db", false),
+            ("sql", false, false, "", false),
+        ] {
+            let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: String::new() };
+            let step = Step { is_error, has_names, result: json!({ "error": error }), ..Step::default() };
+            assert_eq!(is_echo(&call, &step, "SELECT a/b FROM kernels"), expected, "{name}: {error}");
+            let refused = Step { is_refused: true, ..step };
+            assert!(!is_error || has_names || error.contains('/') || is_echo(&call, &refused, ""), "{name}: {error}");
+        }
     }
 }

@@ -106,10 +106,16 @@ fn steps_section(steps: &[Step], rows: usize) -> Result<Section> {
             blocks.push(Block::Table(Box::new(table)));
         }
     }
+    let about = if steps.iter().any(|step| step.over_tokens.is_some()) {
+        "The calls of the model in order, with commands for the same results. Statements of the model ran over tokens in place of names: \
+         where one asks for letters of names, such as their order, length or parts, its command prints something else."
+    } else {
+        "The calls of the model in order; each command prints the same result."
+    };
     Ok(Section {
         id: STEPS_SECTION.to_owned(),
         title: "What the answer rests on".to_owned(),
-        about: "The calls of the model in order; each command prints the same result.".to_owned(),
+        about: about.to_owned(),
         blocks,
     })
 }

@@ -45,6 +45,20 @@ fn of_field(name: &str, value: &Value, is_statement: bool, map: &TokenMap, token
     }
 }
 
+/// Whether any name takes the place of a token when a call runs.
+pub(super) fn has_names(tool: &str, arguments: &Map<String, Value>, map: &TokenMap) -> bool {
+    let is_statement = |name: &str| tool == "sql" && name == "query" || matches!(name, "where" | "kernel");
+    arguments.iter().any(|(name, value)| match value {
+        _ if is_statement(name) => false,
+        Value::String(text) => map.restored(text) != *text,
+        Value::Array(values) => {
+            values.iter().any(|value| has_names(tool, &Map::from_iter([(name.clone(), value.clone())]), map))
+        }
+        Value::Object(fields) => has_names("", fields, map),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    })
+}
+
 /// The texts of arguments that are compared with texts of the trace as they are, with the names of their arguments.
 pub(super) fn compared(tool: &str, arguments: &Map<String, Value>) -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -92,6 +106,20 @@ mod tests {
             "filters": {"kernel": "^\\[KERNEL_1\\]$", "where": "a = '[KERNEL_1]'", "window": "@a step"},
         });
         assert_eq!(Value::Object(restored("table", arguments, &map, Tokens::Kept)), run);
+    }
+
+    #[test]
+    fn names_are_put_into_other_arguments_alone() {
+        let mut map = TokenMap::default();
+        map.name("NAME", "a step");
+        for (arguments, expected) in [
+            (json!({"query": "SELECT '[NAME_1]'", "filters": {"where": "a = [NAME_1]", "kernel": "[NAME_1]"}}), false),
+            (json!({"query": "SELECT 1", "filters": {"window": "@[NAME_1]"}}), true),
+            (json!({"names": ["a", "[NAME_1]"]}), true),
+            (json!({"names": ["a", "[NAME_9]"], "rows": 3}), false),
+        ] {
+            assert_eq!(has_names("sql", arguments.as_object().unwrap(), &map), expected, "{arguments}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A call of a model and what came of it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -14,12 +15,26 @@ pub(crate) struct Step {
     pub arguments: String,
     /// The whole result of the tool; for an error an object with `error`.
     pub result: Value,
+    /// The same with tokens in the place of texts, if a statement ran over them for a model that gets no names.
+    pub over_tokens: Option<OverTokens>,
     pub is_error: bool,
+    /// Whether the call was not made, so that its error knows nothing of the trace.
+    pub is_refused: bool,
+    /// Whether a name took the place of a token in the arguments as the tool got them.
+    pub has_names: bool,
     /// The step with the same call, whose result this is.
     pub earlier: Option<usize>,
     /// The command that prints the same result.
     pub command: Option<String>,
     pub time: Duration,
+}
+
+/// The result of a statement that ran over tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct OverTokens {
+    pub result: Value,
+    /// Texts that hashed tokens in it stand for, by token.
+    pub originals: BTreeMap<String, String>,
 }
 
 impl Step {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::inputs::Inputs;
-use super::restored::{Tokens, compared, restored};
-use super::step::{Step, shown};
+use super::restored::{Tokens, compared, has_names, restored};
+use super::step::{OverTokens, Step, shown};
 use crate::llm::{MaskOptions, Redactor, Share, TokenMap, ToolCall, ToolSpec, strange_part};
 use crate::mcp::{Behind, Called, ToolProcess, declared};
 
@@ -90,19 +90,22 @@ impl Toolkit {
         let (arguments, rows) = match checked {
             Ok(arguments) => arguments,
             Err(error) => {
-                step.is_error = true;
+                (step.is_error, step.is_refused) = (true, true);
                 step.result = serde_json::json!({ "error": error });
                 return step;
             }
         };
         let named = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Named);
         step.arguments = shown(&named);
+        step.has_names = has_names(&call.name, &arguments, asking.redactor.map());
         if let Some(error) = guess(&call.name, &arguments, asking) {
-            (step.is_error, step.result) = (true, serde_json::json!({ "error": error }));
+            (step.is_error, step.is_refused) = (true, true);
+            step.result = serde_json::json!({ "error": error });
             return step;
         }
-        let arguments = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Kept);
+        // As it was written: a guess that is the same call as one with a token would be right.
         let key = (call.name.clone(), shown(&arguments));
+        let arguments = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Kept);
         if let Some(earlier) = self.done.get(&key) {
             let earlier = earlier.clone();
             return Step {
@@ -116,10 +119,12 @@ impl Toolkit {
         let arguments = self.complete(&call.name, arguments, rows);
         let Called { is_error, mut value, originals } = self.process.call(&call.name, arguments, behind);
         if call.name == "sql" && !is_error {
+            let tokens = (asking.share == Share::Figures).then(|| value.clone());
             if asking.share != Share::Figures {
                 know(&originals, asking.redactor.map_mut());
             }
             put_back(&mut value, &originals, asking.redactor.map());
+            step.over_tokens = tokens.map(|result| OverTokens { result, originals });
         }
         let command = value.get("command").and_then(Value::as_str);
         step.command = command.filter(|_| !is_error).map(|command| self.shown_in(command));
@@ -140,20 +145,14 @@ impl Toolkit {
         if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
             return Err(format!("the inputs are decided; leave out {decided}"));
         }
-        if let Some((name, value)) = self.contradicted(&arguments) {
-            return Err(format!("the filter {name} is {value} for every call; leave it out"));
+        let own = arguments.get("filters").and_then(Value::as_object);
+        let decided = own.and_then(|own| own.keys().find(|name| self.options.filters.contains_key(*name)));
+        // Its value is not told: it may be a name.
+        if let Some(name) = decided {
+            return Err(format!("the filter {name} is decided for every call; leave it out"));
         }
         arguments.remove("rows");
         Ok((arguments, spec.schema.pointer("/properties/rows").is_some()))
-    }
-
-    /// The first filter of a call that wants other rows than the filters that hold for every call.
-    fn contradicted(&self, arguments: &Map<String, Value>) -> Option<(&str, String)> {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-        let own = arguments.get("filters")?.as_object()?;
-        let mut both = self.options.filters.iter().filter_map(|(name, value)| Some((name, value, own.get(name)?)));
-        let (name, value, _) = both.find(|(_, value, given)| text(value) != text(given))?;
-        Some((name, text(value)))
     }
 
     /// The arguments with what is decided here.
@@ -284,12 +283,13 @@ mod tests {
     fn filters_that_hold_for_every_call_are_not_replaced() {
         let mut toolkit = toolkit(None);
         toolkit.options.filters.insert("rank".to_owned(), "0".into());
-        for (filters, is_refused) in [("\"1\"", true), ("[\"0\", \"1\"]", true), ("\"0\"", false), ("0", false)] {
-            let arguments = format!("{{\"query\": \"busy\", \"filters\": {{\"rank\": {filters}}}}}");
+        for (filters, is_refused) in [("{\"rank\": \"1\"}", true), ("{\"rank\": \"0\"}", true), ("{\"gpu\": 0}", false)]
+        {
+            let arguments = format!("{{\"query\": \"busy\", \"filters\": {filters}}}");
             let call = ToolCall { id: String::new(), name: "table".to_owned(), arguments };
             let checked = toolkit.checked(&call);
             assert_eq!(checked.is_err(), is_refused, "{filters}");
-            assert!(!is_refused || checked.unwrap_err() == "the filter rank is 0 for every call; leave it out");
+            assert!(!is_refused || checked.unwrap_err() == "the filter rank is decided for every call; leave it out");
         }
     }
 

@@ -229,6 +229,7 @@ impl Narrator {
             written: &BTreeSet::new(),
             repeats: false,
             is_echo: false,
+            originals: None,
             is_own: true,
         }
         .sentence(text)

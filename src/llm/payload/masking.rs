@@ -1,6 +1,6 @@
 //! Results of tools, and sentences, as they are sent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -11,12 +11,14 @@ use super::commands::without_program_in;
 use super::level::Share;
 use super::vocabulary::Vocabulary;
 use crate::engine::ColumnUnit;
-use crate::llm::redaction::Redactor;
+use crate::llm::redaction::{Redactor, TokenMap};
 
 /// Words, and tokens that stand for some already.
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\[[A-Z]+_[0-9]+\]|[\p{L}\p{N}_]+(?:\.[0-9]+\b)*").ok());
 
+/// Stands for a word that a model did not write.
+const OTHER_WORD: &str = "[WORD]";
 /// The beginning of commands of this program.
 const PROGRAM: &str = "wavesieve ";
 
@@ -32,24 +34,35 @@ pub(crate) struct Masking<'a> {
     pub is_echo: bool,
     /// Whether this program alone chose what stands in the columns, as it does not in results of SQL.
     pub is_own: bool,
+    /// Texts by hashed token, if rows come from a statement over tokens. All else in such rows is a number, a part of a token or a word of the
+    /// model: a literal that became the token of a name would confirm a guess.
+    pub originals: Option<&'a BTreeMap<String, String>>,
 }
 
 impl Masking<'_> {
     /// A sentence: at the level of figures, every word that is not one of the language, the program or the model is a token.
     pub(crate) fn sentence(&mut self, text: &str) -> String {
         let (written, repeats) = (self.written, self.repeats);
-        self.masked_words(text, &|word| Vocabulary::builtin().has_word(word) || repeats && written.contains(word))
+        // A word may have a number behind a dot.
+        let is_written = |word: &str| word.split('.').all(|part| written.contains(part));
+        self.masked_words(text, &|word| Vocabulary::builtin().has_word(word) || repeats && is_written(word))
     }
 
     fn masked_words(&mut self, text: &str, is_public: &dyn Fn(&str) -> bool) -> String {
         let text = if self.is_echo { text.to_owned() } else { self.redactor.text(&text.replace("\\/", "/")) };
         let (Share::Figures, Some(word)) = (self.share, WORD.as_ref()) else { return text };
+        let is_echo = self.is_echo;
         let names = self.redactor.map_mut();
         let replaced = word.replace_all(&text, |found: &Captures<'_>| {
             let word = found.get(0).map_or("", |part| part.as_str());
             let is_plain = word.starts_with('[') || is_public(word);
             // Only here: a word of a sentence may stand for something else elsewhere.
-            if is_plain { word.to_owned() } else { names.token("TEXT", word, true) }
+            match (is_plain, is_echo) {
+                (true, _) => word.to_owned(),
+                // A token would tell whether it is a name.
+                (false, true) => OTHER_WORD.to_owned(),
+                (false, false) => names.token("TEXT", word, true),
+            }
         });
         replaced.into_owned()
     }
@@ -89,6 +102,7 @@ impl Masking<'_> {
 
     /// The name of a column comes from the program or the model, and not from the trace.
     fn column(&mut self, column: &mut Value) {
+        let is_alias = self.originals.is_some();
         let name = column.as_object_mut().and_then(|fields| fields.remove("name"));
         self.result(column);
         if let (Some(Value::String(name)), Some(fields)) = (name, column.as_object_mut()) {
@@ -98,7 +112,8 @@ impl Masking<'_> {
                     || word.split('_').all(|part| vocabulary.has_word(part))
                     || written.contains(word)
             };
-            fields.insert("name".to_owned(), Value::String(self.masked_words(&name, &is_public)));
+            let name = if is_alias { name } else { self.masked_words(&name, &is_public) };
+            fields.insert("name".to_owned(), Value::String(name));
         }
     }
 
@@ -129,6 +144,9 @@ impl Masking<'_> {
 
     /// A value of a table: its texts are names, whatever words they have.
     fn cell(&mut self, value: &mut Value, column: &str, unit: ColumnUnit) {
+        if let Some(originals) = self.originals {
+            return known(value, kind_of(column, unit), originals, self.redactor.map_mut());
+        }
         match value {
             Value::String(text) if is_command(column) => *text = masked(text, "COMMAND", self.redactor.map_mut()),
             Value::String(text) if self.share == Share::Figures => {
@@ -140,6 +158,23 @@ impl Masking<'_> {
             }
             other => self.result(other),
         }
+    }
+}
+
+/// Puts the tokens that a model knows, or gets to know, in the place of hashed ones.
+fn known(value: &mut Value, kind: &str, originals: &BTreeMap<String, String>, names: &mut TokenMap) {
+    match value {
+        Value::String(text) if text.contains('[') => {
+            for (token, original) in originals {
+                if text.contains(token.as_str()) {
+                    *text = text.replace(token.as_str(), &names.name(kind, original));
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| known(value, kind, originals, names)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| known(value, kind, originals, names)),
+        Value::Number(found) if found.is_f64() => *value = found.as_f64().map(number).unwrap_or_default(),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -157,7 +192,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::llm::redaction::{Rules, TokenMap};
+    use crate::llm::redaction::Rules;
 
     fn redactor() -> Redactor {
         let mut names = TokenMap::default();
@@ -166,7 +201,7 @@ mod tests {
     }
 
     fn masking<'a>(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Masking<'a> {
-        Masking { share, redactor, written, repeats: true, is_echo: false, is_own: true }
+        Masking { share, redactor, written, repeats: true, is_echo: false, is_own: true, originals: None }
     }
 
     /// A command line leaves at no level: neither in a suggested command nor in a cell.
@@ -216,6 +251,7 @@ mod tests {
                 repeats: true,
                 is_echo: false,
                 is_own,
+                originals: None,
             }
             .result(&mut value);
             value["rows"][0][0].as_str().unwrap().to_owned()
@@ -249,6 +285,7 @@ mod tests {
             repeats: true,
             is_echo: false,
             is_own: true,
+            originals: None,
         };
         let text = "Why is void zebra::gemm<float>(int) slower on atlas17 than /home/me/x in rank 3, by 12.5%?";
         let expected = "Why is [KERNEL_1] slower on [HOST_1] than [PATH_1] in rank 3, by 12.5%?";
@@ -257,6 +294,30 @@ mod tests {
             masking.sentence("no column total_zebra or zebra; did you mean total_ns"),
             "no column total_zebra or [TEXT_1]; did you mean total_ns"
         );
+    }
+
+    /// Rows of a statement over tokens: words of the model and parts of tokens stay as they are, also where a name is called so.
+    #[test]
+    fn words_of_a_statement_come_back_as_they_were_written() {
+        let name = "void zebra::gemm<float>(int)";
+        let hashed = "[TEXT_x0123456789abcdef]";
+        let originals = BTreeMap::from([(hashed.to_owned(), "train step".to_owned())]);
+        let mut redactor = redactor();
+        let written = BTreeSet::new();
+        let mut masking =
+            Masking { originals: Some(&originals), is_own: false, ..masking(Share::Figures, &mut redactor, &written) };
+        let mut value = json!({
+            "columns": [{"name": name, "unit": "text"}, {"name": "message", "unit": "name"}],
+            "rows": [[name, hashed], ["[KERNEL_1]", "RNEL_1]"], [format!("x{hashed}y"), name.to_uppercase()]],
+            "notes": [format!("rows of {name}")],
+        });
+        masking.result(&mut value);
+        assert_eq!(
+            value["rows"],
+            json!([[name, "[NAME_1]"], ["[KERNEL_1]", "RNEL_1]"], ["x[NAME_1]y", name.to_uppercase()]])
+        );
+        assert_eq!((&value["columns"][0]["name"], &value["notes"]), (&json!(name), &json!(["rows of [KERNEL_1]"])));
+        assert_eq!(redactor.map().token_of("RNEL_1]"), None);
     }
 
     #[test]

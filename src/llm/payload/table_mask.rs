@@ -134,6 +134,17 @@ impl TableMask {
 }
 
 impl TextMask for TableMask {
+    fn prepare(&self, texts: &mut dyn Iterator<Item = &str>) {
+        if self.share != Share::Figures {
+            let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = work.redactor.map().names().len();
+            texts.for_each(|text| work.redactor.meet(&text.replace("\\/", "/")));
+            if work.redactor.map().names().len() > before {
+                work.passed.clear();
+            }
+        }
+    }
+
     fn masked(&self, column: &str, text: &str) -> String {
         let kind = kind_of(column, ColumnUnit::of_name(column).unwrap_or(ColumnUnit::Text));
         let is_hidden =
@@ -231,6 +242,10 @@ mod tests {
             let path = mask.masked("message", "load /home/somebody/x");
             assert!(path.starts_with("load [PATH_x") && path.len() == "load [PATH_x0123456789abcdef]".len(), "{path}");
             assert_eq!(mask.originals_in(&path).len(), 1, "{path}");
+            let rows = ["falcon waits", "load /home/falcon/x"];
+            mask.prepare(&mut rows.into_iter());
+            let waits = mask.masked("message", rows[0]);
+            assert!(waits.starts_with("[USER_x") && waits.ends_with("] waits"), "{waits}");
             let secret = mask.masked("message", "the password is hunter2");
             assert!(secret.contains("[SECRET_x") && mask.originals_in(&secret).is_empty(), "{secret}");
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::llm::answer::without_fence;
 use crate::llm::error::LlmError;
+use crate::llm::gate::Gate;
 use crate::llm::request::{Message, Reply, Request, Role, ToolCall};
 
 const INSTRUCTIONS: &str = include_str!("../../../templates/llm/by_text.md");
@@ -20,10 +21,11 @@ enum Spoken {
 /// # Errors
 /// When the model gives no answer.
 pub(crate) fn ask(
+    gate: &Gate,
     request: &Request,
     send: &mut dyn FnMut(&Request) -> Result<Reply, LlmError>,
 ) -> Result<Reply, LlmError> {
-    let mut reply = send(&plain(request)?)?;
+    let mut reply = send(&plain(gate, request)?)?;
     take_spoken(&mut reply, request);
     reply.is_by_text = true;
     Ok(reply)
@@ -46,7 +48,7 @@ pub(crate) fn take_spoken(reply: &mut Reply, request: &Request) {
 }
 
 /// The request without tools: their descriptions and earlier calls become text.
-fn plain(request: &Request) -> Result<Request, LlmError> {
+fn plain(gate: &Gate, request: &Request) -> Result<Request, LlmError> {
     let tools: Vec<Value> = request
         .tools
         .iter()
@@ -60,10 +62,16 @@ fn plain(request: &Request) -> Result<Request, LlmError> {
     for turn in &request.turns {
         for (call, result) in &turn.calls {
             let arguments = call.parsed().unwrap_or_default();
-            let told = serde_json::json!({ "tool": call.name, "arguments": arguments });
-            messages.push(Message { role: Role::Assistant, text: told.to_string() });
+            let told = serde_json::json!({ "tool": call.name, "arguments": arguments }).to_string();
             let kind = if result.is_error { "Error" } else { "Result" };
-            messages.push(Message { role: Role::User, text: format!("{kind} of {}:\n{}", call.name, result.text) });
+            // The name of another is a word of the model.
+            let name = request.tools.iter().find(|tool| tool.name == call.name).map_or("the call", |tool| &tool.name);
+            let back = format!("{kind} of {name}:\n{}", result.text);
+            let mut redactor = gate.redactor().borrow_mut();
+            redactor.returns(&told);
+            redactor.returns_in(&result.text, &back);
+            messages.push(Message { role: Role::Assistant, text: told });
+            messages.push(Message { role: Role::User, text: back });
         }
     }
     messages.extend(request.closing.iter().map(|text| Message { role: Role::User, text: text.clone() }));
@@ -109,7 +117,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::llm::request::ToolSpec;
+    use crate::llm::gate::GateOptions;
+    use crate::llm::payload::Share;
+    use crate::llm::redaction::{Redactor, Rules, TokenMap};
+    use crate::llm::request::{ToolResult, ToolSpec, Turn};
 
     fn request() -> Request {
         let tool = ToolSpec { name: "table".to_owned(), description: "Run.".to_owned(), schema: json!({}) };
@@ -142,5 +153,30 @@ mod tests {
         let closed = Request { closing: Some("Answer.".to_owned()), ..request };
         let text = r#"{"tool": "table"}"#;
         assert_eq!(taken(text, &closed), (text.to_owned(), vec![]));
+    }
+
+    /// A guess of the model that came back as a token would be confirmed, also in the text of a message.
+    #[test]
+    fn messages_of_texts_that_go_back_do_so_too() {
+        let mut names = TokenMap::default();
+        names.name("KERNEL", "zebra_gemm");
+        let redactor = Redactor::new(Rules::new(Share::Figures, None).unwrap(), names);
+        let gate = Gate::new(GateOptions::default(), redactor);
+        let arguments = r#"{"query":"SELECT 'zebra_gemm'"}"#.to_owned();
+        let call = ToolCall { id: String::new(), name: "sql".to_owned(), arguments };
+        let result = ToolResult { text: r#"{"rows":[["zebra_gemm"]]}"#.to_owned(), is_error: false };
+        let unknown = ToolResult { text: "zebra_gemm waits".to_owned(), is_error: false };
+        for text in [&call.arguments, &result.text] {
+            gate.redactor().borrow_mut().returns(text);
+        }
+        let calls = vec![(call.clone(), result), (call, unknown)];
+        let request = Request { turns: vec![Turn { text: String::new(), calls }], ..request() };
+        let messages: Vec<String> =
+            plain(&gate, &request).unwrap().messages.into_iter().map(|message| message.text).collect();
+        let bytes = gate.redactor().borrow_mut().bytes(json!({ "messages": messages }).to_string().as_bytes());
+        let sent: Value = serde_json::from_slice(&bytes).unwrap();
+        let sent: Vec<&str> = sent["messages"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        assert_eq!(sent[..3], messages[..3]);
+        assert_eq!(sent[3], "Result of the call:\n[KERNEL_1] waits");
     }
 }

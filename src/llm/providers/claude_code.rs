@@ -51,16 +51,20 @@ pub(crate) fn ask(
 
 fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Reply, LlmError> {
     if !request.tools.is_empty() {
-        return by_text::ask(request, &mut |request| by_program(gate, endpoint, request));
+        return by_text::ask(gate, request, &mut |request| by_program(gate, endpoint, request));
     }
     let provider = endpoint.provider.name.clone();
     let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
+    let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
+    let (system, texts) = gate.hand_over(endpoint, &request.system, &texts)?;
     // One text has to hold all messages with their roles.
-    let told: Vec<String> = match request.messages.as_slice() {
-        [only] => vec![only.text.clone()],
-        all => all.iter().map(|message| format!("{}: {}", message.role.word(), message.text)).collect(),
+    let text = match texts.as_slice() {
+        [only] => only.clone(),
+        all => {
+            let roles = request.messages.iter().map(|message| message.role.word());
+            roles.zip(all).map(|(role, text)| format!("{role}: {text}")).collect::<Vec<String>>().join("\n\n")
+        }
     };
-    let (system, text) = gate.hand_over(endpoint, &request.system, &told.join("\n\n"))?;
     let directory = tempfile::tempdir().map_err(|error| failed(format!("cannot make a directory for it: {error}")))?;
     std::fs::write(directory.path().join("CLAUDE.md"), system)
         .map_err(|error| failed(format!("cannot write its instructions: {error}")))?;

@@ -30,7 +30,7 @@ pub(crate) fn ask(
         Protocol::Program => claude_code::ask(gate, endpoint, request, listener),
     };
     if request.is_by_text && !request.tools.is_empty() {
-        return by_text::ask(request, &mut send);
+        return by_text::ask(gate, request, &mut send);
     }
     let mut reply = send(request)?;
     by_text::take_spoken(&mut reply, request);

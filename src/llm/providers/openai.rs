@@ -81,7 +81,7 @@ pub(crate) fn ask(
         }
     });
     if refuses_tools.get() {
-        return by_text::ask(request, &mut |request| ask(gate, endpoint, request, listener));
+        return by_text::ask(gate, request, &mut |request| ask(gate, endpoint, request, listener));
     }
     reply
 }

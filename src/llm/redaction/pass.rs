@@ -53,10 +53,18 @@ impl Redactor {
     pub(crate) fn returns(&mut self, text: &str) {
         if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(text) {
             self.returned.extend(texts(&value));
+            self.returned.extend(strings(&value));
             // As protocols write it again.
             self.returned.insert(value.to_string());
         }
         self.returned.insert(text.to_owned());
+    }
+
+    /// The same for a text of which a part may go back, and all else is of this program.
+    pub(crate) fn returns_in(&mut self, part: &str, whole: &str) {
+        if self.returned.contains(part) {
+            self.returns(whole);
+        }
     }
 
     /// Knows names of an earlier request again.
@@ -86,9 +94,7 @@ impl Redactor {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
                 // A path in one text may name a person that an earlier text mentions.
-                for text in texts(&value) {
-                    self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
-                }
+                texts(&value).iter().for_each(|text| self.meet(text));
                 self.value(&mut value);
                 value.to_string().into_bytes()
             }
@@ -148,10 +154,15 @@ impl Redactor {
         }
     }
 
+    /// Knows people whom paths in a text name.
+    pub(crate) fn meet(&mut self, text: &str) {
+        self.rules.people_in(text).iter().for_each(|name| self.map.person(name));
+    }
+
     /// A text without what must not leave.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
-        self.rules.people_in(&text).iter().for_each(|name| self.map.person(name));
+        self.meet(&text);
         // The rest on both sides of a token may be something again.
         for _ in 0..MOST_PASSES {
             let passed = self.pass(&text);
@@ -207,6 +218,16 @@ impl Redactor {
             Piece::Text(text) | Piece::Token(text) => text,
         });
         texts.collect()
+    }
+}
+
+/// All texts of a value as they stand in it, also those that are JSON.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(fields) => fields.values().flat_map(strings).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
 }
 

@@ -100,7 +100,9 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
     let known: Vec<&str> =
         all.iter().flat_map(|finding| [text(finding, "id"), text(finding, "rule")]).flatten().collect();
     if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
-        let listed: Vec<&str> = all.iter().filter_map(|finding| text(finding, "id")).collect();
+        // Ids have names in them, which a masked call does not see.
+        let field = if tools.behind.is_some() { "rule" } else { "id" };
+        let listed: Vec<&str> = all.iter().filter_map(|finding| text(finding, field)).collect();
         let reason = format!("no finding {unknown} in this trace; it has {}", listed.join(", "));
         return Err(ToolFailure::usage(reason));
     }

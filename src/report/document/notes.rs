@@ -15,8 +15,16 @@ const NOTES_OF_A_KIND: usize = 3;
 pub(crate) fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let note = |is_warning: bool, text: String| Note { is_warning, text };
     let mut notes = Vec::new();
-    let filters: Vec<String> =
-        effective(trace.choice()).into_iter().map(|(filter, value)| format!("`{} {value}`", filter.flag())).collect();
+    // Values that a model wrote would come back as tokens where they are names.
+    let is_masked = trace.choice().is_masked();
+    let filters: Vec<String> = effective(trace.choice())
+        .into_iter()
+        .map(
+            |(filter, value)| {
+                if is_masked { format!("`{}`", filter.flag()) } else { format!("`{} {value}`", filter.flag()) }
+            },
+        )
+        .collect();
     if !filters.is_empty() {
         let mut text = format!("Numbers are of what these filters choose: {}.", filters.join(" "));
         let beyond: Vec<&str> = beyond(trace.choice(), figures).into_iter().map(Filter::flag).collect();

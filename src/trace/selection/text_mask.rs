@@ -1,6 +1,6 @@
 //! Texts of tables as shown to a reader that must not know them all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -8,6 +8,9 @@ use polars::prelude::{Column, DataType, Expr, Field, IntoColumn, LazyFrame, Pola
 
 /// Puts something else in the place of texts, before anything compares or measures them.
 pub(crate) trait TextMask: Debug + Send + Sync {
+    /// Looks at all texts of a column before any is replaced, so that no replacement depends on the order of rows.
+    fn prepare(&self, _texts: &mut dyn Iterator<Item = &str>) {}
+
     /// The replacement of a text in a column: the same for the same text, and with a length and order that show nothing.
     fn masked(&self, column: &str, text: &str) -> String;
 
@@ -48,6 +51,8 @@ pub(crate) fn masked_table(mut frame: LazyFrame, mask: &SharedMask) -> PolarsRes
 
 fn replaced(column: &Column, name: &str, mask: &SharedMask) -> PolarsResult<Column> {
     let texts = column.cast(&DataType::String)?;
+    let distinct: BTreeSet<&str> = texts.str()?.iter().flatten().collect();
+    mask.prepare(&mut distinct.into_iter());
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
     let replaced: StringChunked = texts
         .str()?

@@ -154,7 +154,7 @@ fn filters_hold_for_every_call() {
     let run = ask(&server, "how many?", &["--rank", "2", "--iter", "0"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let result: Value = serde_json::from_str(&results(&bodies(&server)[1])[0]).unwrap();
-    assert_eq!(result, json!({"error": "the filter rank is 2 for every call; leave it out"}));
+    assert_eq!(result, json!({"error": "the filter rank is decided for every call; leave it out"}));
     let server = Server::new(vec![call("sql", &json!({"query": sql})), says("72.")]);
     let run = ask(&server, "how many?", &["--rank", "2"]);
     assert!(run.stdout.contains(&format!("wavesieve sql '{sql}' {INPUT} --rank 2")), "{}", run.stdout);

@@ -37,7 +37,7 @@ fn planted(kernel: &str, other: &str) -> (tempfile::TempDir, String) {
 }
 
 /// Statements that each try another way, over kernels whose tokens were shown.
-const ATTACKS: [&str; 36] = [
+const ATTACKS: [&str; 40] = [
     // length
     "SELECT kernel_id, LENGTH(kernel_name) AS n, OCTET_LENGTH(short_name) AS m FROM kernel_symbols ORDER BY kernel_id",
     "SELECT MAX(LENGTH(kernel_name)) AS a, MIN(LENGTH(kernel_name)) AS b, SUM(LENGTH(kernel_name)) AS c FROM kernels",
@@ -81,6 +81,11 @@ const ATTACKS: [&str; 36] = [
     "SELECT CAST(kernel_name AS BIGINT) AS n FROM kernel_symbols ORDER BY kernel_id",
     "SELECT TRY_CAST(substr(kernel_name, 14, 1) AS BIGINT) AS n FROM kernel_symbols ORDER BY kernel_id",
     "SELECT (SELECT kernel_name FROM kernel_symbols ORDER BY kernel_name LIMIT 1) = 'zebra_secret_1' AS hit",
+    // words of the model's own, whole and put together, and parts of tokens
+    "SELECT 'zebra_secret_1' AS guess, 1 AS zebra_secret_1",
+    "SELECT 'zebra_' || 'secret_1' AS guess, upper('zebra_secret_1h') AS host, 1 AS \"zebra_secret_1h\"",
+    "SELECT kernel_id, replace(kernel_name, '[', '') || 'zebra_secret_1' AS n FROM kernel_symbols ORDER BY kernel_id",
+    "SELECT hostname, substr(hostname, 2) AS part FROM processes ORDER BY process",
 ];
 
 /// The same over texts that were never shown, in which order and parts are those of a hash: what depends on the text alone.
@@ -115,6 +120,25 @@ fn filters() -> Vec<(&'static str, Value)> {
         ("findings", json!({"ids": ["dominant_kernel:zebra_secret_1"]})),
         ("sql", json!({"query": "SELECT COUNT(*) AS n FROM kernels", "filters": {"kernel": "^zebra"}})),
         ("sql", json!({"query": "SELECT COUNT(*) AS n FROM kernels", "filters": {"where": "kernel_name >= 'n'"}})),
+        ("tables", json!({"names": ["zebra_secret_1"]})),
+        ("tables", json!({"search": "zebra_secret_1h"})),
+        ("table", json!({"query": "zebra_secret_1"})),
+        ("table", json!({"query": "kernel_summary", "columns": ["zebra_secret_1h"]})),
+        ("zebra_secret_1", json!({})),
+        ("sql", json!({"query": "SELECT zebra_secret_1 FROM kernels", "filters": {"rank": "0"}})),
+        ("sql", json!({"query": "SELECT a/zebra_secret_1 FROM kernels"})),
+        ("tables", json!({"names": ["[KERNEL_1]", "zebra_secret_1"]})),
+        ("table", json!({"query": "kernel_summary", "columns": ["[KERNEL_1]", "zebra_secret_1"]})),
+        ("table", json!({"query": "kernel_summary", "columns": ["zebra_secret_1.5"]})),
+        ("sql", json!({"query": "SELECT\nzebra_secret_1 FROM kernels"})),
+        ("table", json!({"query": "kernel_summary", "parameters": {"zebra-secret-1": 1}})),
+        ("tables", json!({"search": "[KERNEL_1]"})),
+        ("findings", json!({"ids": ["none"]})),
+        ("info", json!({"zebra_secret_1": 1})),
+        ("analyze", json!({"filters": {"kernel": "zebra_secret_1"}})),
+        ("analyze", json!({"filters": {"where": "kernel_name <> 'zebra_secret_1'"}})),
+        ("table", json!({"query": "busy", "filters": {"where": "kernel_name <> 'zebra_secret_1'"}})),
+        ("analyze", json!({"sections": ["zebra_secret_1"]})),
         // A token that was shown chooses rows.
         table(json!({"kernel": "^[KERNEL_1]$"})),
         table(json!({"where": "kernel_name = '[KERNEL_1]'"})),
@@ -138,7 +162,7 @@ fn sent(input: &str, calls: &[(&str, Value)], share: &str) -> Vec<String> {
         assert_eq!(results.len(), calls.len(), "{}", run.stderr);
         let messages = last["messages"].as_array().unwrap().iter();
         let repeated = messages.filter(|message| message["role"] == "assistant");
-        let repeated = repeated.map(|message| message["tool_calls"][0]["function"]["arguments"].to_string());
+        let repeated = repeated.map(|message| message["tool_calls"][0]["function"].to_string());
         results.into_iter().zip(repeated).map(|(result, own)| format!("{result}\n{own}")).collect::<Vec<String>>()
     };
     calls.chunks(CALLS).flat_map(dialogue).collect()
@@ -164,7 +188,7 @@ fn what_is_sent_does_not_depend_on_texts() {
         assert_eq!(one, other, "{call:?}");
         with_rows += usize::from(one.contains("\"rows\":[["));
         for part in ["zebra", "secret", "hidden", "aaz", "/opt/q"] {
-            let own = call.1.to_string();
+            let own = format!("{} {}", call.0, call.1);
             assert!(!one.contains(part) || own.contains(part), "{call:?}: {one}");
         }
     }
