@@ -1,6 +1,7 @@
 //! Files that appear whole or not at all.
 
-use std::ffi::OsString;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use tempfile::{Builder, TempDir};
 
 use super::stream::write_stream;
-use super::target::{Target, again, as_others, own_cause, parent, temporary_for, through_links};
+use super::target::{Target, again, as_others, keep_owner, own_cause, parent, temporary_for, through_links};
 use crate::input::{AtInterruption, UNFINISHED, hold, is_unfinished, sweep};
 
 /// Writes a file through a temporary one next to it, which takes its name when everything is written; into a FIFO or a device
@@ -124,29 +125,78 @@ pub(crate) fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result
 /// # Errors
 /// When the directory cannot be written to, or `fill` fails; then it holds what it did before.
 pub(crate) fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    replace(path, &|_, _, _| true, fill)
+}
+
+/// The same for entries of which others may be in the directory, and stay: what `fill` writes takes the place of those with the same names, and
+/// those of `stale` go away. Without others this is done at once, otherwise entry by entry as soon as all are written. Files
+/// and folders keep their owners and rights. A folder with files of others, by `is_foreign`, is not replaced.
+///
+/// # Errors
+/// As those of [`replace_directory`].
+pub(crate) fn replace_entries<T>(
+    path: &Path,
+    stale: &BTreeSet<OsString>,
+    is_foreign: &dyn Fn(&Path) -> bool,
+    fill: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let is_own = |name: &OsStr, before: &Path, written: &Path| {
+        (stale.contains(name) || written.join(name).exists()) && !is_foreign(&before.join(name))
+    };
+    replace(path, &is_own, |directory| {
+        let result = fill(directory)?;
+        for name in names(directory)? {
+            let (before, written) = (path.join(&name), directory.join(&name));
+            if let Ok(facts) = before.symlink_metadata().and_then(|facts| like(facts, &written)) {
+                let kept = fs::File::open(&written).and_then(|file| keep_owner(&file, &facts));
+                kept.with_context(|| format!("cannot keep the owner of {}", before.display()))?;
+            }
+        }
+        Ok(result)
+    })
+}
+
+/// The facts of an entry if what takes its place is of the same kind.
+fn like(facts: fs::Metadata, written: &Path) -> io::Result<fs::Metadata> {
+    let is_alike = facts.file_type() == written.symlink_metadata()?.file_type();
+    is_alike.then_some(facts).ok_or_else(|| io::Error::other("of another kind"))
+}
+
+/// Whether an entry by its name, in the directory as it was before, gives way to what was written into another.
+type IsOwn<'a> = &'a dyn Fn(&OsStr, &Path, &Path) -> bool;
+
+fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     #[cfg(target_os = "linux")]
     if let Some((place, other)) = exchange::other_like(path) {
         let removed = removed_at_interruption(other.path());
         let _held = hold(other.path());
         let result = fill(other.path())?;
-        let exchanged = exchange::exchange(other.path(), &place);
-        if exchanged.is_ok() {
-            // The new content is in place. Old content that cannot be removed keeps its temporary name.
+        // Other programs may have written into it meanwhile.
+        let has_others = exchange::entries(&place)?.iter().any(|name| !is_own(name, &place, other.path()));
+        if !has_others && exchange::exchange(other.path(), &place).is_ok() {
+            // The old content is in the temporary directory now, and with it what came in between.
+            drop(removed);
+            let come = exchange::entries(other.path())?.into_iter().filter(|name| !is_own(name, other.path(), &place));
+            if let Err(error) = move_all(other.path(), &place, &come.collect::<Vec<OsString>>()) {
+                let kept = other.keep();
+                return Err(error).with_context(|| format!("what others wrote meanwhile is in {}", kept.display()));
+            }
+            // Content that cannot be removed keeps its temporary name.
             let _ = other.close();
             return Ok(result);
         }
-        // The system of files knows no exchange.
-        return replace_with(path, |new| {
+        // The system of files may know no exchange.
+        return replace_with(path, is_own, |new| {
             move_all(other.path(), new, &names(other.path())?)?;
             drop(removed);
             Ok(result)
         });
     }
-    replace_with(path, fill)
+    replace_with(path, is_own, fill)
 }
 
 /// Fills a directory in one that is there, and moves what both hold.
-fn replace_with<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+fn replace_with<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let temporary = temporary_directory(&mut Builder::new(), path)?;
     let removed = removed_at_interruption(temporary.path());
     let _held = hold(temporary.path());
@@ -157,7 +207,9 @@ fn replace_with<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result
     let result = fill(&new)?;
     // The earlier content lies in it from now on.
     drop(removed);
-    let moved = move_all(path, &old, &names(path)?).and_then(|()| move_all(&new, path, &names(&new)?));
+    let mut before = names(path)?;
+    before.retain(|name| is_own(name, path, &new));
+    let moved = move_all(path, &old, &before).and_then(|()| move_all(&new, path, &names(&new)?));
     if let Err(error) = moved {
         let failed = Err(error).with_context(|| format!("cannot write {}", path.display()));
         if names(&old).and_then(|names| move_all(&old, path, &names)).is_err() {
@@ -172,6 +224,7 @@ fn replace_with<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result
 
 #[cfg(target_os = "linux")]
 mod exchange {
+    use std::ffi::OsString;
     use std::fs;
     use std::io;
     use std::os::unix::fs::MetadataExt;
@@ -181,7 +234,7 @@ mod exchange {
     use rustix::io::Errno;
     use tempfile::{Builder, TempDir};
 
-    use super::{UNFINISHED, is_unfinished, parent};
+    use super::{UNFINISHED, is_unfinished, parent, sweep};
 
     /// The attribute by which SELinux labels files.
     const LABEL: &[u8] = b"security.selinux";
@@ -202,6 +255,7 @@ mod exchange {
         if is_used || found.dev() != above.dev() || has_attributes(&place) {
             return None;
         }
+        sweep(parent(&place), UNFINISHED);
         let other = Builder::new().prefix(UNFINISHED).tempdir_in(parent(&place)).ok()?;
         fs::set_permissions(other.path(), found.permissions()).ok()?;
         let made = other.path().metadata().ok()?;
@@ -220,6 +274,11 @@ mod exchange {
             Err(Errno::OPNOTSUPP) => false,
             Err(_) => true,
         }
+    }
+
+    /// All entries of a directory, also those that are not finished.
+    pub(super) fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     /// Lets two directories take the place of each other.
@@ -293,6 +352,46 @@ mod tests {
         let facts = |facts: &fs::Metadata| (facts.uid(), facts.gid(), facts.mode());
         assert_eq!(facts(&before), facts(&after));
         assert_eq!(listed(place.path()), ["link", "out"]);
+    }
+
+    #[test]
+    fn entries_are_replaced_and_others_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("out");
+        fs::create_dir(&directory).unwrap();
+        let stale = BTreeSet::from(["gone", "unlisted"].map(OsString::from));
+        let is_foreign = |path: &Path| path.ends_with("unlisted");
+        let replaced = |fill: &dyn Fn(&Path) -> Result<()>| replace_entries(&directory, &stale, &is_foreign, fill);
+        for others in [&[][..], &["mine", "unlisted"]] {
+            fs::write(directory.join("gone"), "").unwrap();
+            others.iter().for_each(|name| fs::write(directory.join(name), "").unwrap());
+            replaced(&fill).unwrap();
+            let mut expected = [&["index", "part"][..], others].concat();
+            expected.sort_unstable();
+            assert_eq!(listed(&directory), expected);
+            assert!(replaced(&|new| fill(new).and_then(|()| -> Result<()> { anyhow::bail!("no room") })).is_err());
+            assert_eq!(listed(&directory), expected);
+        }
+        fs::remove_file(directory.join("mine")).unwrap();
+        fs::remove_file(directory.join("unlisted")).unwrap();
+        replaced(&|new| fill(new).and_then(|()| Ok(fs::write(directory.join("later"), "")?))).unwrap();
+        assert_eq!(listed(&directory), ["index", "later", "part"]);
+        assert_eq!(listed(place.path()), ["out"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_replaced_keeps_its_rights() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("out");
+        write_directory(&directory, fill).unwrap();
+        for (name, mode) in [("index", 0o600), ("part", 0o700)] {
+            fs::set_permissions(directory.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        replace_entries(&directory, &BTreeSet::new(), &|_| false, fill).unwrap();
+        let mode = |name: &str| fs::metadata(directory.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("index"), mode("part")), (0o600, 0o700));
     }
 
     #[cfg(target_os = "linux")]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -326,4 +328,40 @@ fn statements_side_by_side_do_not_share_a_stack() {
         let ended = finish(command);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
     }
+}
+
+/// Documents of two runs side by side would be compared with one another.
+#[cfg(unix)]
+#[test]
+fn a_killed_batch_leaves_documents_of_one_run() {
+    let place = TempDir::new().unwrap();
+    let traces = fixture("two_nodes");
+    let out = place.path().join("reports");
+    let batch = |title: &str, others: bool| {
+        if others {
+            fs::write(out.join("mine.txt"), "mine").unwrap();
+        }
+        let words =
+            ["report", traces.to_str().unwrap(), "--group-by", "folder", "--sections", "time", "-q", "--title", title];
+        program(&[&words[..], &["-d", out.to_str().unwrap()]].concat())
+    };
+    let start = Instant::now();
+    assert_eq!(finish(batch("first", false)).code, 0);
+    let whole = start.elapsed();
+    for part in 1..=8 {
+        let mut child = batch("second", false).spawn().unwrap();
+        thread::sleep(whole * part / 8);
+        let _ = child.kill();
+        child.wait().unwrap();
+        let pages: Vec<PathBuf> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let titled = |title: &str| {
+            let title = format!("<title>{title}");
+            pages.iter().filter(|page| fs::read_to_string(page).is_ok_and(|page| page.contains(&title))).count()
+        };
+        let found = (titled("first"), titled("second"));
+        assert!(matches!(found, (3, 0) | (0, 3)), "{found:?}: {pages:?}");
+        assert_eq!(finish(batch("first", false)).code, 0);
+    }
+    assert_eq!(finish(batch("second", true)).code, 0);
+    assert_eq!(fs::read_to_string(out.join("mine.txt")).unwrap(), "mine");
 }

@@ -11,7 +11,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
-use crate::export::atomic::{MadeDirectories, make_directory};
+use crate::export::atomic::{MadeDirectories, make_directory, write_file};
 use crate::export::unit::TimeUnit;
 use crate::findings::QueryRequest;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
@@ -177,18 +177,29 @@ impl DocumentOutput {
         path: Option<&Path>,
         global: &GlobalArguments,
     ) -> Result<(), Failure> {
-        let (Some(of_tables), Some(folder)) = (format.of_folder(), path) else {
-            return self.deliver_text(path, global, |terminal, out| self.write(analysis, format, terminal, out));
+        let Some(path) = path else {
+            return self.deliver_text(None, global, |terminal, out| self.write(analysis, format, terminal, out));
         };
-        let _made = self.make_directory(folder)?;
+        let _made = self.make_directory(path)?;
+        self.write_to(analysis, format, path)?;
+        print_written(path, global);
+        Ok(())
+    }
+
+    /// Writes an analysis to a file or folder.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub(crate) fn write_to(&self, analysis: &Analysis, format: DocumentFormat, path: &Path) -> anyhow::Result<()> {
+        let Some(of_tables) = format.of_folder() else {
+            return write_file(path, |out| self.write(analysis, format, None, out));
+        };
         let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
         folder::write(
             analysis,
             &FolderOptions { format: of_tables, unit, rows, tracelens, formulas: self.csv.formulas() },
-            folder,
-        )?;
-        print_written(folder, global);
-        Ok(())
+            path,
+        )
     }
 
     /// Writes a text to the named file and reports it, or by default to standard output.

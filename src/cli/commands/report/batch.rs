@@ -3,18 +3,21 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use super::outputs::{Outputs, Place};
+use anyhow::Result;
+
+use super::outputs::{Outputs, Place, is_foreign};
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::filters::print_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::output::delivery::print_written;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest};
 use crate::engine::Registry;
-use crate::export::atomic::{make_directory, write_file};
+use crate::export::atomic::{make_directory, replace_entries, write_file};
 use crate::input::InputError;
 use crate::report::analysis::AnalysisOptions;
 use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
@@ -92,20 +95,16 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
         return Err(Failure::Usage(format!("{} {reason}", directory.display())));
     }
     let _made = make_directory(&directory)?;
-    let made = make_all(batch, &grouped.runs, &outputs, &options, global);
-    let entries: Vec<Entry> = grouped.runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
-    let title = options.title.clone().unwrap_or_else(|| match made.len() {
-        1 => format!("{TITLE} of 1 run"),
-        runs => format!("{TITLE} of {runs} runs"),
-    });
-    let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
-    let mut index = Index::new(title, entries, batch.baseline).with_filters(filters);
-    write_comparisons(&mut index, &made, &outputs)?;
+    let fill = |directory: &Path| write(batch, &grouped.runs, &outputs.within(directory), &options, global);
+    // A link is written through, which no exchange of directories could do.
+    let (made, index) = match outputs.has_link() {
+        true => fill(&directory)?,
+        false => replace_entries(&directory, &outputs.listed_names(), &is_foreign, fill)?,
+    };
     let written = outputs.documents.iter().zip(&index.entries).filter(|(_, entry)| entry.file().is_some());
     let compared = outputs.comparisons.iter().zip(&index.entries).filter(|(_, entry)| entry.comparison.is_some());
+    written.clone().for_each(|(path, _)| print_written(path, global));
     outputs.remove_stale(&written.chain(compared).map(|(path, _)| path.as_path()).collect(), global);
-    write_file(&outputs.index_json, |out| write_json(&index, out))?;
-    write_file(&outputs.index_page, |out| write_page(&index, out))?;
     global.outbox.add(outputs.index_page.parent().unwrap_or(&outputs.index_page));
     let failed = index.failed().count();
     if !global.quiet {
@@ -118,6 +117,28 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
         ));
     }
     Ok(code(&made, failed))
+}
+
+/// Writes all files of a batch.
+fn write(
+    batch: &Batch<'_>,
+    runs: &[Run],
+    outputs: &Outputs,
+    options: &AnalysisOptions,
+    global: &GlobalArguments,
+) -> Result<(Vec<RunOutcome>, Index)> {
+    let made = make_all(batch, runs, outputs, options, global);
+    let entries: Vec<Entry> = runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
+    let title = options.title.clone().unwrap_or_else(|| match made.len() {
+        1 => format!("{TITLE} of 1 run"),
+        runs => format!("{TITLE} of {runs} runs"),
+    });
+    let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
+    let mut index = Index::new(title, entries, batch.baseline).with_filters(filters);
+    write_comparisons(&mut index, &made, outputs)?;
+    write_file(&outputs.index_json, |out| write_json(&index, out))?;
+    write_file(&outputs.index_page, |out| write_page(&index, out))?;
+    Ok((made, index))
 }
 
 /// That of the first run where all failed; otherwise the one that matters most.
@@ -139,7 +160,7 @@ fn entry(run: &Run, made: &RunOutcome) -> Entry {
 }
 
 /// Compares every run with the baseline, and writes a page of each comparison.
-fn write_comparisons(index: &mut Index, made: &[RunOutcome], outputs: &Outputs) -> Result<(), Failure> {
+fn write_comparisons(index: &mut Index, made: &[RunOutcome], outputs: &Outputs) -> Result<()> {
     let place = index.entries.iter().position(|entry| Some(&entry.name) == index.baseline.as_ref());
     let Some(baseline) = place.and_then(|place| made.get(place)?.digest.as_ref()) else { return Ok(()) };
     let base = Side { runs: vec![baseline.clone()] };
@@ -189,8 +210,9 @@ fn make_all(
     let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
     let work = |(run, place): &(&Run, Place<'_>)| -> Result<RunOutcome, Infallible> {
         let made = make(batch, run, *place, options, (each, runs.len() > 1), global).unwrap_or_else(|failure| {
-            messages::print_note(format_args!("error: {}: {}", run.name, failure.message()));
-            let outcome = Outcome::Failed { reason: failure.message() };
+            let reason = outputs.as_named(&failure.message());
+            messages::print_note(format_args!("error: {}: {reason}", run.name));
+            let outcome = Outcome::Failed { reason };
             RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new(), digest: None }
         });
         progress.made(&run.name);
@@ -224,7 +246,7 @@ fn make(
         return Err(InputError::NoTrace { reasons: vec![reason] }.into());
     }
     batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
-    batch.output.deliver(&analysis, batch.format, Some(place.document), global)?;
+    batch.output.write_to(&analysis, batch.format, place.document)?;
     let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let has_failed = batch.document.print_failed(&analysis.document.findings, Some(&run.name), global);
     let code = match (has_failed, is_damaged, is_unmatched) {
