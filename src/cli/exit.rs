@@ -51,16 +51,10 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_broken_pipe() => DONE,
-            Self::Usage(_)
-            | Self::Input(InputError::NoSuchFile { .. } | InputError::NotListed { .. } | InputError::Address(_)) => {
-                USAGE
-            }
-            Self::Input(InputError::NoTrace { .. }) => NO_DATA,
-            Self::Input(InputError::Damaged { .. }) => PARTIAL,
-            Self::Query(QueryError::Other(_) | QueryError::Runner { .. })
-            | Self::Input(InputError::Other(_))
-            | Self::Other(_) => UNEXPECTED,
-            Self::Query(_) => USAGE,
+            Self::Input(error) => code_of_input(error),
+            Self::Other(error) => error.downcast_ref().map_or(UNEXPECTED, code_of_input),
+            Self::Query(QueryError::Other(_) | QueryError::Runner { .. }) => UNEXPECTED,
+            Self::Usage(_) | Self::Query(_) => USAGE,
         }
     }
 
@@ -84,6 +78,15 @@ impl Failure {
                     matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
                 })
         })
+    }
+}
+
+fn code_of_input(error: &InputError) -> u8 {
+    match error {
+        InputError::NoSuchFile { .. } | InputError::NotListed { .. } | InputError::Address(_) => USAGE,
+        InputError::NoTrace { .. } => NO_DATA,
+        InputError::Damaged { .. } => PARTIAL,
+        InputError::Other(_) => UNEXPECTED,
     }
 }
 

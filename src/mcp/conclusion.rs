@@ -5,7 +5,7 @@ use super::failure::{Exit, ToolFailure};
 use crate::columns::requests::Request;
 use crate::engine::{Query, why_empty, why_empty_of_tables};
 use crate::schema;
-use crate::schema::anomaly::Severity;
+use crate::schema::anomaly::{Damage, Severity};
 use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
 use crate::trace::selection::{explained, lost_ranks, partly_unmatched, untouched};
@@ -97,8 +97,7 @@ pub(super) fn conclude_tables(
 /// Adds what could not be read; the result is partial then.
 pub(super) fn add_damage(answer: &mut ToolAnswer, trace: &Trace) -> bool {
     let damage = trace.damage();
-    let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
-    add_notes(answer, damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)));
+    add_notes(answer, damage.iter().map(Damage::line));
     if !damage.is_empty() {
         answer.note("the result is partial");
         answer.exit = Exit::Partial;

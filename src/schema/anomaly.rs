@@ -66,3 +66,11 @@ pub struct Damage {
     /// Why.
     pub cause: String,
 }
+
+impl Damage {
+    /// As a line for people.
+    pub fn line(&self) -> String {
+        let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
+        format!("damaged: {}: {part}{}", self.path, self.cause)
+    }
+}

@@ -42,7 +42,7 @@ impl StoreArguments {
     }
 }
 
-/// Who answers, and where events go.
+/// Where answers come from, and where events go.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Session")]
 pub(crate) struct FaceArguments {
@@ -243,6 +243,8 @@ impl From<MachineError> for Failure {
             MachineError::Face(error) => error.into(),
             MachineError::Model(error) => error.into(),
             error if error.is_usage() => Self::Usage(error.to_string()),
+            // By its cause, as everywhere else.
+            MachineError::Other(error) => Self::Other(error),
             other => Self::Other(other.into()),
         }
     }

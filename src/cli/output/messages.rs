@@ -127,9 +127,7 @@ pub(crate) fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
 
 /// As [`report_damage`], of damage that is known.
 pub(crate) fn list_damage(damage: &[Damage], global: &GlobalArguments) -> bool {
-    let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
-    let lines: Vec<String> =
-        damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)).collect();
+    let lines: Vec<String> = damage.iter().map(Damage::line).collect();
     print_notes(&lines, "damaged: ", global);
     if !damage.is_empty() {
         print_note("the result is partial");

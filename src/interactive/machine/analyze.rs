@@ -68,7 +68,14 @@ impl Machine<'_> {
         self.face.begin("analysing");
         let analyzed = Analyzed::new(traces, &self.session.source_paths, self.tools.registry);
         self.face.end();
-        Ok(analyzed.map_err(MachineError::Other)?)
+        let analyzed = analyzed.map_err(MachineError::Other)?;
+        for damage in &analyzed.damage {
+            self.say(Level::Warning, damage.line());
+        }
+        if !analyzed.damage.is_empty() {
+            self.say(Level::Warning, "the result is partial");
+        }
+        Ok(analyzed)
     }
 
     /// The analysis at hand, made again where the session was resumed.

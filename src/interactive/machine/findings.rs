@@ -10,6 +10,7 @@ use crate::engine::Registry;
 use crate::findings::{Finding, Priority, recommended_commands};
 use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::source_places;
+use crate::schema::anomaly::Damage;
 use crate::source::scan::{Limits, Target, TreeScan, list, scan};
 use crate::trace::Trace;
 
@@ -62,6 +63,8 @@ pub(crate) struct Analyzed {
     pub items: Vec<Item>,
     /// Whether any GPU worked.
     pub has_gpu_time: bool,
+    /// Parts of the traces that could not be read.
+    pub damage: Vec<Damage>,
 }
 
 impl Analyzed {
@@ -86,7 +89,8 @@ impl Analyzed {
         };
         let folder = source_folder(sources);
         let items = analysis.document.findings.iter().map(|finding| item(finding, &analysis, folder)).collect();
-        Ok(Self { analysis, items, has_gpu_time })
+        let damage = trace.as_ref().map(Trace::damage).unwrap_or_default();
+        Ok(Self { analysis, items, has_gpu_time, damage })
     }
 
     /// Commands that sample the program counter, if the GPUs can and the traces have no samples.

@@ -20,6 +20,8 @@ use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store}
 const RUNS: u32 = 3;
 /// Sessions of the same folder that are offered.
 const OFFERED: usize = 9;
+/// The exit code if parts of a trace could not be read.
+const PARTIAL: u8 = 5;
 /// The exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -284,8 +286,15 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
         default: Some("n".to_owned()),
         is_long: false,
     };
+    let mut refused: Option<String> = None;
     loop {
-        let Reply::Line(answer) = face.ask(&question)? else { return Ok(None) };
+        let answer = match (face.ask(&question)?, refused.take()) {
+            (Reply::Line(answer), _) => answer,
+            (Reply::End, Some(text)) => {
+                return Err(MachineError::Usage(format!("{text}, and no other answer follows")));
+            }
+            (Reply::End | Reply::Interrupted, _) => return Ok(None),
+        };
         let answer = answer.trim().to_lowercase();
         let place = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let chosen = place.and_then(|place| sessions.get(place)).map(|session| session.session_id.clone());
@@ -293,7 +302,9 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<
             return Ok(chosen);
         }
         let keys: Vec<&str> = question.choices.iter().map(|choice| choice.key.as_str()).collect();
-        face.say(Level::Warning, &format!("{answer:?} is none of the answers; type {}", keys.join(", ")));
+        let text = format!("{answer:?} is none of the answers; type {}", keys.join(", "));
+        face.say(Level::Warning, &text);
+        refused = Some(text);
     }
 }
 
@@ -379,7 +390,7 @@ impl Machine<'_> {
         if !self.state.is_stale {
             return;
         }
-        let is_left = matches!(result, Ok(()) | Err(Halt::Quit));
+        let is_left = matches!(result, Ok(()) | Err(Halt::Quit | Halt::Error(MachineError::Face(_))));
         let failure = match (&self.state.plan.build, is_left) {
             (Some(_), true) => match self.rebuild() {
                 Ok(()) => return,
@@ -395,9 +406,11 @@ impl Machine<'_> {
     fn end(&mut self, result: Result<(), Halt>) -> Result<u8, MachineError> {
         let id = self.session.session_id.clone();
         self.leave_built(&result);
+        let is_damaged = self.analyzed.as_ref().is_some_and(|analyzed| !analyzed.damage.is_empty());
+        let done = if is_damaged { PARTIAL } else { 0 };
         let (word, code) = match &result {
-            Ok(()) => ("finished", 0),
-            Err(Halt::Quit) => ("left", 0),
+            Ok(()) => ("finished", done),
+            Err(Halt::Quit) => ("left", done),
             Err(Halt::Interrupted) => ("interrupted", INTERRUPTED),
             Err(Halt::Error(_)) => ("failed", 1),
         };

@@ -58,6 +58,9 @@ fn a_session_is_offered_again_with_its_findings() {
         assert!(run.stdout.contains("is none of the answers; type 1, n"), "{}", run.stdout);
         assert_eq!(session_files(&place), sessions, "{answers}");
     }
+    let run = interactive(&place, "resume: 99\n", &["--source-dir", &code]);
+    assert_eq!((run.code, session_files(&place)), (2, 2), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains("is none of the answers; type 1, 2, n"), "{}", run.stderr);
 }
 
 fn session_files(place: &Place) -> usize {
@@ -78,16 +81,17 @@ fn what_is_named_with_a_resumed_session_counts() {
     };
     let first = titles(&place);
     let planted = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/planted");
-    for other in [planted.display().to_string(), format!("{}/*", planted.display())] {
+    // The pattern names a file that is no trace, which is damage everywhere.
+    for (other, code) in [(planted.display().to_string(), 0), (format!("{}/*", planted.display()), 5)] {
         let run = interactive(&place, "menu: q\n", &["--resume-session", &id, &trace()]);
         assert_eq!((run.code, titles(&place)), (0, first.clone()), "{}", run.stderr);
         let options = [other.as_str(), "--resume-session", &id, "--runs", "7"];
         let run = interactive(&place, "menu: q\n", &options);
-        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
         assert_ne!(titles(&place), first, "{other}: {}", run.stdout);
         assert_eq!(place.session()["state"]["plan"]["runs"], 7, "{other}");
         assert_eq!(session_files(&place), 1);
-        // Without any it goes on with the last.
+        // Without any it goes on with the last, and reads none.
         let run = interactive(&place, "menu: q\n", &["--resume-session", &id]);
         assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
         assert_ne!(titles(&place), first, "{other}");
@@ -150,6 +154,26 @@ fn a_place_in_the_source_is_taken_to_the_editor() {
     assert_eq!(state["edits"][0]["origin"], "editor");
     assert_eq!(state["edits"][0]["status"], "kept");
     assert!(place.read("code/kernel.hip").starts_with("// time: 50000\n"));
+}
+
+/// As every other verb does.
+#[test]
+fn sessions_about_damaged_traces_end_with_a_code_of_their_own() {
+    let place = Place::new();
+    let whole = std::fs::read("fixtures/two_nodes/node0/4100_results.db").unwrap();
+    let mut zeroed = whole.clone();
+    zeroed[16384..16896].fill(0);
+    let cut = whole[..whole.len() / 2].to_vec();
+    let cases = [(zeroed, 5, "the result is partial"), (cut, 5, "a damaged SQLite database"), (Vec::new(), 3, "empty")];
+    for (content, code, expected) in cases {
+        let path = place.path("4100_results.db");
+        std::fs::write(&path, content).unwrap();
+        let run = interactive(&place, "menu: q\n", &[path.to_str().unwrap()]);
+        let told = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.code, code, "{told}");
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(run.code, place.run(&["analyze", path.to_str().unwrap()]).code, "{told}");
+    }
 }
 
 #[test]
