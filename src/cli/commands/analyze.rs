@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::analysis::counter_plan::words;
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
@@ -147,7 +147,8 @@ pub(crate) fn run(
         return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
     }
     let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
-    if let Some(warning) = baseline.as_ref().and_then(Digest::warning).filter(|_| !global.quiet) {
+    let is_unchecked = baseline.as_ref().is_some_and(|baseline| baseline.lacks_sum);
+    if let Some(warning) = baseline.as_ref().and_then(Digest::warning) {
         messages::print_note(warning);
     }
     let narrator = arguments.llm.narrator(global)?;
@@ -180,7 +181,7 @@ pub(crate) fn run(
         })?,
     }
     let code = arguments.document.end(trace.as_ref(), &analysis, global)?;
-    Ok(asked.exit_code(code))
+    Ok(asked.exit_code(if code == DONE && is_unchecked { PARTIAL } else { code }))
 }
 
 /// Runs a loop in place of one analysis: over the inputs, or of a program that is profiled.

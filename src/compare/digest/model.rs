@@ -38,7 +38,7 @@ impl Digest {
     pub(crate) fn warning(&self) -> Option<String> {
         let warning = |name: &String| {
             format!(
-                "warning: {name} was saved by an older version without a sum, so damage to it may go unnoticed; save it again with --save"
+                "warning: {name} was saved by an older version without a sum, so damage to it goes unnoticed and the result counts as partial; save it again with --save"
             )
         };
         self.facts.inputs.first().filter(|_| self.lacks_sum).map(warning)

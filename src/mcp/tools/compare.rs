@@ -13,7 +13,7 @@ use crate::compare::{
 use crate::mcp::answer::ToolAnswer;
 use crate::mcp::arguments::{FilterArguments, Texts, parsed};
 use crate::mcp::conclusion::add_damage;
-use crate::mcp::failure::ToolFailure;
+use crate::mcp::failure::{Exit, ToolFailure};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +113,10 @@ fn side(
         let path = Path::new(input);
         if is_digest(path) {
             let digest = read_digest(path).map_err(|error| of_side(error.into()))?;
-            digest.warning().into_iter().for_each(|warning| answer.note(warning));
+            if let Some(warning) = digest.warning() {
+                answer.note(warning);
+                answer.exit = Exit::Partial;
+            }
             runs.push(digest);
             continue;
         }

@@ -61,7 +61,7 @@ pub(crate) struct CompareArguments {
     /// Runs or digests in order of time, in place of two sides: their times, and the first run from which a change holds
     #[arg(long, value_name = "INPUT", num_args = 1.., conflicts_with_all = ["base", "new", "save", "fail_on"], help_heading = "Sides")]
     history: Vec<String>,
-    /// What makes files one run: the first group (or the whole match) of this regular expression in their paths. By default each
+    /// Groups files into runs: by the first group (or the whole match) of this regular expression in their paths. By default each
     /// input is a run
     #[arg(long, value_name = "REGEX", help_heading = "Sides")]
     runs_by: Option<Regex>,
@@ -127,7 +127,7 @@ enum LevelChoice {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum PathWhen {
-    /// Of runs of up to a million dispatches
+    /// For runs of up to a million dispatches
     #[default]
     Auto,
     Always,
@@ -209,7 +209,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     for (name, side) in [("base", &base_side), ("new", &new_side)] {
         if side.gpus().next().is_none() {
             messages::print_note(format_args!("no data: the {name} side has no GPU work"));
-            return Ok(NO_DATA);
+            return Ok(if is_damaged { PARTIAL } else { NO_DATA });
         }
     }
     if let (Some(path), [only]) = (&arguments.save, new_side.runs.as_slice()) {
@@ -382,7 +382,7 @@ impl CompareArguments {
         }
         if let Some(empty) = runs.iter().find(|run| run.gpus.is_empty()) {
             messages::print_note(format_args!("no data: {} has no GPU work", empty.facts.inputs.join(" ")));
-            return Ok(NO_DATA);
+            return Ok(if is_damaged { PARTIAL } else { NO_DATA });
         }
         let found = history(&runs, &self.options());
         self.write_charts(|| history_document(&found), global)?;

@@ -101,6 +101,8 @@ impl RunReader<'_> {
         let read = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&runs, |_| 0, work)?;
         let (mut digests, mut is_damaged) = (Vec::new(), false);
         for run in read {
+            // Nothing shows whether its bytes are as they were written.
+            is_damaged |= run.digest.lacks_sum;
             digests.push(run.digest);
             is_damaged |= run.damaged.is_some_and(|trace| messages::report_damage(&trace, self.global));
         }
@@ -113,7 +115,7 @@ impl RunReader<'_> {
             RunSource::Digest(path) => {
                 let digest = read_digest(path).map_err(|error| of_side(&run.side, error.into()))?;
                 self.check_saved(path, &digest)?;
-                if let Some(warning) = digest.warning().filter(|_| !self.global.quiet) {
+                if let Some(warning) = digest.warning() {
                     messages::print_note(warning);
                 }
                 Ok(ReadRun { digest, damaged: None })
