@@ -9,7 +9,7 @@ use polars::prelude::DataFrame;
 
 use super::cell::Cell;
 use super::unit::is_number;
-use crate::text::hidden::escape_commands;
+use crate::text::hidden::escape_hidden;
 
 const TABLE: &str = "table.html";
 const PAGE: &str = "page.html";
@@ -48,7 +48,7 @@ fn table(frame: &DataFrame) -> Result<String> {
     let rows = (0..frame.height())
         .map(|row| {
             let cells = frame.columns().iter().map(|column| Cell::new(column, row).plain());
-            cells.map(|text| escape_commands(&text).into_owned()).collect()
+            cells.map(|text| escape_hidden(&text).into_owned()).collect()
         })
         .collect::<Vec<Vec<String>>>();
     Ok(environment()?.get_template(TABLE)?.render(context! { headers, rows })?)

@@ -310,6 +310,8 @@ fn what_is_wrong_before_any_candidate() {
     assert!(place.optimize(&["--time-limit", "1"]).stderr.contains("within 1 s"));
     fs::remove_file(place.path("code/build.sh")).unwrap();
     assert!(place.optimize(&[]).stderr.contains("was not found"));
+    // The next run finds no folder in its way.
+    assert!(!place.path("lab").exists());
 }
 
 /// A build that leaves the copy is stopped, not believed.
@@ -321,6 +323,8 @@ fn commands_that_write_into_the_sources_are_found() {
     let run = place.optimize(&["--transform", "unroll"]);
     assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
     assert!(run.stderr.contains("left_behind changed in the sources while `./build.sh` ran"), "{}", run.stderr);
+    // The copy has the sources as they were.
+    assert!(place.path("lab/base/kernel.hip").exists());
 }
 
 /// Results that differ from run to run prove nothing.

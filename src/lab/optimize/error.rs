@@ -41,13 +41,6 @@ pub(crate) enum OptimizeError {
     Other(#[from] anyhow::Error),
 }
 
-impl OptimizeError {
-    /// Whether the command line, or a file that it names, is to blame.
-    pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_) | Self::Program(_) | Self::Model(LlmError::Usage(_)))
-    }
-}
-
 impl From<MeasureError> for OptimizeError {
     fn from(error: MeasureError) -> Self {
         match error {

@@ -22,7 +22,7 @@ mod tree;
 pub(crate) use attempt::Attempt;
 pub(crate) use commands::Commands;
 pub(crate) use correctness::Checks;
-pub(crate) use driver::{Observer, Options, Outcome, has_attempts, optimize, read_source};
+pub(crate) use driver::{Observer, Options, Outcome, has_results, optimize, read_source};
 pub(crate) use elements::Tolerance;
 pub(crate) use error::OptimizeError;
 pub(crate) use gates::{GateResult, Verdict};

@@ -27,7 +27,7 @@ use crate::report::charts::Layout;
 /// Commands that a plan shows.
 const SHOWN_COMMANDS: usize = 5;
 
-/// What is measured.
+/// A measured value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Measure {
     /// Time from the start of the command to its end
@@ -94,7 +94,7 @@ pub(super) struct AutotuneArguments {
     /// Command as one text, as it is typed in a shell
     #[arg(long, value_name = "TEXT", conflicts_with = "command", help_heading = "Measuring")]
     cmd_template: Option<String>,
-    /// What is made small
+    /// The value to make small
     #[arg(long, value_enum, default_value_t, help_heading = "Measuring")]
     measure: Measure,
     /// Kernels whose total time counts, by a pattern of their names

@@ -17,7 +17,7 @@ use crate::interactive::face::Interruptions;
 use crate::interactive::programs::Application;
 use crate::lab::optimize::{
     Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Replays, Target, Tolerance, Verdict, has_attempts, optimize, read_source,
+    Replays, Target, Tolerance, Verdict, has_results, optimize, read_source,
 };
 use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 
@@ -74,7 +74,7 @@ pub(super) struct OptimizeArguments {
     program: Vec<String>,
 }
 
-/// What candidates have to pass.
+/// Gates that candidates have to pass.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Gates")]
 struct GateArguments {
@@ -210,8 +210,8 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
         Commands { place: place.clone(), time_limit_s: arguments.gates.time_limit, is_interrupted: &is_interrupted };
     let reporter = Reporter { is_quiet: global.quiet };
     let outcome = optimize(&options, &commands, &model, &reporter).inspect_err(|error| {
-        // Nothing was tried yet: what is wrong with the options does not block the next run.
-        if error.is_usage() && !has_attempts(&options.directory) {
+        // Nothing was tried or measured yet: what is wrong with the options or the build does not block the next run.
+        if !matches!(error, OptimizeError::WroteOriginal { .. }) && !has_results(&options.directory) {
             drop(std::fs::remove_dir_all(&options.directory));
         }
     })?;

@@ -76,7 +76,7 @@ pub(super) struct ReplayArguments {
     /// Take memory that was not captured for zeros
     #[arg(long, help_heading = "Replay")]
     allow_missing: bool,
-    /// What memory should be after the last dispatch: a capture, a directory of --save, or `original`
+    /// Expected memory after the last dispatch: a capture, a directory of --save, or `original`
     #[arg(long, value_name = "DIR", conflicts_with = "inspect", help_heading = "Comparison")]
     expect: Option<PathBuf>,
     /// Differences to allow, by element type: [ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]], several with commas
