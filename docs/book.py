@@ -27,7 +27,7 @@ CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 
 # Pages outside docs/ that are part of the site.
-OUTSIDE = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "python/README.md"]
+OUTSIDE = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "python/README.md"]
 
 
 def links(page):
@@ -56,16 +56,17 @@ def chapters():
     guide, verbs = DOCS / "guide/README.md", DOCS / "verbs/README.md"
     reference = [DOCS / f"{name}.md" for name in ("queries", "tables", "sql", "metrics", "rules", "upstream", "differences")]
     design = [(page, []) for page in sorted((DOCS / "design").glob("*.md"))]
+    project = [("ARCHITECTURE.md", [page for page, _ in design]), ("CONTRIBUTING.md", []), ("CHANGELOG.md", [])]
     parts = [
         ("Guide", [(guide, []), *((page, []) for page in in_order_of(guide))]),
         ("Reference", [(verbs, in_order_of(verbs)), *((page, []) for page in reference)]),
         ("Python", [(ROOT / "python/README.md", [])]),
-        ("Project", [(ROOT / "ARCHITECTURE.md", [page for page, _ in design]), (ROOT / "CHANGELOG.md", [])]),
+        ("Project", [(ROOT / name, below) for name, below in project]),
     ]
     placed = {page for _, pages in parts for first, below in pages for page in (first, *below)}
     rest = sorted(page for page in DOCS.rglob("*.md") if page not in placed and page != SUMMARY)
     # Pages that no rule above places are still in the site.
-    parts[-1][1][1:1] = [(page, []) for page in rest]
+    parts[-1][1][2:2] = [(page, []) for page in rest]
     return parts
 
 

@@ -170,7 +170,9 @@ fn scripts(text: &str) -> Vec<&str> {
 #[test]
 fn recipes_and_the_readme_of_the_benchmarks_run_what_exists() {
     let targets = manifest().contains_key("bench");
-    for name in ["justfile", "benches/README.md", "README.md", "ARCHITECTURE.md", "docs/ci.md", "docs/release.md"] {
+    let pages =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "benches/README.md", "docs/ci.md", "docs/release.md"];
+    for name in pages.into_iter().chain(["justfile"]) {
         let text = read(name);
         for script in scripts(&text) {
             assert!(root().join(script).is_file(), "{name} runs {script}, which does not exist");
