@@ -58,7 +58,7 @@ pub struct Arguments {
     /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// What kind of files to write
+    /// Kind of files to write
     #[arg(long, value_enum, default_value_t = Flavour::Plain)]
     pub flavour: Flavour,
     /// Instead of a run as they are, one without chance in which this is wrong, with `truth.json` beside the databases, which
@@ -82,7 +82,7 @@ pub struct Arguments {
     pub output: PathBuf,
 }
 
-/// What kind of files to write.
+/// A kind of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Flavour {
     /// One clean file per rank
@@ -93,7 +93,7 @@ pub enum Flavour {
     Merged,
 }
 
-/// What format to write.
+/// A format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// SQLite databases
@@ -108,7 +108,7 @@ pub enum Format {
     /// Traces of the PyTorch profiler, compressed
     #[value(name = "kineto.gz")]
     KinetoGz,
-    /// What `convert` makes of the databases, in the folder `dataset` of the output, without counters
+    /// The dataset that `convert` makes of the databases, in the folder `dataset` of the output, without counters
     Dataset,
     /// Folders of rocprofiler-compute for the processes with counters: a column for each counter
     Compute,

@@ -12,7 +12,7 @@ use crate::model::{Activity, Allocation, Argument, Dispatch, Region, Setup, Sink
 use crate::platform::used_agents;
 use crate::random::Random;
 
-/// What is wrong with a run.
+/// A planted fault of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Plant {
     /// Nothing

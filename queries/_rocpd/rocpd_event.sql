@@ -1,4 +1,4 @@
--- What kernels, copies, calls, operations on memory and marks have in common; the texts themselves are the ids of texts.
+-- Columns that kernels, copies, calls, operations on memory and marks have in common; the texts themselves are the ids of texts.
 SELECT e.id AS id, p.guid AS guid, e.category AS category_id, e.stack_id AS stack_id, e.parent_stack_id AS parent_stack_id,
     e.correlation_id AS correlation_id, e.call_stack AS call_stack, CAST(NULL AS VARCHAR) AS line_info, e.extdata AS extdata
 FROM (

@@ -14,8 +14,9 @@ pub(crate) struct PartThresholds {
     sparse_pct: f64,
     min_pct: f64,
     least_work_pct: f64,
-    #[allow(dead_code, reason = "it is for people")]
-    source: String,
+    /// For people.
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 impl PartThresholds {

@@ -15,7 +15,7 @@ use crate::findings::RuleBook;
 use crate::report::{batch, json};
 use crate::schema::tables;
 
-/// What to describe.
+/// A topic to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Topic {
     /// The canonical tables
@@ -33,31 +33,31 @@ pub(crate) enum Topic {
     Document,
     /// The index of the documents of many runs, as JSON Schema
     Index,
-    /// What `compare -f json` writes, as JSON Schema
+    /// Output of `compare -f json`, as JSON Schema
     Compare,
     /// The functions of `wavesieve sql`
     Sql,
     /// Formats, options and releases of other programs that are known, and when they were last checked
     Upstream,
-    /// What `info -f json` writes, as JSON Schema
+    /// Output of `info -f json`, as JSON Schema
     Info,
-    /// What `check -f json` writes, as JSON Schema
+    /// Output of `check -f json`, as JSON Schema
     Check,
-    /// What `table -f json` and `sql -f json` write, as JSON Schema
+    /// Output of `table -f json` and `sql -f json`, as JSON Schema
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
     /// The documents of `lab profile`, as JSON Schema
     LabProfile,
-    /// What `lab autotune -f json` writes, as JSON Schema
+    /// Output of `lab autotune -f json`, as JSON Schema
     LabAutotune,
-    /// What `lab optimize -f json` writes, as JSON Schema
+    /// Output of `lab optimize -f json`, as JSON Schema
     LabOptimize,
-    /// What `lab capture -f json` writes, as JSON Schema
+    /// Output of `lab capture -f json`, as JSON Schema
     LabCapture,
-    /// What `lab replay -f json` writes, as JSON Schema
+    /// Output of `lab replay -f json`, as JSON Schema
     LabReplay,
-    /// What `lab code -f json` writes, as JSON Schema
+    /// Output of `lab code -f json`, as JSON Schema
     LabCode,
     /// The skill for agents, and their settings for `wavesieve mcp`
     Skill,

@@ -15,7 +15,7 @@ use crate::input::stores::{Address as StoreAddress, AddressError, Mirror};
 use crate::input::{TableFiles, is_dataset};
 use crate::trace::Trace;
 
-/// Who runs the statements.
+/// The engine that runs the statements.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EngineArguments {
     /// Run the statements on this cluster of Apache DataFusion Ballista, over one dataset of `convert --with all` at a path or in a

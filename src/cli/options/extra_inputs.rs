@@ -20,7 +20,7 @@ use crate::trace::Trace;
 /// Architecture to plan counter passes for, if no trace records one.
 const ARCHITECTURE: &str = "gfx942";
 
-/// What an analysis looks at beside traces.
+/// Inputs of an analysis beside traces.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct ExtraInputs {

@@ -52,7 +52,7 @@ pub(crate) struct GlobalArguments {
     pub queries: Option<PathBuf>,
     #[command(flatten)]
     pub mail: MailArguments,
-    /// What the command has written.
+    /// Files that the command has written.
     #[arg(skip)]
     pub outbox: Outbox,
 }

@@ -63,7 +63,7 @@ pub(crate) struct InputArguments {
     filters: FilterArguments,
 }
 
-/// What reads rows of SQLite databases.
+/// The reader of rows of SQLite databases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ReaderChoice {
     /// Read the file's pages directly, or use SQLite if that fails

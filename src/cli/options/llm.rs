@@ -63,7 +63,7 @@ pub(crate) struct LlmArguments {
     /// Address of the first provider, such as http://localhost:11434/v1
     #[arg(long, value_name = "URL", env = "WAVESIEVE_LLM_URL", hide_env_values = true)]
     llm_url: Option<String>,
-    /// What is sent; everything else stays on this machine
+    /// Content that is sent; everything else stays on this machine
     #[arg(
         long,
         value_enum,

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::exit::Failure;
 use crate::engine::{NameForm, QueryOptions, Registry};
 
-/// What a named query is asked.
+/// Options of a named query.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct QueryArguments {
     /// Group by these columns; percentages are within the group

@@ -14,7 +14,7 @@ const ARRAY_COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 const ARRAY_MIN: &str = "SLURM_ARRAY_TASK_MIN";
 const ARRAY_STEP: &str = "SLURM_ARRAY_TASK_STEP";
 
-/// What part of a conversion to make, or whether to put parts together.
+/// The part of a conversion to make, or whether to put parts together.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Shards")]
 pub(crate) struct ShardArguments {

@@ -12,7 +12,7 @@ const THRESHOLD_NS: i64 = 10_000;
 /// Longest threshold.
 const MAX_NS: i64 = 1_000_000_000_000;
 
-/// What of TraceLens's report is in workbooks and folders.
+/// Parts of TraceLens's report in workbooks and folders.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Workbooks and folders")]
 pub(crate) struct TraceLensArguments {

@@ -77,7 +77,7 @@ pub(crate) struct ConvertArguments {
     shards: ShardArguments,
 }
 
-/// What traces are converted to.
+/// A format that traces are converted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ConvertFormat {
     /// Parquet, with a manifest: an input like any other

@@ -101,7 +101,7 @@ pub(super) struct TimelineArguments {
     /// Arguments of slices
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL", help_heading = "Time lines")]
     args: Arguments,
-    /// What a track of kernels stands for [default: queue; of chrome-json stream]
+    /// Meaning of a track of kernels [default: queue; of chrome-json stream]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Time lines")]
     by: Option<By>,
     /// Which tracks there are [default: all; recorded above a million dispatches]

@@ -26,8 +26,10 @@ const fn bytes_by_type() -> [u8; 256] {
             0 | 8..=11 => 0,
             _ => (serial - 12) / 2,
         };
-        // In a constant there is nothing but indexing; the index is below the length by the loop.
-        #[allow(clippy::indexing_slicing)]
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "a constant has nothing but indexing, and the loop ends at the length"
+        )]
         {
             bytes[serial] = size as u8;
         }
