@@ -147,7 +147,7 @@ impl Toolkit {
         }
         let own = arguments.get("filters").and_then(Value::as_object);
         let decided = own.and_then(|own| own.keys().find(|name| self.options.filters.contains_key(*name)));
-        // Its value is not told: it may be a name.
+        // Its value may be a name, and stays here.
         if let Some(name) = decided {
             return Err(format!("the filter {name} is decided for every call; leave it out"));
         }

@@ -59,7 +59,7 @@ impl Masking<'_> {
             // Only here: a word of a sentence may stand for something else elsewhere.
             match (is_plain, is_echo) {
                 (true, _) => word.to_owned(),
-                // A token would tell whether it is a name.
+                // A token would show that it is a name.
                 (false, true) => OTHER_WORD.to_owned(),
                 (false, false) => names.token("TEXT", word, true),
             }

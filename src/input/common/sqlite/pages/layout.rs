@@ -41,7 +41,7 @@ impl Layout {
         Self { rules: self.rules.clone(), guid: self.guid.as_ref().and_then(|_| guid_of(table)) }
     }
 
-    /// The layout for rows of any guid: in a file of one capture, another one tells that a user renamed the tables.
+    /// The layout for rows of any guid: in a file of one capture, another one shows that a user renamed the tables.
     #[must_use]
     pub(crate) fn with_any_guid(self) -> Self {
         Self { guid: None, ..self }
