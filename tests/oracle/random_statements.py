@@ -343,13 +343,28 @@ class Draw:
             return f"SELECT * FROM ({statement}) WHERE w0 IS NOT NULL ORDER BY ALL"
         return f"{statement} ORDER BY {keys}{self.limit()}"
 
+    def alike(self):
+        """Rows in which all items are the same."""
+        source, scope = self.source()
+        none = Scope({kind: [] for kind in scope.columns}, [])
+        call = self.choice(["sum({})", "avg({})", "count({})", "min({})"]).format(self.column(WHOLE, scope))
+        kind = self.choice([WHOLE, REAL, TEXT, TRUTH])
+        draws = [f"{call} OVER ()", f"{call} OVER () + 1", "count(*) OVER ()", self.expression(kind, none, 1), self.expression(kind, none, 1)]
+        items = [f"{item} AS c{at}" for at, item in enumerate(self.random.sample(draws, self.choice([1, 1, 2])))]
+        rest = self.choice(["", "", f" ORDER BY {', '.join(scope.keys)}"])
+        distinct = "DISTINCT " if not rest and self.chance(0.3) else ""
+        return f"SELECT {distinct}{', '.join(items)} FROM {source}{self.where(scope)}{rest}"
+
     def grouped(self, source, scope):
         kinds = self.choice([[], [WHOLE], [TEXT], [WHOLE, TEXT], [TRUTH]])
         keys = [self.expression(kind, scope, self.choice([0, 0, 1])) for kind in kinds]
         keys = [key for key in keys if key != "NULL" and not key.lstrip("-").isdigit()]
         calls = [self.aggregate(scope, self.choice([0, 1])) for _ in range(self.choice([1, 2, 3]))]
         items = [f"{key} AS k{at}" for at, key in enumerate(keys)] + [f"{call} AS a{at}" for at, (_, call) in enumerate(calls)]
-        group = f" GROUP BY {', '.join(f'k{at}' for at in range(len(keys)))}" if keys else ""
+        group = f" GROUP BY {self.written_keys(keys)}" if keys else ""
+        if keys and self.chance(0.3):
+            at = self.random.randrange(len(keys))
+            items.append(self.choice([f"k{at} IS NULL AS m", f"concat({keys[at]}, '.', count(*)) AS m", f"coalesce({keys[at]}, k{at}) AS m"]))
         if kinds and scope.columns[WHOLE] and self.chance(0.15):
             return self.renamed(source, scope)
         having = ""
@@ -357,7 +372,15 @@ class Draw:
             numbers = [call for kind, call in calls if kind in (WHOLE, REAL)] or ["count(*)"]
             condition = self.choice(["{} > 1", "{} IS NOT NULL", "{} IS DISTINCT FROM 3 AND count(*) > 1", "{} BETWEEN 0 AND 1000000"])
             having = f" HAVING {condition.format(self.choice(numbers))}"
-        return f"SELECT {', '.join(items)} FROM {source}{self.where(scope, 0.5)}{group}{having} ORDER BY ALL"
+        order = "ALL"
+        if keys and self.chance(0.2):
+            order = ", ".join([self.choice(keys), *(f"k{at}" for at in range(len(keys)))])
+        return f"SELECT {', '.join(items)} FROM {source}{self.where(scope, 0.5)}{group}{having} ORDER BY {order}"
+
+    def written_keys(self, keys):
+        """Keys of groups as people write them."""
+        names = [f"k{at}" for at in range(len(keys))]
+        return ", ".join(self.choice([names, names, [str(at + 1) for at in range(len(keys))], keys, ["ALL"]]))
 
     def renamed(self, source, scope):
         """Groups whose aggregate has the name of a column, by which HAVING chooses."""
@@ -438,7 +461,7 @@ class Draw:
 
     def statement(self):
         draws = [self.rows, self.rows, self.windows, self.windows, self.groups, self.groups, self.joined, self.joined]
-        return self.choice([*draws, self.united, self.nested, self.member])()
+        return self.choice([*draws, self.united, self.nested, self.member, self.alike])()
 
 
 def random_statements(count, seed):

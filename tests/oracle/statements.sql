@@ -320,3 +320,27 @@ SELECT start_ns::DATETIME FROM kernels;
 SELECT DATE '2026-01-01';
 -- refused: times are nanoseconds since a start
 SELECT EXTRACT(year FROM start_ns) FROM kernels;
+
+-- Keys that are computed, however they are written, and what is computed of keys.
+SELECT region_id IN (7, 1000) AS listed, tid, count(*) AS n FROM regions GROUP BY ALL ORDER BY ALL;
+SELECT CASE WHEN region_id NOT IN (7, NULL) THEN rank END AS k, count(*) AS n FROM regions GROUP BY ALL ORDER BY ALL;
+SELECT substr(name, 2, 1) AS letter, count(*) AS n FROM regions GROUP BY letter HAVING count(*) > 1 ORDER BY letter;
+SELECT round(tid / 3, 1) * 2 AS k, count(*) AS n FROM regions GROUP BY round(tid / 3, 1) ORDER BY round(tid / 3, 1) DESC;
+SELECT upper(substr(name, 2, 1)) AS letter, count(*) AS n FROM regions GROUP BY substr(name, 2, 1) ORDER BY ALL;
+SELECT substr(name, 2, 1) AS letter, count(*) AS n, upper(letter) AS large FROM regions GROUP BY letter ORDER BY ALL;
+SELECT count(*) AS n FROM regions GROUP BY substr(name, 2, 1) ORDER BY substr(name, 2, 1);
+SELECT tid AS k, tid // 2 AS half, count(*) AS n FROM regions GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL;
+SELECT name AS k, concat(name, '.', count(*)) AS shown, k IS NULL AS missing FROM regions GROUP BY k ORDER BY ALL;
+SELECT gpu % 2 AS gpu, count(*) AS n FROM kernels GROUP BY gpu % 2 ORDER BY gpu;
+SELECT gpu FROM kernels GROUP BY gpu ORDER BY quantile_cont(gpu, 0.5) DESC;
+SELECT 'GPU' AS k, k || '!' AS m, max(gpu) AS a, count(*) AS n FROM kernels WHERE grid_x = 1000000 GROUP BY ALL ORDER BY ALL;
+-- What is the same for all rows stands in each.
+SELECT avg(gpu) OVER () AS w FROM kernels;
+SELECT 2 AS two, avg(gpu) OVER () + 1 AS w FROM kernels WHERE rank = 1;
+SELECT (SELECT avg(rank) FROM regions) AS mean, count(*) OVER () AS n FROM kernels ORDER BY process, dispatch_id LIMIT 40;
+SELECT 3 IN (1, 2) AS listed, avg(gpu) OVER () AS w FROM kernels WHERE grid_x = 1000000;
+SELECT 3 IN (1, 2) AS listed, lead(gpu) OVER (ORDER BY process, dispatch_id) AS w FROM kernels WHERE grid_x = 1000000;
+SELECT count(*) AS n FROM (SELECT 3 IN (1, 2) AS listed FROM kernels WHERE grid_x = 1000000);
+-- A key stays a key when it is always missing, and a listed float stays one.
+SELECT parent_correlation_id * 2 + NULL AS k, count(*) AS n FROM regions WHERE tid = 1 GROUP BY k;
+SELECT CAST(x AS BIGINT) AS k, k IS NULL AS missing, count(*) AS n FROM (VALUES (1, 0.5e0), (2, -1.25e0), (3, NULL)) AS t(n, x) GROUP BY k ORDER BY ALL;

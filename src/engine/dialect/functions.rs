@@ -156,9 +156,11 @@ pub(crate) fn literal_number(digits: &str) -> Option<Expr> {
 /// When polars has nothing for it.
 pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
-        // polars gives up on some.
+        // polars gives up on some. A value of rows stays one.
         Expr::BinaryOp { left, op, right } if is_arithmetic(op) && (is_null(left) || is_null(right)) => {
-            Ok(expression("CAST(NULL AS BIGINT)"))
+            let other = if is_null(left) { right } else { left };
+            let template = if is_constant(other) { UNKNOWN } else { UNKNOWN_OF_ROWS };
+            Ok(filled(template, &[other.as_ref().clone()]))
         }
         Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
             Ok(filled(QUOTIENT, &[left.as_ref().clone(), right.as_ref().clone()]))
@@ -229,6 +231,12 @@ fn is_arithmetic(op: &BinaryOperator) -> bool {
 fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
+
+/// A number that is not known.
+const UNKNOWN: &str = "CAST(NULL AS BIGINT)";
+
+/// The same, of each row.
+const UNKNOWN_OF_ROWS: &str = "CASE WHEN {0} IS NULL THEN CAST(NULL AS BIGINT) END";
 
 /// A whole quotient is cut off towards zero; polars takes the whole number below.
 const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE -DIV(-({0}), {1}) END";

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, Query, Select, SelectItem, Value,
-    VisitMut, VisitorMut,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, OrderBy, OrderByKind, Query,
+    Select, SelectItem, Value, VisitMut, VisitorMut, WindowType,
 };
 
 use super::functions::{is_aggregate, is_constant, name_of, spread_over};
-use super::lowering::{is_aggregated, keys};
+use super::lowering::{has, is_aggregated, items, keys, replace};
 use super::parts::{Each, refused};
-use super::scope::{Scope, same};
+use super::scope::{NameMeaning, Scope, same};
 use crate::engine::QueryError;
 
 /// Gives constants that are keys of groups a value for each row: polars makes a group of them even without rows, and takes no text
@@ -46,7 +46,11 @@ pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
 ///
 /// # Errors
 /// When all columns are keys.
-pub(crate) fn part_quantiles_from_keys(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
+pub(crate) fn part_quantiles_from_keys(
+    select: &mut Select,
+    order: Option<&mut OrderBy>,
+    scope: &Scope,
+) -> Result<(), QueryError> {
     let names: BTreeSet<String> = keys(select, scope).iter().flat_map(columns_in).collect();
     let column = scope.column_but(&names);
     let mut alone = None;
@@ -68,6 +72,11 @@ pub(crate) fn part_quantiles_from_keys(select: &mut Select, scope: &Scope) -> Re
     }
     if let Some(condition) = &mut select.having {
         let _ = condition.visit(&mut Each::new(&mut part));
+    }
+    if let Some(OrderByKind::Expressions(orders)) = order.map(|order| &mut order.kind) {
+        for order in orders {
+            let _ = order.expr.visit(&mut Each::new(&mut part));
+        }
     }
     match alone {
         Some(argument) => {
@@ -103,21 +112,16 @@ fn columns_in(expr: &Expr) -> BTreeSet<String> {
     names
 }
 
-/// Gives constants a value for each row where a SELECT has nothing else but functions of windows, or is ordered: polars gives one row then.
+/// Gives what is the same for all rows a value for each row: polars gives one row where a SELECT has nothing else, or reads no rows.
+/// It knows literals for themselves, unless nothing else is ordered.
 pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Scope) {
-    let items = || {
-        select.projection.iter().map(|item| match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
-            _ => None,
-        })
-    };
-    let is_window = |expr: &Expr| matches!(expr, Expr::Function(function) if function.over.is_some());
-    let is_alone = items().all(|item| item.is_some_and(is_alike));
-    let wants = is_alone && (is_ordered || items().flatten().any(is_window));
-    let Some(column) = scope.any_column().filter(|_| wants && !is_aggregated(select)) else { return };
+    let is_literal = |expr: &Expr| matches!(expr, Expr::Value(_)) || is_subquery(expr);
+    let is_alone = items(select).count() == select.projection.len() && items(select).all(is_alike_with_windows);
+    let Some(column) = scope.any_column().filter(|_| !is_aggregated(select)) else { return };
     for item in &mut select.projection {
         if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
-            && !is_window(expr)
+            && is_alike_with_windows(expr)
+            && (!is_literal(expr) || is_alone && is_ordered)
             && !is_null(expr)
             && let Some(spread) = spread_over(&column, expr)
         {
@@ -126,9 +130,65 @@ pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Sc
     }
 }
 
+/// Groups by nothing where all is meant and every key is the same for all rows, as DuckDB does: there is a row of no rows then.
+pub(crate) fn drop_constant_keys(select: &mut Select, scope: &Scope) {
+    if !matches!(select.group_by, GroupByExpr::All(_)) || !items(select).any(|item| has(item, false)) {
+        return;
+    }
+    let mut alike: Vec<Ident> = Vec::new();
+    for item in &select.projection {
+        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return };
+        let mut expr = expr.clone();
+        let mut take = |part: &mut Expr| {
+            if is_subquery(part) || is_named(part, &alike, scope) {
+                *part = Expr::Value(Value::Null.into());
+            }
+        };
+        replace(&mut expr, &mut take);
+        if has(&expr, true) || !has(&expr, false) && !is_constant(&expr) {
+            return;
+        }
+        if let SelectItem::ExprWithAlias { alias, .. } = item
+            && !has(&expr, false)
+        {
+            alike.push(alias.clone());
+        }
+    }
+    select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
+}
+
+/// Whether an expression is one of these names, and no column.
+fn is_named(expr: &Expr, names: &[Ident], scope: &Scope) -> bool {
+    let Expr::Identifier(word) = expr else { return false };
+    names.iter().any(|name| same(word, &name.value))
+        && !matches!(scope.find(std::slice::from_ref(word)), NameMeaning::Column(..))
+}
+
+/// As [`is_alike`], also of functions over a window of all rows, which polars gives as one value.
+fn is_alike_with_windows(expr: &Expr) -> bool {
+    let mut expr = expr.clone();
+    let mut take = |part: &mut Expr| {
+        let is_of_all = |function: &Function| match &function.over {
+            Some(WindowType::WindowSpec(spec)) => {
+                spec.partition_by.is_empty() && spec.order_by.is_empty() && spec.window_frame.is_none()
+            }
+            _ => false,
+        };
+        if is_subquery(part) || matches!(part, Expr::Function(function) if is_of_all(function)) {
+            *part = Expr::Value(Value::Null.into());
+        }
+    };
+    replace(&mut expr, &mut take);
+    is_constant(&expr)
+}
+
 /// Whether an expression has the same value for all rows; a subquery that depends on them is refused later.
 fn is_alike(expr: &Expr) -> bool {
-    matches!(expr, Expr::Subquery(_) | Expr::Exists { .. }) || is_constant(expr)
+    is_subquery(expr) || is_constant(expr)
+}
+
+fn is_subquery(expr: &Expr) -> bool {
+    matches!(expr, Expr::Subquery(_) | Expr::Exists { .. })
 }
 
 fn is_null(expr: &Expr) -> bool {

@@ -44,18 +44,20 @@ impl Translator<'_, '_> {
                 }
             }
         }
-        with_whole(body, &columns);
+        with_types(body, &columns);
         Ok(columns)
     }
 }
 
 /// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column cannot hold both.
-fn with_whole(body: &mut SetExpr, columns: &[Column]) {
-    if columns.iter().all(|column| column.number != Number::IntegerType) {
+/// Floats lost the exponents that tell them from decimals; a cast tells it when the statement is translated once more.
+fn with_types(body: &mut SetExpr, columns: &[Column]) {
+    if !columns.iter().any(|column| matches!(column.number, Number::IntegerType | Number::Float)) {
         return;
     }
     let item = |Column { name, number, .. }: &Column| match number {
         Number::IntegerType => format!("CAST({name} AS BIGINT) AS {name}"),
+        Number::Float => format!("CAST({name} AS DOUBLE) AS {name}"),
         _ => name.clone(),
     };
     let items = columns.iter().map(item).collect::<Vec<_>>().join(", ");

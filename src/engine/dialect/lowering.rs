@@ -9,13 +9,13 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::functions::{expression, is_aggregate};
+use super::functions::{expression, is_aggregate, is_constant};
 use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::engine::error::QueryError;
 
 /// Whether an expression has an aggregate that is not over a window, or a function over one.
-fn has(expr: &Expr, over: bool) -> bool {
+pub(crate) fn has(expr: &Expr, over: bool) -> bool {
     let mut found = false;
     let mut look = |expr: &mut Expr| {
         if let Expr::Function(function) = expr {
@@ -115,14 +115,19 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
         Some(OrderByKind::Expressions(orders)) => orders.iter_mut().map(|order| &mut order.expr).collect(),
         _ => Vec::new(),
     };
-    // polars has no HAVING without GROUP BY, and none that compares a key.
-    let wants = select.having.is_some()
-        || items(select).any(|item| has(item, true))
-        || orders.iter().any(|order| has(order, false));
-    if !wants || !is_aggregated(select) {
+    if !is_aggregated(select) {
         return None;
     }
     let keys = keys(select, scope);
+    // polars has no HAVING without GROUP BY, and none that compares a key.
+    let wants = select.having.is_some()
+        || items(select).any(|item| has(item, true))
+        || orders.iter().any(|order| has(order, false))
+        || computes_with_keys(select, &keys, &orders, scope);
+    if !wants {
+        name_keys(select, &keys);
+        return None;
+    }
     // Expressions computed before the groups cannot come after them.
     if keys.iter().any(|key| has(key, true)) || items(select).any(aggregates_windows) {
         return None;
@@ -132,6 +137,7 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
     inner.selection = select.selection.take();
     inner.projection = keys.iter().enumerate().map(|(at, key)| item(key.clone(), &format!("key_{at}"))).collect();
     inner.group_by = GroupByExpr::Expressions(keys.clone(), Vec::new());
+    name_keys(&mut inner, &keys);
     let mut sums: Vec<String> = Vec::new();
     let shown: Vec<String> = keys.iter().map(bare).collect();
     let mut take = |expr: &mut Expr| {
@@ -190,6 +196,65 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
     Some(outer)
 }
 
+/// Whether a SELECT computes with its keys: polars gives lists then. Keys that are no columns it computes once more, of the grouped rows,
+/// unless they are items with names of their own.
+fn computes_with_keys(select: &Select, keys: &[Expr], orders: &[&mut Expr], scope: &Scope) -> bool {
+    let is_new = |alias: &Ident| scope.is_known() && scope.find(std::slice::from_ref(alias)) == NameMeaning::Nothing;
+    let is_shown = |key: &Expr| {
+        select.projection.iter().any(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } => bare(expr) == bare(key) && is_new(alias),
+            _ => false,
+        })
+    };
+    let is_key = |item: &Expr| keys.iter().any(|key| bare(key) == bare(item));
+    let mut computed = keys.iter().filter(|key| !is_column(key)).peekable();
+    let is_ordered = orders.iter().any(|order| !matches!(order, Expr::Identifier(_)));
+    let is_computed = |item: &Expr| !is_key(item) && !is_constant(&without_aggregates(item));
+    items(select).any(is_computed) || computed.peek().is_some() && is_ordered || !computed.all(is_shown)
+}
+
+/// An expression with a number in the place of each aggregate.
+fn without_aggregates(expr: &Expr) -> Expr {
+    let mut expr = expr.clone();
+    let mut take = |part: &mut Expr| {
+        if matches!(part, Expr::Function(function) if is_aggregate(function)) {
+            *part = Expr::Value(Value::Null.into());
+        }
+    };
+    replace(&mut expr, &mut take);
+    expr
+}
+
+/// Groups by the names of items where keys are no columns, and by each key where all are meant.
+fn name_keys(select: &mut Select, keys: &[Expr]) {
+    let named = |key: &Expr| {
+        let shown = bare(key);
+        select.projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if bare(expr) == shown => Some(Expr::Identifier(alias.clone())),
+            _ => None,
+        })
+    };
+    let name = |key: &Expr| named(key).filter(|_| !is_column(key));
+    let names: Vec<Option<Expr>> = keys.iter().map(name).collect();
+    let is_listed = items(select).count() == select.projection.len();
+    match &mut select.group_by {
+        GroupByExpr::Expressions(written, _) => {
+            for (written, name) in written.iter_mut().zip(names) {
+                *written = name.unwrap_or_else(|| written.clone());
+            }
+        }
+        all if is_listed => {
+            let whole = keys.iter().zip(names).map(|(key, name)| name.unwrap_or_else(|| key.clone()));
+            *all = GroupByExpr::Expressions(whole.collect(), Vec::new());
+        }
+        GroupByExpr::All(_) => {}
+    }
+}
+
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
 /// An expression without the details of how it was written.
 fn bare(expr: &Expr) -> String {
     match expr {
@@ -201,7 +266,7 @@ fn bare(expr: &Expr) -> String {
 }
 
 /// Replaces parts of an expression from outside to inside.
-fn replace(expr: &mut Expr, take: &mut dyn FnMut(&mut Expr)) {
+pub(crate) fn replace(expr: &mut Expr, take: &mut dyn FnMut(&mut Expr)) {
     let _ = expr.visit(&mut Outermost { take, queries: 0 });
 }
 

@@ -14,7 +14,7 @@ use super::aggregates::check_aggregates;
 use super::binding::bind;
 use super::from::Sources;
 use super::items::{aliases_of, check_order, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
-use super::keys::{part_quantiles_from_keys, resolve_having, spread_constants, spread_keys};
+use super::keys::{drop_constant_keys, part_quantiles_from_keys, resolve_having, spread_constants, spread_keys};
 use super::known::check;
 use super::listed::{one_row, values_apart};
 use super::lowering::{distinct_on, is_one_row, query_of, split_groups, split_qualify, table};
@@ -147,11 +147,11 @@ impl Translator<'_, '_> {
                 self.expression(cte)?;
             }
         }
-        if matches!(query.body.as_ref(), SetExpr::Select(select) if is_one_row(select)) {
-            // polars orders the only row of aggregates by as many values as it has rows before.
+        let columns = self.body(&mut query.body, query.order_by.as_mut())?;
+        if matches!(&query.order_by, Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }) if orders.is_empty())
+        {
             query.order_by = None;
         }
-        let columns = self.body(&mut query.body, query.order_by.as_mut())?;
         // polars orders what is united by no name but of what it is made of.
         if query.order_by.is_some() && matches!(*query.body, SetExpr::SetOperation { .. }) {
             self.set_apart(query);
@@ -253,9 +253,14 @@ impl Translator<'_, '_> {
         select.selection = all_of(select.selection.take().into_iter().chain(conditions).collect());
         self.name_windows(select, order.as_deref_mut())?;
         expand_stars(select, &scope)?;
+        drop_constant_keys(select, &scope);
+        if let Some(order) = order.as_deref_mut().filter(|_| is_one_row(select)) {
+            // polars orders the only row of aggregates by as many values as it has rows before.
+            order.kind = OrderByKind::Expressions(Vec::new());
+        }
         let columns = name_items(select, &scope);
         spread_keys(select, &scope);
-        part_quantiles_from_keys(select, &scope)?;
+        part_quantiles_from_keys(select, order.as_deref_mut(), &scope)?;
         spread_constants(select, order.is_some(), &scope);
         let aliases = aliases_of(select);
         resolve_aliases(select, &scope, &aliases);
