@@ -2,7 +2,7 @@
 """Measures what each optimization is worth: the same commands with all of them and without one, interleaved.
 
   benches/ablation.py --binary target/release/wavesieve --generator target/release/examples/generate_trace \\
-      --python VENV/bin/python --runs 3 --output benches/results/NAME-ablation.json
+      --python VENV/bin/python --runs 7 --output benches/results/NAME-ablation.json
 
 `WAVESIEVE_DISABLE` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
 process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, queries about waiting), 64 ranks of a
@@ -15,6 +15,7 @@ byte: an optimization must not change any.
 """
 import hashlib
 import pathlib
+import random
 import shutil
 import statistics
 import subprocess
@@ -30,10 +31,11 @@ OPTIMIZATIONS = [
 WAITING = ["idle_by_cause", "launch_summary", "rank_imbalance", "kernel_outliers"]
 # Less than this share of time or memory in every case is not worth its code.
 WORTH = 0.10
+LEGEND = "Medians of {runs} interleaved runs after a warm-up. Ratios are to the run with all optimizations in the same round, with 95% intervals of their medians."
 
 
 def arguments():
-    parser = generating_parser(__doc__, "bench-ablation", runs=3)
+    parser = generating_parser(__doc__, "bench-ablation", runs=7)
     parser.add_argument("--dispatches", type=int, default=500_000)
     parser.add_argument("--ranks", type=int, default=100)
     return parser.parse_args()
@@ -113,7 +115,7 @@ def main():
         shutil.rmtree(scratch)
     rows = table(cases, samples)
     described = machine(args.binary, args.python)
-    write_table(args.output, "Ablation", described, f"Medians of {args.runs} interleaved runs after a warm-up.", HEAD, rows)
+    write_table(args.output, "Ablation", described, LEGEND.format(runs=args.runs), HEAD, rows)
 
 
 def tables_of(dataset):
@@ -134,25 +136,34 @@ def digest_of(*files):
 
 
 HEAD = ["case", "without", "wall s", "CPU s", "anonymous MB", "wall", "CPU", "memory", "worth its code"]
+MEASURES = ("seconds", "cpu_seconds", "anonymous_mb")
 
 
 def table(cases, samples):
-    """A row for each case and optimization: medians, and ratios to the same case with all of them."""
+    """A row for each case and optimization: medians, and ratios to the run with all of them in the same round, with intervals."""
     rows = []
     for case in cases:
-        base = medians(samples[case, ""])
         for off in ["", *OPTIMIZATIONS]:
-            own = medians(samples[case, off])
-            ratios = [ours / theirs if theirs else 1.0 for ours, theirs in zip(own, base)]
-            is_worth = any(ratio >= 1 + WORTH for ratio in ratios) if off else None
-            verdict = "" if is_worth is None else "yes" if is_worth else "no"
-            shown = [f"{ratio:.2f}" if off else "" for ratio in ratios]
-            rows.append([case, off or "nothing", f"{own[0]:.3f}", f"{own[1]:.3f}", f"{own[2]:.0f}", *shown, verdict])
+            own, base = samples[case, off], samples[case, ""]
+            medians = [statistics.median(sample[name] for sample in own) for name in MEASURES]
+            ratios = [interval([one[name] / max(all_[name], 1e-9) for one, all_ in zip(own, base)]) for name in MEASURES]
+            shown = [f"{middle:.2f} ({low:.2f} to {high:.2f})" if off else "" for middle, low, high in ratios]
+            rows.append([case, off or "nothing", *(f"{value:.3f}" for value in medians[:2]), f"{medians[2]:.0f}", *shown, verdict(ratios) if off else ""])
     return rows
 
 
-def medians(samples):
-    return [statistics.median(sample[name] for sample in samples) for name in ("seconds", "cpu_seconds", "anonymous_mb")]
+def verdict(ratios):
+    """Whether an optimization is worth its code, as far as the intervals tell it."""
+    if any(low >= 1 + WORTH for _, low, _ in ratios):
+        return "yes"
+    return "no" if all(high < 1 + WORTH for _, _, high in ratios) else "open"
+
+
+def interval(values):
+    """The median, and the ends between which 95% of the medians of resampled values lie."""
+    draws = random.Random(20)
+    medians = sorted(statistics.median(draws.choices(values, k=len(values))) for _ in range(2000))
+    return statistics.median(values), medians[50], medians[-51]
 
 
 if __name__ == "__main__":
