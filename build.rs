@@ -1,32 +1,13 @@
-//! Embeds every file of `queries/` in the binary but those whose names, or whose folders' names, begin with `_`, so that a query is added by adding a file,
-//! finds out whether the real traces are there that some tests need, and lets programs start fast.
+//! Names the build by its sources, finds out whether the real traces are there that some tests need, and lets programs start fast.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    println!("cargo::rerun-if-changed=queries");
     name_build()?;
     find_real_traces();
     link_at_fixed_addresses();
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("queries");
-    let mut files = Vec::new();
-    collect(&root, &mut files)?;
-    files.sort();
-    let mut source = String::from("&[\n");
-    for file in files {
-        let family = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-        let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        // Relative to the checkout that is compiled: one build directory may serve several checkouts.
-        let below = file.strip_prefix(&root).map_err(io::Error::other)?.display();
-        let path = format!("/queries/{below}");
-        let included = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))");
-        writeln!(source, "    ({family:?}, {name:?}, {included}),").map_err(io::Error::other)?;
-    }
-    source.push_str("]\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    fs::write(out.join("queries.rs"), source)
+    Ok(())
 }
 
 /// Sets `shared_data` if the real traces are there: tests that need them are ignored otherwise, and reported as such.
@@ -51,26 +32,11 @@ fn link_at_fixed_addresses() {
     }
 }
 
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_')) {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "sql") {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
 /// Gives the program a name that changes with the sources: what one build wrote, another may write differently.
 fn name_build() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let mut files = Vec::new();
-    for part in ["src", "share", "Cargo.toml", "Cargo.lock"] {
+    for part in ["src", "crates", "queries", "share", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={part}");
         all_files(&root.join(part), &mut files)?;
     }

@@ -8,10 +8,10 @@ test *what:
     bash tests/run.sh {{what}}
 
 lint:
-    cargo clippy --locked --all-targets -- -D warnings
+    cargo clippy --locked --workspace --exclude wavesieve-ballista --all-targets -- -D warnings
 
 fmt:
-    cargo fmt
+    cargo fmt --all
 
 # make the fixtures again; the same generator gives the same bytes
 fixtures:

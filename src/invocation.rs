@@ -12,7 +12,7 @@ use std::thread;
 
 use parking_lot::{Mutex, ReentrantMutex, RwLock};
 
-use crate::engine::becomes_error;
+use wavesieve_engine::becomes_error;
 
 /// The stack of a main thread by default. Other threads have a quarter of it, and the command line needs more.
 const STACK_BYTES: usize = 8 << 20;

@@ -2,17 +2,16 @@
 //! `tests/fuzz` calls them with bytes of its own, the tests of this crate with the seeds that are kept there.
 
 pub use crate::cli::settings::properties::settings;
-pub use crate::engine::properties::front_matter;
-pub use crate::input::properties::{
+pub use wavesieve_captures::captures::properties::capture_files;
+pub use wavesieve_engine::properties::front_matter;
+pub use wavesieve_input::properties::{
     att_listing, compute_native, compute_rows, compute_system, csv_rows, csv_values, head, json_mending, json_parts,
     json_record, json_scan, json_template, json_text, kineto_document, perfetto_document, rpd_arguments, sqlite_pages,
 };
-#[cfg(any(feature = "cli", feature = "capture"))]
-pub use crate::lab::captures::properties::capture_files;
-pub use crate::source::kernels::properties::source_kernels;
-pub use crate::source::objects::properties::{code_object, mangled_names};
-pub use crate::source::scan::properties::source_scan;
-pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
+pub use wavesieve_source::kernels::properties::source_kernels;
+pub use wavesieve_source::objects::properties::{code_object, mangled_names};
+pub use wavesieve_source::scan::properties::source_scan;
+pub use wavesieve_tables::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
 /// A property of any bytes.
 pub type Property = fn(&[u8]);
@@ -20,7 +19,6 @@ pub type Property = fn(&[u8]);
 /// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
 pub const ALL: &[(&str, Property)] = &[
     ("att_listing", att_listing),
-    #[cfg(any(feature = "cli", feature = "capture"))]
     ("capture_files", capture_files),
     ("categories", categories),
     ("code_object", code_object),

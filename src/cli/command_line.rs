@@ -16,8 +16,8 @@ use super::commands::{
 };
 use super::options::global::GlobalArguments;
 use super::reference::help;
-use crate::engine::Registry;
 use crate::invocation;
+use wavesieve_engine::Registry;
 
 const ABOUT: &str =
     "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";

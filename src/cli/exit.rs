@@ -4,10 +4,10 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::engine::QueryError;
-use crate::input::InputError;
-use crate::report::batch::GroupingError;
-use crate::text::causes::with_causes;
+use wavesieve_engine::QueryError;
+use wavesieve_input::InputError;
+use wavesieve_model::text::causes::with_causes;
+use wavesieve_report::batch::GroupingError;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;

@@ -1,6 +1,6 @@
 //! Amounts of memory: how they are written, and how much there is.
 
-use crate::input::available_bytes;
+use wavesieve_input::available_bytes;
 
 /// Reads a size: bytes, with K, M, G or T for powers of 1024, or a percentage of the memory there is.
 ///

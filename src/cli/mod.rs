@@ -5,21 +5,17 @@
 
 pub(crate) mod settings;
 
-cfg_if::cfg_if! {
-    if #[cfg(feature = "cli")] {
-        mod command_line;
-        mod commands;
-        mod exit;
-        mod memory;
-        mod options;
-        mod output;
-        mod program;
-        mod reference;
-        mod signals;
-        mod suggest;
-        mod thread_count;
-        mod written;
+mod command_line;
+mod commands;
+mod exit;
+mod memory;
+mod options;
+mod output;
+mod program;
+mod reference;
+mod signals;
+mod suggest;
+mod thread_count;
+mod written;
 
-        pub use program::{main, run_in_process};
-    }
-}
+pub use program::{main, run_in_process};

@@ -22,9 +22,10 @@ use super::output::{mail, messages};
 use super::settings::{Settings, selected};
 use super::thread_count::startable;
 use super::{signals, suggest, written};
-use crate::engine::Registry;
-use crate::files::mapped::{others_were_cut, see_to_others};
 use crate::invocation::{self, RunOutcome};
+use wavesieve_engine::Registry;
+use wavesieve_files::mapped::{others_were_cut, see_to_others};
+use wavesieve_model::set_build_name;
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -50,6 +51,7 @@ pub fn run_in_process<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>)
 
 /// Runs the program, and reports a failure.
 fn exit_code() -> u8 {
+    set_build_name(env!("WAVESIEVE_BUILD"));
     match run() {
         Ok(code) => code,
         Err(failure) => {

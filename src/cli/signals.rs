@@ -5,9 +5,9 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::output::messages::print_note;
-use crate::input::interrupt;
-use crate::interactive::face::{Taken, take_interruption};
-use crate::interactive::programs::end_all;
+use wavesieve_input::interrupt;
+use wavesieve_lab::interactive::face::{Taken, take_interruption};
+use wavesieve_lab::interactive::programs::end_all;
 
 /// Ends the programs that run and cleans up when SIGHUP, SIGINT or SIGTERM ends this one; then the signal ends it, as its convention is. A signal that the
 /// program was started to ignore, as under `nohup`, stays so. A loop takes the first Ctrl-C itself.

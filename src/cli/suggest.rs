@@ -9,11 +9,11 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use crate::cli::command_line::CommandLine;
-use crate::engine::{QueryError, closest};
 use crate::invocation;
-use crate::schema;
-use crate::schema::{Table, tables};
-use crate::text::similar::{alike, is_one_slip_from};
+use wavesieve_engine::{QueryError, closest};
+use wavesieve_model::schema;
+use wavesieve_model::schema::{Table, tables};
+use wavesieve_model::text::similar::{alike, is_one_slip_from};
 
 /// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
 /// differs by one slip of the finger, which the measure of the parser does not see in short names.

@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
     use crate::cli::command_line::CommandLine;
-    use crate::engine::Registry;
+    use wavesieve_engine::Registry;
 
     fn lists() -> [&'static Options; 5] {
         [&LISTS.read, &LISTS.read_among_results, &LISTS.continued, &LISTS.written, &LISTS.other]

@@ -4,8 +4,8 @@ use polars::prelude::DataFrame;
 
 use super::error::Error;
 use super::trace::Trace;
-use crate::engine::NameForm;
-use crate::findings::{self, Judgement, Priority, RuleBook};
+use wavesieve_engine::NameForm;
+use wavesieve_engine::findings::{self, Judgement, Priority, RuleBook};
 
 /// Findings of the rules in a trace.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::error::Error;
 use super::trace::Trace;
-use crate::export::conversion::{Plan, check_output, convert, on_demand_name, on_demand_tables};
-use crate::export::convert::{Observer, TableFormat};
-use crate::export::dataset::PACK_BYTES;
-use crate::schema::Table;
-use crate::trace::TraceProcess;
+use wavesieve_export::conversion::{Plan, check_output, convert, on_demand_name, on_demand_tables};
+use wavesieve_export::convert::{Observer, TableFormat};
+use wavesieve_export::dataset::PACK_BYTES;
+use wavesieve_model::schema::Table;
+use wavesieve_tables::trace::TraceProcess;
 
 /// How [`Trace::convert_with`] converts.
 #[derive(Clone, Debug, Default)]

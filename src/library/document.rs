@@ -4,9 +4,9 @@ use std::io::Write;
 
 use super::error::Error;
 use super::trace::Trace;
-use crate::export::unit::TimeUnit;
-use crate::report::analysis::AnalysisOptions;
-use crate::report::{html, json, markdown};
+use wavesieve_export::unit::TimeUnit;
+use wavesieve_report::analysis::AnalysisOptions;
+use wavesieve_report::{html, json, markdown};
 
 /// Formats of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Trace {
     /// [`Error::Failed`] if a table cannot be read, or writing fails.
     pub fn write_document(&self, format: DocumentFormat, out: &mut dyn Write) -> Result<(), Error> {
         let options = AnalysisOptions { registry: self.registry().clone(), ..AnalysisOptions::builtin()? };
-        let document = self.filtered()?.analyze(&options)?.document;
+        let document = options.analyze(self.filtered()?)?.document;
         Ok(match format {
             DocumentFormat::Html => html::write(&document, out),
             DocumentFormat::Markdown => markdown::write(&document, TimeUnit::default(), out),

@@ -1,10 +1,10 @@
 //! Why a request failed.
 
-use crate::engine::QueryError;
-use crate::export::conversion::Refused;
-use crate::findings::RuleBookError;
-use crate::input::InputError;
-use crate::text::causes::with_causes;
+use wavesieve_engine::QueryError;
+use wavesieve_engine::findings::RuleBookError;
+use wavesieve_export::conversion::Refused;
+use wavesieve_input::InputError;
+use wavesieve_model::text::causes::with_causes;
 
 /// Why a request failed. The message names the input, option or statement, and what to do.
 ///

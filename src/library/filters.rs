@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use super::error::Error;
 use super::trace::Trace;
-use crate::trace::selection::{Condition, NumberSet, WindowMode, parse_duration_ns, parse_kernel_pattern};
+use wavesieve_engine::parse_condition;
+use wavesieve_tables::trace::selection::{NumberSet, WindowMode, parse_duration_ns, parse_kernel_pattern};
 
 /// # Filters
 ///
@@ -118,7 +119,7 @@ impl Trace {
     /// # Errors
     /// [`Error::Invalid`] if it is not a condition, or no table has its columns.
     pub fn where_(self, condition: &str) -> Result<Self, Error> {
-        let condition = Condition::parse(condition).map_err(Error::Invalid)?;
+        let condition = parse_condition(condition).map_err(Error::Invalid)?;
         Ok(self.with_filter(|filters| filters.condition = Some(condition)))
     }
 }

@@ -17,12 +17,10 @@ pub use query::TableQuery;
 pub use to_arrow::to_arrow;
 pub use trace::{Damage, Trace};
 
-pub use crate::engine::NameForm;
-pub use crate::export::convert::TableFormat;
-pub use crate::findings::Priority;
-pub use crate::trace::selection::WindowMode;
+pub use wavesieve_engine::NameForm;
+pub use wavesieve_engine::findings::Priority;
+pub use wavesieve_export::convert::TableFormat;
+pub use wavesieve_tables::trace::selection::WindowMode;
 
-#[cfg(feature = "report")]
 mod document;
-#[cfg(feature = "report")]
 pub use document::DocumentFormat;

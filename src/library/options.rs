@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 use super::error::Error;
-use crate::analysis::categories::Categories;
-use crate::engine::Registry;
-use crate::input::{LoadOptions, available_bytes};
-use crate::trace::jobs::Jobs;
+use wavesieve_engine::Registry;
+use wavesieve_input::{LoadOptions, available_bytes};
+use wavesieve_model::analysis::categories::Categories;
+use wavesieve_tables::trace::jobs::Jobs;
 
 /// How to open inputs; the default is what the program does without options.
 ///

@@ -6,7 +6,7 @@ use polars::prelude::DataFrame;
 
 use super::error::Error;
 use super::trace::Trace;
-use crate::engine::{NameForm, QueryOptions, closest, run_query};
+use wavesieve_engine::{NameForm, QueryOptions, closest, run_query};
 
 /// A named query with its options; [`TableQuery::run`] runs it.
 ///

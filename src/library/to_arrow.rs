@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use polars::prelude::DataFrame;
 
 use super::error::Error;
-use crate::columns::arrow_bridge::record_batch;
+use wavesieve_tables::columns::arrow_bridge::record_batch;
 
 /// A frame as a record batch of the re-exported `arrow`, without copying columns of one chunk.
 ///

@@ -8,11 +8,12 @@ use polars::prelude::{DataFrame, LazyFrame};
 use super::error::Error;
 use super::options::Options;
 use super::query::TableQuery;
-use crate::columns::requests::{Request, all_columns};
-use crate::engine::{Registry, catalog, closest, is_query, run_sql};
-use crate::input::load;
-use crate::trace::selection::{Filters, explained};
-use crate::{schema, trace};
+use wavesieve_engine::{Registry, catalog, closest, is_query, run_sql};
+use wavesieve_input::load;
+use wavesieve_model::{schema, set_build_name};
+use wavesieve_tables::columns::requests::{Request, all_columns};
+use wavesieve_tables::trace;
+use wavesieve_tables::trace::selection::{Filters, explained};
 
 /// All processes of all inputs, with the effective filters.
 ///
@@ -65,6 +66,7 @@ impl Trace {
     pub fn open_with<S: Into<String>>(inputs: impl IntoIterator<Item = S>, options: &Options) -> Result<Self, Error> {
         let inputs: Vec<String> = inputs.into_iter().map(Into::into).collect();
         let registry = options.registry()?;
+        set_build_name(env!("WAVESIEVE_BUILD"));
         let opened = load(&inputs, options.load_options()?)?;
         Ok(Self { opened: Mutex::new(Some(opened)), filtered: OnceLock::new(), filters: Filters::default(), registry })
     }

@@ -17,7 +17,7 @@ use crate::rocprofv3_documents::{document, process};
 /// An input, and the file of it that is damaged.
 struct Kind {
     name: &'static str,
-    /// The folder of its reader below `src/input`, or what reads it elsewhere.
+    /// The folder of its reader below `crates/input/src`, or what reads it elsewhere.
     reader: &'static str,
     files: Vec<(String, Vec<u8>)>,
     damaged: String,
@@ -194,7 +194,7 @@ fn no_verb_takes_for_whole_what_another_calls_damaged() {
 fn every_reader_is_in_a_row() {
     let rows: BTreeSet<&str> = kinds().iter().map(|kind| kind.reader).collect();
     let mut readers = Vec::new();
-    for entry in fs::read_dir("src/input").unwrap() {
+    for entry in fs::read_dir("crates/input/src").unwrap() {
         let folder = entry.unwrap().path();
         let files = fs::read_dir(&folder).into_iter().flatten().map(|file| file.unwrap().path());
         let is_format = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("impl Format for "));

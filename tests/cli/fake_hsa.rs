@@ -70,7 +70,7 @@ fn build(folder: &Path) {
         Some(name) => name,
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--profile", profile, "-p", "fake-hsa", "-p", "wavesieve-capture"])
+        .args(["build", "--locked", "--profile", profile, "--workspace", "--exclude", "wavesieve-ballista", "--lib"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("CARGO_TARGET_DIR", folder.parent().expect("the folder of a profile is in another"))
         .output()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use wavesieve::lab_internal::captures::{Capture, Check, Region, restore};
+use wavesieve_captures::captures::{Capture, Check, Region, restore};
 
 use crate::common::{Run, finish, program};
 use crate::fake_hsa::{built, capture, code_object};

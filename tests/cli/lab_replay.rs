@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use wavesieve::lab_internal::captures::Capture;
+use wavesieve_captures::captures::Capture;
 
 use crate::common::{Run, finish, program, run};
 use crate::fake_hsa::{built, code_object, other_code_object};

@@ -1,9 +1,7 @@
 //! Packages hold what they promise, recipes run what exists, and goldens are short enough to be read.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use toml::{Table, Value};
 
@@ -45,7 +43,7 @@ fn is_built(source: &str, script: &str) -> bool {
         let made = made.strip_prefix("share/").map_or(format!("$package/{made}"), |below| format!("$share/{below}"));
         return script.contains(&made);
     }
-    let capture: Table = read("capture/Cargo.toml").parse().unwrap();
+    let capture: Table = read("crates/capture/Cargo.toml").parse().unwrap();
     let library = capture["package"]["name"].as_str().unwrap().replace('-', "_");
     let programs = [env!("CARGO_PKG_NAME").to_owned(), format!("lib{library}.so")];
     programs.iter().any(|program| source.strip_prefix(BUILT) == Some(program.as_str()))
@@ -71,74 +69,6 @@ fn every_asset_of_the_packages_exists_or_is_built() {
             let place = format!("{prefix}{program}");
             assert!(assets.iter().any(|(_, target)| target.starts_with(&place)), "{place}: {assets:?}");
         }
-    }
-}
-
-/// Files of the crate that `cargo package` would upload.
-fn packaged() -> BTreeSet<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut list = Command::new(cargo);
-    list.args(["package", "--list", "--allow-dirty", "--offline", "--package", env!("CARGO_PKG_NAME")])
-        .current_dir(root());
-    let list = list.output().unwrap();
-    assert!(list.status.success(), "{}", String::from_utf8_lossy(&list.stderr));
-    String::from_utf8(list.stdout).unwrap().lines().map(PathBuf::from).collect()
-}
-
-/// Paths that a source file includes in the program, from the root; those of its tests are left out.
-fn included(file: &Path, text: &str) -> Vec<PathBuf> {
-    let program = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let mut found = Vec::new();
-    for part in ["include_str!(\"", "include_bytes!(\"", "#[path = \""] {
-        for rest in program.split(part).skip(1) {
-            let mut place = file.parent().unwrap().to_owned();
-            for step in Path::new(rest.split('"').next().unwrap()).components() {
-                match step {
-                    std::path::Component::ParentDir => assert!(place.pop(), "{}", file.display()),
-                    step => place.push(step),
-                }
-            }
-            found.push(place);
-        }
-    }
-    found
-}
-
-#[test]
-fn the_crate_holds_what_it_is_built_of() {
-    let packaged = packaged();
-    for file in ["Cargo.lock", "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "build.rs"] {
-        assert!(packaged.contains(Path::new(file)), "{file}");
-    }
-    let mut count = 0;
-    for file in packaged.iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
-        for path in included(file, &read(&file.to_string_lossy())) {
-            assert!(packaged.contains(&path), "{} includes {}, which is not packaged", file.display(), path.display());
-            count += 1;
-        }
-    }
-    assert!(count > 100, "only {count} files are included");
-    // build.rs embeds every query.
-    for (query, _) in listing(&root().join("queries")) {
-        let query = query.strip_prefix(root()).unwrap();
-        assert!(packaged.contains(query), "{}", query.display());
-    }
-    let only_tested = |file: &&PathBuf| {
-        let name = file.to_string_lossy();
-        ["tests/", "fixtures/", "benches/", "docs/"].iter().any(|start| name.starts_with(start))
-            || name.contains("/tests/")
-            || name.contains("/snapshots/")
-    };
-    assert_eq!(packaged.iter().find(only_tested), None, "it is of no use in a package");
-}
-
-#[test]
-fn every_pattern_of_the_crate_matches() {
-    let manifest = manifest();
-    for pattern in manifest["package"]["include"].as_array().unwrap() {
-        let pattern = pattern.as_str().unwrap().trim_start_matches('!').trim_start_matches('/');
-        let found = glob::glob(&root().join(pattern).to_string_lossy()).unwrap().next();
-        assert!(found.is_some(), "{pattern} matches nothing");
     }
 }
 
@@ -184,7 +114,7 @@ fn recipes_and_the_readme_of_the_benchmarks_run_what_exists() {
 
 #[test]
 fn goldens_can_be_read() {
-    let files = ["tests", "src"].iter().flat_map(|directory| listing(&root().join(directory)));
+    let files = ["tests", "src", "crates"].iter().flat_map(|directory| listing(&root().join(directory)));
     let goldens = files.map(|(path, _)| path).filter(|path| path.extension().is_some_and(|ending| ending == "snap"));
     let lines = |path: PathBuf| (fs::read_to_string(&path).unwrap().lines().count(), path);
     let goldens: Vec<(usize, PathBuf)> = goldens.map(lines).collect();

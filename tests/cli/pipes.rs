@@ -170,31 +170,33 @@ fn settings_of_a_folder_and_earlier_reports_are_regular() {
 
 /// Files in which something is opened that the user names, and may be a pipe, or that the program has just written itself.
 const NAMED: [(&str, &str); 21] = [
-    ("cli/commands/lab/replay.rs", "the task of a process that this program starts"),
-    ("cli/commands/plan.rs", "--counters"),
-    ("cli/commands/sql.rs", "--file"),
-    ("cli/options/document_arguments.rs", "--rules"),
-    ("cli/options/input.rs", "files of options"),
-    ("cli/output/mail.rs", "documents that were just written, and files of the system"),
-    ("cli/output/pdf.rs", "a file that a browser has just printed"),
-    ("cli/signals.rs", "a file of the system"),
-    ("cli/thread_count.rs", "files of the system"),
-    ("export/atomic.rs", "what it has just written"),
-    ("input/common/left_over.rs", "temporary names of this program, which were looked at before"),
-    ("input/system_memory.rs", "files of the system"),
-    ("interactive/face/answers.rs", "--answers"),
-    ("interactive/face/events.rs", "--events, which was just opened for writing"),
-    ("interactive/machine/editing.rs", "a patch that the user names"),
-    ("interactive/programs/process_group.rs", "files of the system"),
-    ("lab/autotune/space_file.rs", "--space"),
-    ("lab/optimize/driver.rs", "a source file that the user names"),
-    ("library/options.rs", "files of options"),
-    ("llm/guide.rs", "--guide"),
-    ("llm/payload/known.rs", "a file of the system"),
+    ("src/cli/commands/lab/replay.rs", "the task of a process that this program starts"),
+    ("src/cli/commands/plan.rs", "--counters"),
+    ("src/cli/commands/sql.rs", "--file"),
+    ("src/cli/options/document_arguments.rs", "--rules"),
+    ("src/cli/options/input.rs", "files of options"),
+    ("src/cli/output/mail.rs", "documents that were just written, and files of the system"),
+    ("src/cli/output/pdf.rs", "a file that a browser has just printed"),
+    ("src/cli/signals.rs", "a file of the system"),
+    ("src/cli/thread_count.rs", "files of the system"),
+    ("crates/export/src/atomic.rs", "what it has just written"),
+    ("crates/input/src/common/left_over.rs", "temporary names of this program, which were looked at before"),
+    ("crates/input/src/system_memory.rs", "files of the system"),
+    ("crates/lab/src/interactive/face/answers.rs", "--answers"),
+    ("crates/lab/src/interactive/face/events.rs", "--events, which was just opened for writing"),
+    ("crates/lab/src/interactive/machine/editing.rs", "a patch that the user names"),
+    ("crates/lab/src/interactive/programs/process_group.rs", "files of the system"),
+    ("crates/lab/src/autotune/space_file.rs", "--space"),
+    ("crates/lab/src/optimize/driver.rs", "a source file that the user names"),
+    ("src/library/options.rs", "files of options"),
+    ("crates/agent/src/llm/guide.rs", "--guide"),
+    ("crates/agent/src/llm/payload/known.rs", "a file of the system"),
 ];
 /// The same of requests to models.
-const NAMED_FOR_MODELS: [(&str, &str); 2] =
-    [("llm/redaction/rules.rs", "--redact"), ("llm/transport/http.rs", "a certificate that the user names")];
+const NAMED_FOR_MODELS: [(&str, &str); 2] = [
+    ("crates/agent/src/llm/redaction/rules.rs", "--redact"),
+    ("crates/agent/src/llm/transport/http.rs", "a certificate that the user names"),
+];
 
 /// The code of a file without its tests.
 fn code_of(path: &Path) -> String {
@@ -205,12 +207,13 @@ fn code_of(path: &Path) -> String {
 
 #[test]
 fn what_the_program_finds_by_itself_is_opened_in_one_place() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let is_test =
-        |name: &str| name.contains("tests") || ["properties.rs", "agreement.rs"].iter().any(|end| name.ends_with(end));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_test = |name: &str| {
+        name.contains("tests") || ["properties.rs", "agreement.rs", "build.rs"].iter().any(|end| name.ends_with(end))
+    };
     let mut listed = Vec::new();
-    for (path, _) in listing(&root) {
-        let name = path.strip_prefix(&root).unwrap().display().to_string();
+    for (path, _) in ["src", "crates"].into_iter().flat_map(|part| listing(&root.join(part))) {
+        let name = path.strip_prefix(root).unwrap().display().to_string();
         if !name.ends_with(".rs") || is_test(&name) {
             continue;
         }
@@ -226,11 +229,34 @@ fn what_the_program_finds_by_itself_is_opened_in_one_place() {
         let all = NAMED.iter().chain(&NAMED_FOR_MODELS);
         assert!(
             all.map(|(file, _)| *file).any(|file| file == name),
-            "src/{name} opens a file by itself: use crate::files::regular, or list here why the user names it"
+            "{name} opens a file by itself: use wavesieve_files::regular, or list here why the user names it"
         );
         listed.push(name);
     }
     for (file, why) in NAMED.iter().chain(&NAMED_FOR_MODELS) {
         assert!(listed.iter().any(|name| name == file), "{file} ({why}) opens nothing any more");
     }
+}
+
+/// One place calls git, with settings that run nothing of a repository.
+#[test]
+fn nothing_else_calls_git() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_test =
+        |path: &Path| path.components().any(|part| ["tests", "tests.rs"].iter().any(|name| part.as_os_str() == *name));
+    let mut found = Vec::new();
+    for (path, _) in ["src", "crates"].into_iter().flat_map(|part| listing(&root.join(part))) {
+        let path = path.strip_prefix(root).unwrap();
+        if path.extension().is_some_and(|extension| extension == "rs")
+            && !is_test(path)
+            && code_of(path).contains("\"git\"")
+        {
+            found.push(path.display().to_string());
+        }
+    }
+    found.sort();
+    // The second only prints what people can run.
+    assert_eq!(found, ["crates/lab/src/interactive/checkpoints/git.rs", "src/cli/commands/lab/optimize.rs"]);
+    let printed = code_of(Path::new("src/cli/commands/lab/optimize.rs"));
+    assert!(printed.contains("[\"git\", \"-C\"") && printed.matches("\"git\"").count() == 1);
 }

@@ -10,28 +10,19 @@ format() { cargo fmt --all --check; }
 
 scripts() { bash tests/run/check.sh; }
 
+# All but the program with DataFusion. The packages are always built together: fewer of them would get other features of
+# their dependencies, and polars would be compiled again.
+packages=(--workspace --exclude wavesieve-ballista)
+
 build() {
   # Everything that checks start, so that no other step calls cargo while tests compile
-  cargo build --locked --quiet --bin wavesieve --example generate_trace --example fake_rocprofv3
-  cargo build --locked --quiet -p fake-hsa -p wavesieve-capture
+  cargo build --locked --quiet "${packages[@]}" --lib --bins --example generate_trace --example fake_rocprofv3
 }
 
 lints() {
   # As `cargo clippy --all-targets -- -D warnings`, without compiling the libraries again.
   export RUSTC_WORKSPACE_WRAPPER="$PWD/tests/run/front_end.sh"
-  FRONT_END=clippy-driver cargo build --locked --quiet --all-targets
-  # The library that programs load for `lab capture`, and the runtime that tests put in place of ROCm's.
-  FRONT_END=clippy-driver cargo build --locked --quiet --all-targets -p wavesieve-capture -p fake-hsa
-  features
-}
-
-features() {
-  # Library users build these; a gate that is missing would show late. The dependencies of the program are on everywhere, because
-  # with fewer of them others get other features, and polars would be compiled again. `deep` builds those of the fuzz targets.
-  local features
-  for features in core,report-dependencies,cli-dependencies report,cli-dependencies; do
-    cargo build --locked --quiet --no-default-features --features "$features" --lib
-  done
+  FRONT_END=clippy-driver cargo build --locked --quiet --all-targets "${packages[@]}"
 }
 
 tests() {
@@ -58,9 +49,8 @@ use_tools() {
 cargo_tests() {
   # Every suite runs to its end, so that one run names all that fails.
   local code=0
-  bash tests/run/each_test.sh . || code=1
-  bash tests/run/each_test.sh capture -p wavesieve-capture || code=1
-  cargo test --locked --quiet --doc || code=1
+  bash tests/run/each_test.sh "${packages[@]}" || code=1
+  cargo test --locked --quiet "${packages[@]}" --doc || code=1
   return "$code"
 }
 

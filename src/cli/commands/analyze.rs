@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::analysis::counter_plan::words;
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::document_arguments::DocumentArguments;
@@ -16,17 +15,18 @@ use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
-use crate::compare::{
+use wavesieve_engine::Registry;
+use wavesieve_engine::findings::hand_over_findings;
+use wavesieve_lab::interactive::programs::{Application, is_program};
+use wavesieve_lab::interactive::sessions::Kind;
+use wavesieve_model::analysis::counter_plan::words;
+use wavesieve_report::analysis::Analysis;
+use wavesieve_report::compare::{
     CompareOptions, Digest, Side, TakeOptions, baseline_section, compare, is_digest, read_digest, take_digest,
 };
-use crate::engine::Registry;
-use crate::findings::hand_over_findings;
-use crate::interactive::programs::{Application, is_program};
-use crate::interactive::sessions::Kind;
-use crate::report::analysis::Analysis;
-use crate::report::compat::rocinsight;
-use crate::report::compat::rocinsight::SchemaVersion;
-use crate::trace::Trace;
+use wavesieve_report::compat::rocinsight;
+use wavesieve_report::compat::rocinsight::SchemaVersion;
+use wavesieve_tables::trace::Trace;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";

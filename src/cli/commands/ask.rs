@@ -7,11 +7,6 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use crate::analysis::counter_plan::quoted;
-use crate::ask::{
-    Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
-    add_failure, unassisted,
-};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
 use crate::cli::options::filters::{FilterArguments, explain_unmatched};
@@ -21,13 +16,18 @@ use crate::cli::options::llm::{LlmArguments, check_own};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::cli::output::model_progress::ModelProgress;
-use crate::engine::Registry;
-use crate::findings::QueryRequest;
-use crate::llm::{LlmError, Narrator, model, shown_model};
-use crate::report::analysis::{Analysis, AnalysisOptions};
-use crate::report::document::Layout;
-use crate::report::overview::Overview;
-use crate::trace::Trace;
+use wavesieve_agent::ask::{
+    Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
+    add_failure, unassisted,
+};
+use wavesieve_agent::llm::{LlmError, Narrator, model, shown_model};
+use wavesieve_engine::Registry;
+use wavesieve_engine::findings::QueryRequest;
+use wavesieve_model::analysis::counter_plan::quoted;
+use wavesieve_report::analysis::{Analysis, AnalysisOptions};
+use wavesieve_report::document::Layout;
+use wavesieve_report::overview::Overview;
+use wavesieve_tables::trace::Trace;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
@@ -111,7 +111,7 @@ pub(crate) fn run(
         prompt: Some(question.to_owned()),
         ..AnalysisOptions::builtin()?
     };
-    let mut analysis = trace.analyze(&options)?;
+    let mut analysis = options.analyze(&trace)?;
     let baseline = match arguments.baseline.as_slice() {
         [] => None,
         named => {

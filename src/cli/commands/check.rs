@@ -10,8 +10,8 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
 use crate::cli::output::answer::check_output;
 use crate::cli::output::{answer, messages};
-use crate::derive::health::{ANOMALIES, DAMAGED_INPUT};
-use crate::engine::{QueryOptions, Registry, run_query, source_rows};
+use wavesieve_engine::{QueryOptions, Registry, run_query, source_rows};
+use wavesieve_tables::derive::health::{ANOMALIES, DAMAGED_INPUT};
 
 /// List trace anomalies; exit with 4 on errors
 #[derive(Args, Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::cli::options::output::OutputArguments;
 use crate::cli::output::{answer, messages};
 use crate::cli::reference::pages;
 use crate::cli::settings::{Effective, Origin, Settings, effective};
-use crate::engine::{Answer, ColumnUnit, OutputColumn};
+use wavesieve_engine::{Answer, ColumnUnit, OutputColumn};
 
 /// Show effective settings and their sources
 #[derive(Args, Clone, Debug)]

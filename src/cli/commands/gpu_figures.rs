@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::hardware::devices::{Constant, constants};
-use crate::schema::facts::AgentFacts;
-use crate::text::hidden::escape_hidden;
-use crate::trace::Trace;
+use wavesieve_model::analysis::hardware::devices::{Constant, constants};
+use wavesieve_model::schema::facts::AgentFacts;
+use wavesieve_model::text::hidden::escape_hidden;
+use wavesieve_tables::trace::Trace;
 
 /// Roofs follow from the other figures; the table has them.
 const ROOFS: [&str; 2] = ["peak_", "achievable_"];

@@ -10,8 +10,8 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
 use crate::cli::output::answer::check_output;
 use crate::cli::output::{answer, messages};
-use crate::engine::{Query, Registry};
-use crate::report::overview::{Overview, activity_request};
+use wavesieve_engine::{Query, Registry};
+use wavesieve_report::overview::{Overview, activity_request};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]

@@ -8,8 +8,8 @@ use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{LoopArguments, LoopRequest};
-use crate::engine::Registry;
-use crate::interactive::sessions::Kind;
+use wavesieve_engine::Registry;
+use wavesieve_lab::interactive::sessions::Kind;
 
 /// Analyze, change and profile again, with a menu
 #[derive(Args, Clone, Debug)]

@@ -8,8 +8,8 @@ use clap::Args;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
-use crate::engine::Registry;
-use crate::mcp::{McpOptions, serve, work};
+use wavesieve_agent::mcp::{McpOptions, serve, work};
+use wavesieve_engine::Registry;
 
 /// Serve agents over the Model Context Protocol
 #[derive(Args, Clone, Debug)]

@@ -8,7 +8,7 @@ use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::database_inputs::{DatabaseArguments, check_database_output, print_summary, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages;
-use crate::export::rocpd::merge;
+use wavesieve_export::rocpd::merge;
 
 /// Join rocpd databases into one
 #[derive(Args, Clone, Debug)]

@@ -9,8 +9,8 @@ use crate::cli::options::database_inputs::{DatabaseArguments, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{print_written, resolved};
 use crate::cli::output::messages;
-use crate::export::rocpd::{Packaging, package};
-use crate::input::PACKAGE;
+use wavesieve_export::rocpd::{Packaging, package};
+use wavesieve_input::PACKAGE;
 
 /// Write an index of rocpd databases, to use them as one input
 #[derive(Args, Clone, Debug)]

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use crate::analysis::counter_plan::{
-    Accumulations, CounterBlocks, Plan, PlanRequest, RocmVersion, block_rows, plan_json, planned, pmc_lines, quoted,
-    yaml_jobs,
-};
-use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, unknown_extension};
 use crate::cli::output::messages;
-use crate::export::atomic::write_file;
+use wavesieve_export::atomic::write_file;
+use wavesieve_model::analysis::counter_plan::{
+    Accumulations, CounterBlocks, Plan, PlanRequest, RocmVersion, block_rows, plan_json, planned, pmc_lines, quoted,
+    yaml_jobs,
+};
+use wavesieve_model::analysis::hardware::metrics::{Definitions, Normalization};
 
 /// So many metrics that are left out are named.
 const SHOWN: usize = 5;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use crate::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::memory;
@@ -15,12 +14,13 @@ use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::engine::Registry;
-use crate::export::unit::TimeUnit;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
-use crate::report::analysis::Analysis;
-use crate::report::{json, markdown, text};
-use crate::source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
+use wavesieve_engine::Registry;
+use wavesieve_export::unit::TimeUnit;
+use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
+use wavesieve_report::analysis::Analysis;
+use wavesieve_report::{json, markdown, text};
+use wavesieve_source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
 
 /// Columns of text where the terminal does not report its width.
 const WIDTH: usize = 80;
@@ -156,7 +156,7 @@ pub(crate) fn run(
 /// Reports what could not be read and what limits left out, with the options that `verb` has for them.
 pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
-        messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
+        messages::print_note(format_args!("damaged: {}: {cause}", wavesieve_source::scan::shown(path)));
     }
     if !global.quiet && tree.beyond > 0 {
         let (read, beyond) = (tree.scan.files_scanned, tree.beyond);

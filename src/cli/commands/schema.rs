@@ -9,11 +9,11 @@ use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::output::messages::print;
 use crate::cli::reference::{pages, rule_pages, skill_pages, upstream_page, verb_pages};
-use crate::engine::Registry;
-use crate::export::documentation;
-use crate::findings::RuleBook;
-use crate::report::{batch, json};
-use crate::schema::tables;
+use wavesieve_engine::Registry;
+use wavesieve_engine::findings::RuleBook;
+use wavesieve_export::documentation;
+use wavesieve_model::schema::tables;
+use wavesieve_report::{batch, json};
 
 /// A topic to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

@@ -19,10 +19,12 @@ use crate::cli::options::source_text::SourceArguments;
 use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
-use crate::columns::requests::Request;
-use crate::engine::{self, Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
 use crate::invocation::read_stdin;
-use crate::schema;
+use wavesieve_engine::{
+    Dialect, catalog, is_query, referenced_columns, run_sql_in_codes, statements, with_rocpd_names,
+};
+use wavesieve_model::schema;
+use wavesieve_tables::columns::requests::Request;
 
 /// Run your own SQL
 #[derive(Args, Clone, Debug)]
@@ -68,7 +70,7 @@ pub(crate) struct SqlArguments {
 /// When the inputs or the statement cannot be used.
 pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
-    let several = engine::statements(&query);
+    let several = statements(&query);
     if several.len() > 1 {
         return statements::run(&several, &input, arguments, global);
     }

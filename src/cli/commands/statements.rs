@@ -12,9 +12,9 @@ use crate::cli::output::answer::{extension, in_texts};
 use crate::cli::output::several::{Titled, check_output, delivered, failure, print};
 use crate::cli::output::{answer, messages};
 use crate::cli::suggest::explain;
-use crate::columns::requests::united;
-use crate::engine::{Answer, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
-use crate::export::atomic::{replace_directory, write_directory, write_file};
+use wavesieve_engine::{Answer, is_query, referenced_columns, run_sql_in_codes, with_rocpd_names};
+use wavesieve_export::atomic::{replace_directory, write_directory, write_file};
+use wavesieve_tables::columns::requests::united;
 
 /// Runs the statements.
 ///

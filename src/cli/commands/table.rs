@@ -21,12 +21,12 @@ use crate::cli::options::source_text::{SourceArguments, with_source_option};
 use crate::cli::output::answer::{check_output, in_texts};
 use crate::cli::output::{answer, messages};
 use crate::cli::reference::help::{flag, query_notes};
-use crate::engine::{
+use wavesieve_engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render,
     run_query_in_codes, shown, why_empty,
 };
-use crate::schema;
-use crate::trace::Trace;
+use wavesieve_model::schema;
+use wavesieve_tables::trace::Trace;
 
 /// The options of the verb itself; its queries are subcommands.
 pub(crate) fn with_own_options(command: Command) -> Command {

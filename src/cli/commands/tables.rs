@@ -20,11 +20,11 @@ use crate::cli::output::answer;
 use crate::cli::output::answer::{extension, in_texts};
 use crate::cli::output::messages;
 use crate::cli::output::several::{Titled, check_output, delivered, failure, print};
-use crate::columns::requests::united;
-use crate::engine::{Answer, Query, QueryOptions, Registry, referenced_columns, render, run_queries, shown};
-use crate::export::atomic::{replace_directory, write_directory, write_file};
-use crate::schema;
-use crate::trace::Trace;
+use wavesieve_engine::{Answer, Query, QueryOptions, Registry, referenced_columns, render, run_queries, shown};
+use wavesieve_export::atomic::{replace_directory, write_directory, write_file};
+use wavesieve_model::schema;
+use wavesieve_tables::columns::requests::united;
+use wavesieve_tables::trace::Trace;
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
 ///

@@ -11,9 +11,9 @@ use crate::cli::options::filters::explain_all_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::messages;
-use crate::export::rocpd::trim;
-use crate::input::RocpdFile;
-use crate::trace::selection::{Filter, Filters};
+use wavesieve_export::rocpd::trim;
+use wavesieve_input::RocpdFile;
+use wavesieve_tables::trace::selection::{Filter, Filters};
 
 /// Write the chosen part of rocpd databases as a smaller rocpd database
 #[derive(Args, Clone, Debug)]

@@ -7,9 +7,9 @@ use clap::Args;
 use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
-use crate::columns::requests::Request;
-use crate::trace::Trace;
-use crate::trace::alignment::{Aligned, Alignment, OffsetsError, align};
+use wavesieve_tables::columns::requests::Request;
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::alignment::{Aligned, Alignment, OffsetsError, align};
 
 /// How clocks are aligned.
 #[derive(Args, Clone, Debug)]

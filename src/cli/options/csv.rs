@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::export::delimited::Formulas;
+use wavesieve_export::delimited::Formulas;
 
 /// How texts are written that spreadsheets would run.
 #[derive(Args, Clone, Copy, Debug, Default)]

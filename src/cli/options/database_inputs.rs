@@ -9,9 +9,9 @@ use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::check_file;
 use crate::cli::output::messages;
-use crate::export::rocpd::{DamagedSource, Written, check_inputs};
-use crate::input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
-use crate::trace::Trace;
+use wavesieve_export::rocpd::{DamagedSource, Written, check_inputs};
+use wavesieve_input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
+use wavesieve_tables::trace::Trace;
 
 /// The databases that a command reads as a whole.
 #[derive(Args, Clone, Debug)]

@@ -14,11 +14,11 @@ use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use crate::cli::output::delivery::resolved;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
-use crate::engine::{NameForm, Registry};
-use crate::findings::{Finding, Priority, RuleBook, RuleBookError};
-use crate::report::analysis::{Analysis, AnalysisOptions};
-use crate::report::document::{Block, Document, Layout, chart_name};
-use crate::trace::Trace;
+use wavesieve_engine::findings::{Finding, Priority, RuleBook, RuleBookError};
+use wavesieve_engine::{NameForm, Registry};
+use wavesieve_report::analysis::{Analysis, AnalysisOptions};
+use wavesieve_report::document::{Block, Document, Layout, chart_name};
+use wavesieve_tables::trace::Trace;
 
 /// Options of commands that present an analysis.
 #[derive(Args, Clone, Debug)]

@@ -8,10 +8,10 @@ use super::input::InputArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::{check_file, unknown_extension};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
-use crate::export::target::Target;
 use crate::invocation::is_stdout_terminal;
-use crate::report::folder;
-use crate::report::folder::Place;
+use wavesieve_export::target::Target;
+use wavesieve_report::folder;
+use wavesieve_report::folder::Place;
 
 impl DocumentOutput {
     /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.

@@ -10,10 +10,10 @@ use super::global::GlobalArguments;
 use super::input::InputArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
-use crate::engine::{Address, Ballista, CLIENT_VARIABLE, find_client};
-use crate::input::stores::{Address as StoreAddress, AddressError, Mirror};
-use crate::input::{TableFiles, is_dataset};
-use crate::trace::Trace;
+use wavesieve_engine::{Address, Ballista, CLIENT_VARIABLE, find_client};
+use wavesieve_input::stores::{Address as StoreAddress, AddressError, Mirror};
+use wavesieve_input::{TableFiles, is_dataset};
+use wavesieve_tables::trace::Trace;
 
 /// The engine that runs the statements.
 #[derive(Args, Clone, Debug, Default)]

@@ -7,15 +7,15 @@ use clap::Args;
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
-use crate::analysis::counter_plan::RocmVersion;
 use crate::cli::commands::scan::warn_of_limits;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::input::thread_traces_below;
-use crate::report::analysis::{Analysis, AnalysisOptions};
-use crate::source::scan::{Limits, Target, TreeScan, scan};
-use crate::trace::Trace;
+use wavesieve_input::thread_traces_below;
+use wavesieve_model::analysis::counter_plan::RocmVersion;
+use wavesieve_report::analysis::{Analysis, AnalysisOptions};
+use wavesieve_source::scan::{Limits, Target, TreeScan, scan};
+use wavesieve_tables::trace::Trace;
 
 /// Architecture to plan counter passes for, if no trace records one.
 const ARCHITECTURE: &str = "gfx942";
@@ -101,7 +101,7 @@ impl ExtraInputs {
         if let Some(trace) = trace {
             messages::warn(trace, global);
         }
-        let of_trace = trace.map(|trace| trace.analyze(options)).transpose()?;
+        let of_trace = trace.map(|trace| options.analyze(trace)).transpose()?;
         let source = self.scan(of_trace.as_ref(), options.rocm, global)?;
         let mut analysis = match (of_trace, source) {
             (Some(analysis), Some(tree)) => analysis.with_source(tree, options.rows)?,

@@ -6,9 +6,10 @@ use regex::Regex;
 use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
-use crate::schema::Table;
-use crate::trace::Trace;
-use crate::trace::selection::{
+use wavesieve_engine::{condition_on, parse_condition};
+use wavesieve_model::schema::Table;
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::selection::{
     Condition, Filters, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
     parse_kernel_pattern, partly_unmatched, untouched,
 };
@@ -53,7 +54,7 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns, help_heading = "Filters")]
     min_duration: Option<i64>,
     /// Keep rows matching a SQL condition: of the query's main table, or of every table that has its columns
-    #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, allow_hyphen_values = true,
+    #[arg(long = "where", value_name = "SQL", value_parser = parse_condition, allow_hyphen_values = true,
           help_heading = "Filters")]
     condition: Option<Condition>,
 }
@@ -77,7 +78,7 @@ impl FilterArguments {
     /// When the subject lacks a column of the condition.
     pub(crate) fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
         let condition = match (self.condition.clone(), subject) {
-            (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(Failure::Usage)?),
+            (Some(condition), Some(subject)) => Some(condition_on(condition, subject).map_err(Failure::Usage)?),
             (condition, _) => condition,
         };
         let words = |words: &[String]| words.iter().filter(|word| !word.is_empty()).cloned().collect();

@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 
 use super::mail::{MailArguments, Outbox};
 use crate::cli::memory;
-use crate::input::available_bytes;
 use crate::invocation::{is_stderr_terminal, is_stdout_terminal};
-use crate::trace::jobs::Jobs;
+use wavesieve_input::available_bytes;
+use wavesieve_tables::trace::jobs::Jobs;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -7,10 +7,12 @@ use super::input::InputArguments;
 use super::output::{AnswerFormat, OutputArguments};
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
-use crate::engine::{Answer, Query, QueryOptions};
-use crate::findings::{Handoff, HandoffRequest, can_hand_over, handoffs, missing_commands, with_handoff_columns};
-use crate::text::hidden::escape_hidden;
-use crate::trace::Trace;
+use wavesieve_engine::findings::{
+    Handoff, HandoffRequest, can_hand_over, handoffs, missing_commands, with_handoff_columns,
+};
+use wavesieve_engine::{Answer, Query, QueryOptions};
+use wavesieve_model::text::hidden::escape_hidden;
+use wavesieve_tables::trace::Trace;
 
 const HANDOFF: &str = "handoff";
 /// How many rows have commands by default.

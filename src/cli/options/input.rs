@@ -9,24 +9,24 @@ use regex::Regex;
 use super::engine::EngineArguments;
 use super::filters::FilterArguments;
 use super::global::GlobalArguments;
-use crate::analysis::categories::Categories;
-use crate::analysis::counter_plan::RocmVersion;
-use crate::analysis::hardware::metrics::{EffectiveDefinitions, measured_roofs};
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::resolved;
 use crate::cli::output::messages;
 use crate::cli::output::progress::{Progress, ReadingProgress};
-use crate::columns::requests::Request;
-use crate::derive::source_request;
-use crate::export::cache;
-use crate::export::conversion::Share;
-use crate::input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
-use crate::report::batch::Run;
-use crate::schema::Table;
-use crate::text::bytes::text_of_name;
-use crate::trace::jobs::Jobs;
-use crate::trace::selection::Filters;
-use crate::trace::{Trace, TraceProcess};
+use wavesieve_export::cache;
+use wavesieve_export::conversion::Share;
+use wavesieve_input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
+use wavesieve_model::analysis::categories::Categories;
+use wavesieve_model::analysis::counter_plan::RocmVersion;
+use wavesieve_model::analysis::hardware::metrics::{EffectiveDefinitions, measured_roofs};
+use wavesieve_model::schema::Table;
+use wavesieve_model::text::bytes::text_of_name;
+use wavesieve_report::batch::Run;
+use wavesieve_tables::columns::requests::Request;
+use wavesieve_tables::derive::source_request;
+use wavesieve_tables::trace::jobs::Jobs;
+use wavesieve_tables::trace::selection::Filters;
+use wavesieve_tables::trace::{Trace, TraceProcess};
 
 /// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]

@@ -10,10 +10,10 @@ use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, UNEXPECTED};
 use crate::cli::output::messages;
 use crate::cli::output::model_progress::ModelProgress;
-use crate::engine::Registry;
-use crate::llm::{LlmError, LlmOptions, Narrator, Outcome, Share, Variables};
-use crate::report::analysis::Analysis;
-use crate::report::document::Note;
+use wavesieve_agent::llm::{LlmError, LlmOptions, Narrator, Outcome, Share, Variables};
+use wavesieve_engine::Registry;
+use wavesieve_report::analysis::Analysis;
+use wavesieve_report::document::Note;
 
 /// Servers that speak the protocol of the provider local.
 const LOCAL_SERVERS: [&str; 3] = ["ollama", "vllm", "llama.cpp"];

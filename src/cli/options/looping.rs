@@ -9,11 +9,11 @@ use super::global::GlobalArguments;
 use super::llm::{LlmArguments, check_own};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
-use crate::engine::Registry;
-use crate::interactive::LoopOptions;
-use crate::interactive::face::{Console, ConsoleOptions, FaceError};
-use crate::interactive::machine::{self, MachineError, Tools};
-use crate::interactive::sessions::{Kind, SessionError, Store};
+use wavesieve_engine::Registry;
+use wavesieve_lab::interactive::LoopOptions;
+use wavesieve_lab::interactive::face::{Console, ConsoleOptions, FaceError};
+use wavesieve_lab::interactive::machine::{self, MachineError, Tools};
+use wavesieve_lab::interactive::sessions::{Kind, SessionError, Store};
 
 /// Variables that name an editor, the first that is set.
 const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];

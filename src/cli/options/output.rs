@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::csv::CsvArguments;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::{extension_of, unknown_extension};
-use crate::export::columnar::Times;
-use crate::export::unit::TimeUnit;
+use wavesieve_export::columnar::Times;
+use wavesieve_export::unit::TimeUnit;
 
 /// Format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

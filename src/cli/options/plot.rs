@@ -7,10 +7,10 @@ use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 use super::global::GlobalArguments;
 use super::input::InputArguments;
 use crate::cli::exit::Failure;
-use crate::engine::{Answer, Query};
-use crate::export::atomic::{make_directory, write_file};
 use crate::invocation::{is_stdout_terminal, terminal_columns};
-use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
+use wavesieve_engine::{Answer, Query};
+use wavesieve_export::atomic::{make_directory, write_file};
+use wavesieve_report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
 const WIDTH: usize = 100;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::exit::Failure;
-use crate::engine::{NameForm, QueryOptions, Registry};
+use wavesieve_engine::{NameForm, QueryOptions, Registry};
 
 /// Options of a named query.
 #[derive(Args, Clone, Debug)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::exit::Failure;
-use crate::export::conversion::Share;
+use wavesieve_export::conversion::Share;
 
 /// Rank and size of a launcher, as it hands them to each process.
 const LAUNCHERS: [(&str, &str); 3] =

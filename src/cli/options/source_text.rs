@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use polars::prelude::{DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::global::GlobalArguments;
-use crate::analysis::instructions::innermost;
 use crate::cli::exit::Failure;
 use crate::cli::output::messages;
-use crate::engine::{Answer, ColumnUnit, OutputColumn, Query};
-use crate::source::SourceTree;
+use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, Query};
+use wavesieve_model::analysis::instructions::innermost;
+use wavesieve_source::SourceTree;
 
 /// Name of the option, and of the column that is read as a chain of source lines.
 const SOURCE: &str = "source";

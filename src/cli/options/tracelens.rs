@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::report::compat::tracelens::TraceLensOptions;
-use crate::trace::selection::parse_duration_ns;
+use wavesieve_report::compat::tracelens::TraceLensOptions;
+use wavesieve_tables::trace::selection::parse_duration_ns;
 
 /// Bins of the histogram of short kernels where none are asked for.
 const BINS: u16 = 100;

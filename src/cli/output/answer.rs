@@ -10,13 +10,13 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
-use crate::engine::{Answer, QueryError};
-use crate::export::atomic::write_file;
-use crate::export::parquet::file as parquet_file;
-use crate::export::terminal::Style;
-use crate::export::unit::{convert_times, displays};
-use crate::export::{columnar, delimited, html_table, json, markdown, terminal};
 use crate::invocation::{is_stdout_terminal, stdout_columns};
+use wavesieve_engine::{Answer, QueryError};
+use wavesieve_export::atomic::write_file;
+use wavesieve_export::parquet::file as parquet_file;
+use wavesieve_export::terminal::Style;
+use wavesieve_export::unit::{convert_times, displays};
+use wavesieve_export::{columnar, delimited, html_table, json, markdown, terminal};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
 ///

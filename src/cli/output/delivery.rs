@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::messages;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
-use crate::export::atomic::write_file;
-use crate::export::stream::write_stream;
-use crate::export::target::Target;
 use crate::invocation::with_stdout;
+use wavesieve_export::atomic::write_file;
+use wavesieve_export::stream::write_stream;
+use wavesieve_export::target::Target;
 
 /// Writes to the named file and reports it, or by default to standard output. In that case `write` gets the global
 /// arguments, which describe the terminal.

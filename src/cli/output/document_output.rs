@@ -11,17 +11,17 @@ use crate::cli::exit::Failure;
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
-use crate::export::atomic::{MadeDirectories, make_directory, write_file};
-use crate::export::unit::TimeUnit;
-use crate::findings::QueryRequest;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
-use crate::report::analysis::Analysis;
-use crate::report::compat::tracelens;
-use crate::report::folder;
-use crate::report::folder::{FolderFormat, FolderOptions};
-use crate::report::xlsx;
-use crate::report::xlsx::WorkbookOptions;
-use crate::report::{html, json, markdown, text};
+use wavesieve_engine::findings::QueryRequest;
+use wavesieve_export::atomic::{MadeDirectories, make_directory, write_file};
+use wavesieve_export::unit::TimeUnit;
+use wavesieve_report::analysis::Analysis;
+use wavesieve_report::compat::tracelens;
+use wavesieve_report::folder;
+use wavesieve_report::folder::{FolderFormat, FolderOptions};
+use wavesieve_report::xlsx;
+use wavesieve_report::xlsx::WorkbookOptions;
+use wavesieve_report::{html, json, markdown, text};
 
 /// Columns of text where the terminal does not report its width.
 const WIDTH: usize = 80;

@@ -8,14 +8,14 @@ use std::time::Instant;
 
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
-use crate::columns::requests::Request;
-use crate::input::DEAD_LINK;
 use crate::invocation::{with_stderr, with_stdout};
-use crate::schema::anomaly::{Anomaly, Damage, Severity};
-use crate::schema::{Origin, tables};
-use crate::text::hidden::escape_hidden;
-use crate::trace::Trace;
-use crate::trace::left_out::LeftOut;
+use wavesieve_input::DEAD_LINK;
+use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+use wavesieve_model::schema::{Origin, tables};
+use wavesieve_model::text::hidden::escape_hidden;
+use wavesieve_tables::columns::requests::Request;
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::left_out::LeftOut;
 
 /// The most lines of one kind: users read no more.
 const LINES_OF_A_KIND: usize = 20;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::messages;
-use crate::ask::{Step, StepListener};
 use crate::cli::options::global::GlobalArguments;
 use crate::invocation::is_stderr_terminal;
-use crate::llm::{Event, Listener};
+use wavesieve_agent::ask::{Step, StepListener};
+use wavesieve_agent::llm::{Event, Listener};
 
 /// How often the line moves.
 const TICK: Duration = Duration::from_millis(120);

@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 
 use super::messages::print_note;
 use crate::cli::options::global::GlobalArguments;
-use crate::export::convert::Observer;
 use crate::invocation::is_stderr_terminal;
-use crate::schema::{Origin, Table, tables};
-use crate::source::scan;
-use crate::trace::TraceProcess;
-use crate::trace::observer::Observer as ReadingObserver;
+use wavesieve_export::convert::Observer;
+use wavesieve_model::schema::{Origin, Table, tables};
+use wavesieve_source::scan;
+use wavesieve_tables::trace::TraceProcess;
+use wavesieve_tables::trace::observer::Observer as ReadingObserver;
 
 /// Shorter work is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);

@@ -8,8 +8,8 @@ use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
 use crate::cli::output::delivery::to_stdout;
 use crate::cli::output::{answer, messages};
-use crate::engine::{Answer, QueryError};
-use crate::input::is_unfinished;
+use wavesieve_engine::{Answer, QueryError};
+use wavesieve_input::is_unfinished;
 
 /// An answer with its title and what is drawn under it.
 pub(crate) struct Titled {

@@ -7,7 +7,7 @@ use clap::Command;
 use clap::builder::{StyledStr, Styles};
 use minijinja::{Environment, Value, context};
 
-use crate::engine::{Parameter, ParameterType, Query};
+use wavesieve_engine::{Parameter, ParameterType, Query};
 
 /// The text below the options of the program.
 pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_notes.txt");

@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Command;
 
 use crate::cli::exit::Failure;
-use crate::engine::closest;
-use crate::export::atomic::{make_directory, write_file};
+use wavesieve_engine::closest;
+use wavesieve_export::atomic::{make_directory, write_file};
 
 /// The command at the end of a path of names: a verb, a verb and a query.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::findings::{RULES, RuleBook};
+use wavesieve_engine::findings::{RULES, RuleBook};
 
 /// `docs/rules.md`.
 pub(crate) fn page(book: &RuleBook) -> String {

@@ -8,8 +8,8 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use super::help::{listed, render};
-use crate::engine::Registry;
-use crate::mcp::tool_docs;
+use wavesieve_agent::mcp::tool_docs;
+use wavesieve_engine::Registry;
 
 const AGENTS: &str = include_str!("../../../share/mcp/agents.toml");
 

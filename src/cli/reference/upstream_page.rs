@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::analysis::counter_plan::{ProfilerOptions, profilers};
-use crate::analysis::upstream::upstream;
+use wavesieve_model::analysis::counter_plan::{ProfilerOptions, profilers};
+use wavesieve_model::analysis::upstream::upstream;
 
 /// `docs/upstream.md`.
 pub(crate) fn page() -> String {

@@ -8,7 +8,7 @@ use super::text::strings;
 use super::trust::refusal;
 use super::value::accept;
 use crate::cli::exit::Failure;
-use crate::engine::closest;
+use wavesieve_engine::closest;
 
 impl Settings {
     /// Checks every key and value of the files, and the variables that set an option.

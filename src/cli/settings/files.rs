@@ -7,7 +7,7 @@ use super::sources::File;
 use super::text::parse;
 use super::trust::foreign_owner;
 use crate::cli::exit::Failure;
-use crate::files::regular::{self, SMALL_BYTES};
+use wavesieve_files::regular::{self, SMALL_BYTES};
 
 /// Name of a project's file.
 const PROJECT_FILE: &str = "wavesieve.toml";

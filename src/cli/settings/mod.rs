@@ -3,20 +3,15 @@
 //! Every long option of every command can be set. What is set becomes the default of that option before the command line
 //! is understood, so that a flag overrides it and nothing else needs to know about files.
 
-#[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 mod text;
 
-cfg_if::cfg_if! {
-    if #[cfg(feature = "cli")] {
-        mod apply;
-        mod check;
-        mod files;
-        mod sources;
-        mod trust;
-        mod value;
+mod apply;
+mod check;
+mod files;
+mod sources;
+mod trust;
+mod value;
 
-        pub(crate) use apply::{Effective, effective, selected};
-        pub(crate) use sources::{Origin, Settings, is_setting};
-    }
-}
+pub(crate) use apply::{Effective, effective, selected};
+pub(crate) use sources::{Origin, Settings, is_setting};

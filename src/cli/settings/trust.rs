@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn every_option_is_in_one_list() {
         let rules: Rules = toml::from_str(include_str!("../../../share/settings.toml")).unwrap();
-        let registry = crate::engine::Registry::builtin().unwrap();
+        let registry = wavesieve_engine::Registry::builtin().unwrap();
         let line = crate::cli::command_line::CommandLine::new(&registry, clap::ColorChoice::Never);
         let mut found = Vec::new();
         options(line.whole(), &[], &mut found);

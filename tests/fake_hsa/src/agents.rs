@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::settings;
 

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Mutex;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::agents;
 use crate::{code, memory};

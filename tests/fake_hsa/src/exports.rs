@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::{agents, executables, memory, queues, settings, signals, system, vmem};
 

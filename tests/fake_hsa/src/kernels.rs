@@ -1,7 +1,7 @@
 //! Kernels as host functions. One is chosen by the name in the symbol, mangled or not. A code object that defines the symbol
 //! `fake_hsa_KERNEL_is_OTHER` behaves as another function, so that changed binaries of one name can be distinguished.
 
-use wavesieve::lab_internal::hsa::KernelDispatchPacket;
+use wavesieve_captures::hsa::KernelDispatchPacket;
 
 use crate::executables;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::{queues, system};
 

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::{executables, settings, tools};
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::mem::transmute;
 use std::sync::Mutex;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::exports::tables;
 use crate::settings;

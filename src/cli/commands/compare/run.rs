@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 
 use super::runs::{NamedRun, RunReader};
-use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::document_arguments::write_charts;
@@ -19,18 +18,19 @@ use crate::cli::options::plot;
 use crate::cli::options::plot::{CHART_FORMATS, ChartFormat};
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::{messages, pdf};
-use crate::compare::{
+use crate::invocation;
+use wavesieve_export::atomic::{write_directory, write_file};
+use wavesieve_export::delimited;
+use wavesieve_export::delimited::Formulas;
+use wavesieve_export::parquet::file as parquet_file;
+use wavesieve_model::analysis::counter_plan::quoted;
+use wavesieve_report::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, PathChoice, Side, apply_gates,
     compare_by_steps, document, frames, history, history_document, sheets, write_digest, write_history, write_markdown,
     write_text,
 };
-use crate::export::atomic::{write_directory, write_file};
-use crate::export::delimited;
-use crate::export::delimited::Formulas;
-use crate::export::parquet::file as parquet_file;
-use crate::invocation;
-use crate::report::document::Document;
-use crate::report::{html, xlsx};
+use wavesieve_report::document::Document;
+use wavesieve_report::{html, xlsx};
 
 /// Compare two runs, or two sets of runs
 #[derive(Args, Clone, Debug)]

@@ -8,11 +8,11 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::messages;
-use crate::compare::{Digest, PathChoice, TakeOptions, is_digest, read_digest, take_digest};
-use crate::input::InputError;
-use crate::report::batch::{Grouping, Run, runs};
-use crate::trace::Trace;
-use crate::trace::jobs::Jobs;
+use wavesieve_input::InputError;
+use wavesieve_report::batch::{Grouping, Run, runs};
+use wavesieve_report::compare::{Digest, PathChoice, TakeOptions, is_digest, read_digest, take_digest};
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::jobs::Jobs;
 
 /// How runs are found and read.
 pub(super) struct RunReader<'a> {

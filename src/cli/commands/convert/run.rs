@@ -15,22 +15,22 @@ use crate::cli::options::shards::ShardArguments;
 use crate::cli::output::delivery::print_written;
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::engine::Registry;
-use crate::export::atomic::write_directory;
-use crate::export::compute_database;
-use crate::export::conversion::{
+use wavesieve_engine::Registry;
+use wavesieve_export::atomic::write_directory;
+use wavesieve_export::compute_database;
+use wavesieve_export::conversion::{
     Destination, FinishPlan, Key, Outcome, Plan, Refused, ShardPlan, Share, check_output, convert, finish, finished_of,
     on_demand_name, on_demand_tables, refuse_share, shard_path,
 };
-use crate::export::convert::TableFormat;
-use crate::export::dataset::PACK_BYTES;
-use crate::export::delimited::Formulas;
-use crate::export::rocprofv3::{self, Flavor};
-use crate::input::stores::Address;
-use crate::input::{AtInterruption, Candidate, TemporaryFolder};
-use crate::schema::Table;
-use crate::trace::selection::unmatched_in_share;
-use crate::trace::{Trace, TraceProcess};
+use wavesieve_export::convert::TableFormat;
+use wavesieve_export::dataset::PACK_BYTES;
+use wavesieve_export::delimited::Formulas;
+use wavesieve_export::rocprofv3::{self, Flavor};
+use wavesieve_input::stores::Address;
+use wavesieve_input::{AtInterruption, Candidate, TemporaryFolder};
+use wavesieve_model::schema::Table;
+use wavesieve_tables::trace::selection::unmatched_in_share;
+use wavesieve_tables::trace::{Trace, TraceProcess};
 
 /// Convert traces to Parquet, CSV, JSON or Arrow, or to a trace for Perfetto
 #[derive(Args, Clone, Debug)]

@@ -16,16 +16,16 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::delivery::{check_file, deliver, print_written};
 use crate::cli::output::messages;
-use crate::engine::{NameForm, Registry};
-use crate::export::apart::make_apart;
-use crate::export::atomic::write_directory;
-use crate::export::timeline::{
+use wavesieve_engine::findings::{Judgement, RuleBook};
+use wavesieve_engine::{NameForm, Registry};
+use wavesieve_export::apart::make_apart;
+use wavesieve_export::atomic::write_directory;
+use wavesieve_export::timeline::{
     Arguments, By, FindingText, Findings, Options, Summary, Tracks, content_id, members, write, write_members,
 };
-use crate::export::{chrome, otf2, perfetto};
-use crate::findings::{Judgement, RuleBook};
-use crate::schema::process::Process;
-use crate::trace::{Trace, TraceProcess};
+use wavesieve_export::{chrome, otf2, perfetto};
+use wavesieve_model::schema::process::Process;
+use wavesieve_tables::trace::{Trace, TraceProcess};
 
 /// Slices and bytes above which browsers run out of memory, and bytes above which viewers do.
 const MANY_SLICES: u64 = 4_000_000;

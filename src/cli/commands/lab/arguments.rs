@@ -12,8 +12,8 @@ use super::{autotune, capture, code, optimize, profile, replay};
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::print_note;
-use crate::engine::Registry;
-use crate::interactive::programs::withheld_variables;
+use wavesieve_engine::Registry;
+use wavesieve_lab::interactive::programs::withheld_variables;
 
 /// Names that a note lists.
 const SHOWN_NAMES: usize = 8;

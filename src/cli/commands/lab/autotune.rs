@@ -9,20 +9,20 @@ use regex::Regex;
 
 use super::files::{Named, check_apart};
 use super::minutes::minutes;
-use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
 use crate::cli::output::messages::{detail, print, print_note};
-use crate::export::atomic::write_file;
-use crate::interactive::face::Interruptions;
-use crate::interactive::programs::words_of_line;
-use crate::lab::autotune::{
+use wavesieve_export::atomic::write_file;
+use wavesieve_lab::autotune::{
     AutotuneError, Document, History, Objective, Outcome, Parts, Program, Search, Settings, Space, State, Stopped,
     Subject, Template, chart, read_space, short, space_of_parameters, text, tune, write_csv,
 };
-use crate::report::charts::Layout;
+use wavesieve_lab::interactive::face::Interruptions;
+use wavesieve_lab::interactive::programs::words_of_line;
+use wavesieve_model::analysis::counter_plan::quoted;
+use wavesieve_report::charts::Layout;
 
 /// Commands that a plan shows.
 const SHOWN_COMMANDS: usize = 5;

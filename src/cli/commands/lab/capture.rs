@@ -7,15 +7,15 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};
 
-use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::{print, print_note};
-use crate::interactive::face::Interruptions;
-use crate::interactive::programs::{Application, End, Limits, run as run_program};
-use crate::lab::captures::MEMORY;
-use crate::lab::capturing::{CaptureRequest, LIBRARY_VARIABLE, Report, find_library};
-use crate::lab::recording::Indices;
+use wavesieve_captures::captures::MEMORY;
+use wavesieve_captures::recording::Indices;
+use wavesieve_lab::capturing::{CaptureRequest, LIBRARY_VARIABLE, Report, find_library};
+use wavesieve_lab::interactive::face::Interruptions;
+use wavesieve_lab::interactive::programs::{Application, End, Limits, run as run_program};
+use wavesieve_model::analysis::counter_plan::quoted;
 
 /// Output of the program that is handed on.
 const OUTPUT_BYTES: u64 = 16 << 20;
@@ -296,7 +296,7 @@ impl Plan {
         library: &Result<PathBuf, String>,
         others: Option<&str>,
     ) -> Self {
-        let place = library.as_deref().unwrap_or(Path::new(crate::lab::capturing::LIBRARY));
+        let place = library.as_deref().unwrap_or(Path::new(wavesieve_lab::capturing::LIBRARY));
         let shown = Application { environment: without_tools(&application.environment), ..application.clone() };
         Self {
             environment: request.variables(place, others),

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::exit::Failure;
-use crate::files::regular;
-use crate::lab::captures::DISPATCH;
-use crate::text::natural_order::natural_key;
+use wavesieve_captures::captures::DISPATCH;
+use wavesieve_files::regular;
+use wavesieve_model::text::natural_order::natural_key;
 
 /// Captures of a directory that a message names.
 const NAMED: usize = 5;

@@ -12,8 +12,8 @@ use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
 use crate::cli::output::messages;
-use crate::lab::code::{Listing, Sources, Wanted, compared, listed, text};
-use crate::source::objects::{CodeObject, ObjectError, read_file};
+use wavesieve_lab::code::{Listing, Sources, Wanted, compared, listed, text};
+use wavesieve_source::objects::{CodeObject, ObjectError, read_file};
 
 /// Form of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::exit::Failure;
-use crate::export::target::{parent, through_links};
+use wavesieve_export::target::{parent, through_links};
 
 /// An option with the file that it names.
 pub(super) type Named<'a> = (&'static str, &'a Path);

@@ -6,20 +6,20 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, EXCEEDED, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
 use crate::cli::output::messages;
-use crate::engine::Registry;
-use crate::export::atomic::make_directory;
-use crate::interactive::face::Interruptions;
-use crate::interactive::programs::Application;
-use crate::lab::optimize::{
+use wavesieve_engine::Registry;
+use wavesieve_export::atomic::make_directory;
+use wavesieve_lab::interactive::face::Interruptions;
+use wavesieve_lab::interactive::programs::Application;
+use wavesieve_lab::optimize::{
     Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
     Replays, Target, Tolerance, Verdict, has_results, optimize, read_source,
 };
-use crate::lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
+use wavesieve_lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
+use wavesieve_model::analysis::counter_plan::quoted;
 
 /// How often both run.
 const RUNS: u32 = 5;
@@ -323,7 +323,7 @@ fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) 
             Err(refusal) => messages::print_note(format_args!("{}: {refusal}", transform.word())),
             Ok(transformed) => {
                 messages::print_note(format_args!("{}: {}", transform.word(), transformed.reason));
-                messages::print(crate::lab::optimize::diff(&place.file, &text, &transformed.text))?;
+                messages::print(wavesieve_lab::optimize::diff(&place.file, &text, &transformed.text))?;
                 return Ok(DONE);
             }
         }

@@ -10,12 +10,12 @@ use super::minutes::minutes;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::messages::{print, print_note};
-use crate::engine::Registry;
-use crate::export::atomic::{replace_directory, write_directory};
-use crate::interactive::face::Interruptions;
-use crate::interactive::programs::{Application, Limits, Profiling};
-use crate::lab::measuring::{MOST_RUNS, MeasureError, Until};
-use crate::lab::profiling::{
+use wavesieve_engine::Registry;
+use wavesieve_export::atomic::{replace_directory, write_directory};
+use wavesieve_lab::interactive::face::Interruptions;
+use wavesieve_lab::interactive::programs::{Application, Limits, Profiling};
+use wavesieve_lab::measuring::{MOST_RUNS, MeasureError, Until};
+use wavesieve_lab::profiling::{
     Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
     thread_trace, write_all,
 };
@@ -127,10 +127,10 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     let working_directory = std::env::current_dir().context("cannot find the current directory")?;
     let profiler = Profiler { arguments, application, working_directory, registry, global };
     let Some(output) = &arguments.output else {
-        let folder = tempfile::Builder::new().prefix(crate::input::UNFINISHED).tempdir();
+        let folder = tempfile::Builder::new().prefix(wavesieve_input::UNFINISHED).tempdir();
         let folder = folder.context("cannot create a temporary directory")?;
-        let _removed = crate::export::atomic::removed_at_interruption(folder.path());
-        let _held = crate::input::hold(folder.path());
+        let _removed = wavesieve_export::atomic::removed_at_interruption(folder.path());
+        let _held = wavesieve_input::hold(folder.path());
         return match profiler.profile(folder.path(), None) {
             Ok(profile) => {
                 print(profile.text)?;
@@ -253,7 +253,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
     let folder = arguments.output.clone().unwrap_or_else(|| PathBuf::from(PLANNED));
     let request = arguments.request(application, &folder, PathBuf::from("."));
     let plan = plan(&request, arguments.arch.as_deref());
-    let usage = |error: crate::interactive::programs::ProgramError| Failure::Usage(error.to_string());
+    let usage = |error: wavesieve_lab::interactive::programs::ProgramError| Failure::Usage(error.to_string());
     let words = ["rocprofv3", "--kernel-trace"].map(ToOwned::to_owned);
     let times = request.traces.join("run-1");
     let times = Profiling::of_words(&words, &request.application, &times).map_err(usage)?;

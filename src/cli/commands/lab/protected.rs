@@ -6,7 +6,7 @@ use std::path::Path;
 use super::files::is_same_file;
 use crate::cli::exit::Failure;
 use crate::cli::output::delivery::resolved;
-use crate::export::target::{Target, through_links};
+use wavesieve_export::target::{Target, through_links};
 
 /// Refuses an output that is one of the inputs, or lies in one that is a directory, however both are spelled.
 ///

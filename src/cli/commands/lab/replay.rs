@@ -13,9 +13,9 @@ use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, US
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, print_written, resolved, unknown_extension};
 use crate::cli::output::messages;
-use crate::export::atomic::write_file;
-use crate::lab::replay::compare::Tolerances;
-use crate::lab::replay::{
+use wavesieve_export::atomic::write_file;
+use wavesieve_lab::replay::compare::Tolerances;
+use wavesieve_lab::replay::{
     Inspection, Mode, Outcome, Request, Status, Supervision, answer_path, inspect, replay, text, text_of_inspection,
     work,
 };

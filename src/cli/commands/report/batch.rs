@@ -15,15 +15,17 @@ use crate::cli::output::delivery::print_written;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest};
-use crate::engine::Registry;
-use crate::export::atomic::{make_directory, replace_entries, write_file};
-use crate::input::InputError;
-use crate::report::analysis::AnalysisOptions;
-use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
-use crate::report::batch::{write_json, write_page};
-use crate::report::html;
-use crate::trace::jobs::Jobs;
+use wavesieve_engine::Registry;
+use wavesieve_export::atomic::{make_directory, replace_entries, write_file};
+use wavesieve_input::InputError;
+use wavesieve_report::analysis::AnalysisOptions;
+use wavesieve_report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
+use wavesieve_report::batch::{write_json, write_page};
+use wavesieve_report::compare::{
+    CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest,
+};
+use wavesieve_report::html;
+use wavesieve_tables::trace::jobs::Jobs;
 
 /// Directory where none is given.
 const DIRECTORY: &str = "reports";
@@ -237,7 +239,7 @@ fn make(
     messages::warn(&trace, global);
     let title = options.title.as_deref().unwrap_or(TITLE);
     let mut analysis =
-        trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
+        AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() }.analyze(&trace)?;
     messages::detail(global, format_args!("analysed {}", run.name));
     let is_damaged = messages::report_damage(&trace, global);
     let is_unmatched = print_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global);

@@ -10,10 +10,10 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::document_output::DocumentFormat;
 use crate::cli::output::messages;
-use crate::files::regular::{self, LARGE_BYTES};
-use crate::report::batch::{Run, file_stems, listed_files};
-use crate::report::folder;
-use crate::report::html::is_page;
+use wavesieve_files::regular::{self, LARGE_BYTES};
+use wavesieve_report::batch::{Run, file_stems, listed_files};
+use wavesieve_report::folder;
+use wavesieve_report::html::is_page;
 
 /// Where the documents of runs and the index go.
 pub(crate) struct Outputs {
@@ -84,7 +84,7 @@ impl Outputs {
         };
         let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
         outputs.listed = listed.filter(|path| is_there(path) && !outputs.is_input(path)).collect();
-        let has_index = earlier.is_some_and(|text| crate::report::batch::is_index(&text));
+        let has_index = earlier.is_some_and(|text| wavesieve_report::batch::is_index(&text));
         for path in outputs.all() {
             if outputs.is_input(path) {
                 return refuse(path, "is an input, which is never written; name another directory with -d");

@@ -17,10 +17,10 @@ use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
-use crate::engine::Registry;
-use crate::llm::Narrator;
-use crate::report::batch::Grouping;
-use crate::report::html::is_page;
+use wavesieve_agent::llm::Narrator;
+use wavesieve_engine::Registry;
+use wavesieve_report::batch::Grouping;
+use wavesieve_report::html::is_page;
 
 /// Name of the file where none is given.
 const STEM: &str = "report";

@@ -11,7 +11,7 @@ use super::{clean, export, list, resume, show};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
-use crate::engine::Registry;
+use wavesieve_engine::Registry;
 
 /// List, show, continue, export and remove sessions
 #[derive(Args, Clone, Debug)]

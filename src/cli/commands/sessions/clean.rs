@@ -10,9 +10,9 @@ use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
-use crate::interactive::checkpoints::Repository;
-use crate::interactive::face::{Choice, Face, Question, Reply};
-use crate::interactive::sessions::{Owner, SessionError, Store};
+use wavesieve_lab::interactive::checkpoints::Repository;
+use wavesieve_lab::interactive::face::{Choice, Face, Question, Reply};
+use wavesieve_lab::interactive::sessions::{Owner, SessionError, Store};
 
 /// Seconds of a day.
 const DAY: u64 = 86_400;

@@ -12,10 +12,10 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::StoreArguments;
 use crate::cli::output::delivery::print_written;
 use crate::cli::output::messages;
-use crate::export::atomic::write_directory;
-use crate::interactive::checkpoints::Repository;
-use crate::interactive::edits::Edit;
-use crate::interactive::sessions::{EntryKind, Session};
+use wavesieve_export::atomic::write_directory;
+use wavesieve_lab::interactive::checkpoints::Repository;
+use wavesieve_lab::interactive::edits::Edit;
+use wavesieve_lab::interactive::sessions::{EntryKind, Session};
 
 /// Characters of a summary in the name of a patch.
 const NAME_CHARACTERS: usize = 40;

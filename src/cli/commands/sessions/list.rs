@@ -9,8 +9,8 @@ use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
-use crate::interactive::face::Face as _;
-use crate::interactive::sessions::{Listed, Owner};
+use wavesieve_lab::interactive::face::Face as _;
+use wavesieve_lab::interactive::sessions::{Listed, Owner};
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct ListArguments {

@@ -7,7 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
-use crate::engine::Registry;
+use wavesieve_engine::Registry;
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct ResumeArguments {

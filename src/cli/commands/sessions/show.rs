@@ -3,14 +3,14 @@
 use clap::Args;
 
 use super::arguments::SessionFormat;
-use crate::analysis::counter_plan::quoted;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
-use crate::interactive::checkpoints::{Checkpoint, Repository};
-use crate::interactive::face::{Face, Level};
-use crate::interactive::sessions::{EntryKind, HistoryEntry, Session};
+use wavesieve_lab::interactive::checkpoints::{Checkpoint, Repository};
+use wavesieve_lab::interactive::face::{Face, Level};
+use wavesieve_lab::interactive::sessions::{EntryKind, HistoryEntry, Session};
+use wavesieve_model::analysis::counter_plan::quoted;
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct ShowArguments {

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::mem::transmute_copy;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 macro_rules! runtime {
     ($($name:ident: $type:ty,)*) => {

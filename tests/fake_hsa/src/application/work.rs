@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use wavesieve::lab_internal::hsa::*;
+use wavesieve_captures::hsa::*;
 
 use crate::arguments::Arguments;
 use crate::runtime::{Runtime, check};

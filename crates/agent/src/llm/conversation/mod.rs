@@ -1,0 +1,12 @@
+//! Questions that build on one another, and the file that keeps them.
+
+mod archive;
+mod file;
+mod parts;
+mod state;
+mod summary;
+
+pub use parts::parts;
+pub(crate) use state::Conversation;
+pub use state::Turn;
+pub use summary::summary;

@@ -1,0 +1,37 @@
+//! A summary in place of earlier turns.
+
+use crate::llm::chain::{Listener, ask_chain};
+use crate::llm::error::LlmError;
+use crate::llm::gate::Gate;
+use crate::llm::request::{Message, Reply, Request, Role};
+use crate::llm::settings::Endpoint;
+
+/// The request for a summary.
+const SUMMARIZE: &str = data!("templates/llm/summarize.md");
+/// The question that a summary answers, when it stands in place of the turns.
+pub(super) const SUMMARIZED: &str = data!("templates/llm/summarized.md");
+/// The beginning of a summary.
+pub(super) const LABEL: &str = "[Session summary] ";
+/// Tokens of a summary.
+const TOKENS: u32 = 600;
+
+/// Asks for a summary of messages, as a whole and without thinking.
+///
+/// # Errors
+/// When no model answers.
+pub fn summary(
+    gate: &Gate,
+    endpoints: &[Endpoint],
+    listener: &dyn Listener,
+    old: &[Message],
+) -> Result<Reply, LlmError> {
+    let mut messages = old.to_vec();
+    messages.push(Message { role: Role::User, text: SUMMARIZE.trim().to_owned() });
+    let mut endpoints = endpoints.to_vec();
+    for endpoint in &mut endpoints {
+        endpoint.is_streaming = false;
+        endpoint.thinking = None;
+    }
+    let request = Request { messages, max_tokens: Some(TOKENS), ..Request::default() };
+    ask_chain(gate, &endpoints, &request, listener)
+}

@@ -1,0 +1,91 @@
+//! The counters that a command may ask for.
+
+use std::collections::BTreeSet;
+
+use wavesieve_export::cell::Cell;
+use wavesieve_model::analysis::hardware::devices::target;
+use wavesieve_model::analysis::hardware::metrics::{Definitions, Metric, OnArchitecture, SUFFIXES};
+use wavesieve_report::document::{Block, Document};
+
+/// Counters that formulas name on the architectures of a document, and those that it shows.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    known: BTreeSet<String>,
+    /// The architectures, for messages.
+    architectures: String,
+}
+
+impl Counters {
+    /// Those of the architectures of a document; of all, if it has none that formulas are written for.
+    pub fn of_document(document: &Document) -> Self {
+        let definitions = Definitions::builtin();
+        let gpus: BTreeSet<&str> =
+            document.provenance.inputs.iter().flat_map(|input| &input.gpus).map(|name| target(name)).collect();
+        let mut known = BTreeSet::new();
+        let mut has_formulas = false;
+        for metric in &definitions.metrics {
+            for on in gpus.iter().filter_map(|gpu| metric.on(gpu)) {
+                add(metric, on, &mut known);
+                has_formulas = true;
+            }
+        }
+        if !has_formulas {
+            for metric in &definitions.metrics {
+                metric.on.iter().for_each(|on| add(metric, on, &mut known));
+            }
+        }
+        known.extend(definitions.accumulated.counters.iter().chain(&definitions.accumulated.accumulator).cloned());
+        for block in document.sections.iter().flat_map(|section| &section.blocks) {
+            let Block::Table(table) = block else { continue };
+            for column in table.columns.iter().filter(|column| column.name.starts_with("counter")) {
+                let Ok(values) = table.frame.column(&column.name) else { continue };
+                for row in 0..table.frame.height() {
+                    if let Cell::Text(name) = Cell::new(values, row) {
+                        known.insert(bare(&name).to_owned());
+                    }
+                }
+            }
+        }
+        let architectures = gpus.into_iter().collect::<Vec<_>>().join(", ");
+        Self { known, architectures: if has_formulas { architectures } else { "any architecture".to_owned() } }
+    }
+
+    /// Why one of the counters of a command is not confirmed.
+    pub fn problem(&self, words: &[String]) -> Option<String> {
+        let mut is_counter = false;
+        for word in words.iter().take_while(|word| *word != "--") {
+            let listed = match word.strip_prefix("--pmc=") {
+                Some(listed) => listed,
+                None if word.starts_with('-') => {
+                    is_counter = word == "--pmc";
+                    continue;
+                }
+                None if is_counter => word,
+                None => continue,
+            };
+            let names = listed.split([',', ' ']).filter(|name| !name.is_empty() && !is_placeholder(name));
+            let unknown = names.into_iter().find(|name| !self.known.contains(bare(name)));
+            if let Some(name) = unknown {
+                return Some(format!("no counter {name} is known on {}", self.architectures));
+            }
+        }
+        None
+    }
+}
+
+fn add(metric: &Metric, on: &OnArchitecture, known: &mut BTreeSet<String>) {
+    known.extend(on.formula.counters().iter().map(|counter| bare(&counter.name).to_owned()));
+    if metric.is_derived_counter() {
+        known.insert(metric.title.clone());
+    }
+}
+
+fn is_placeholder(name: &str) -> bool {
+    name == "COUNTER" || name.chars().all(|letter| matches!(letter, '.' | '…'))
+}
+
+/// The counter without its instance, device, and how its instances are taken together.
+fn bare(name: &str) -> &str {
+    let name = name.split(['[', ':']).next().unwrap_or(name);
+    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+}

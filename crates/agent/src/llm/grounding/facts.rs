@@ -1,0 +1,189 @@
+//! The numbers of a document, and whether a number of an answer is one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clauses::{Around, Share, only_share};
+use super::numbers::Written;
+use super::table::{Kind, stem, words};
+
+/// Whole numbers of nanoseconds or bytes that may be quoted without their unit are at least so large.
+const LEAST_WITHOUT_UNIT: f64 = 1000.0;
+/// How far a fraction may be from a percentage that it stands for.
+const FRACTION_PCT: f64 = 0.5;
+
+/// A number of a document.
+#[derive(Clone, Debug)]
+pub(super) struct Fact {
+    pub kind: Kind,
+    /// In the base of its kind.
+    pub value: f64,
+    /// How far it may itself be from what was measured.
+    pub tolerance: f64,
+    /// The words of its figure or column, or those behind it in a sentence, in the singular.
+    pub stems: Vec<String>,
+    /// Whether it identifies something and counts nothing.
+    pub is_id: bool,
+    /// Row of a table, or finding, that it belongs to.
+    pub row: Option<usize>,
+    /// Whether it is of a statement, whose columns are called as its writer likes.
+    pub is_of_statement: bool,
+}
+
+/// All numbers of a document.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub(super) all: Vec<Fact>,
+    /// The rows that a name stands in.
+    pub(super) rows: BTreeMap<String, BTreeSet<usize>>,
+    /// Rows so far.
+    pub(super) row_count: usize,
+    /// Fractions that stand in sentences.
+    pub(super) fractions: Vec<(f64, f64)>,
+    /// Percentages that are figures.
+    pub(super) shares: Vec<Share>,
+    /// Whether these are results of calls.
+    pub(super) is_of_results: bool,
+}
+
+/// The words of a name of a column, in the singular: those before `per`, by which it is divided.
+pub(super) fn stems(name: &str) -> Vec<String> {
+    let parts = name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.take_while(|part| *part != "per").map(stem).collect()
+}
+
+impl Facts {
+    /// Whether a number stands in the document, up to rounding. A percentage next to a name is one of the rows of that name, or
+    /// of a figure that the sentence names; in a clause that is about one figure, it is that one.
+    pub fn support(&self, written: &Written, around: Around<'_>) -> bool {
+        if let Some(place) = written.identifies {
+            let is_of = |fact: &Fact| fact.kind == Kind::Plain && fact.is_id && shares(&place.names, &fact.stems);
+            let has_any = self.all.iter().any(is_of);
+            return self.has(written, &|fact| if has_any { is_of(fact) } else { fact.kind == Kind::Plain });
+        }
+        if let Some(parts) = written.parts {
+            return self.has_fraction(parts, written);
+        }
+        match written.kind {
+            Kind::Plain => self.has_count(written),
+            Kind::Percent => self.has_percent(written, around),
+            Kind::Times => self.has(written, &is_factor),
+            kind => self.has(written, &|fact| fact.kind == kind),
+        }
+    }
+
+    /// A count of something is a number of that; any other number without a unit may be any.
+    fn has_count(&self, written: &Written) -> bool {
+        let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
+        let is_count = |fact: &Fact| fact.kind == Kind::Plain && !fact.is_id;
+        if !nouns.is_empty() {
+            let is_of = |fact: &Fact| {
+                nouns.iter().any(|name| fact.stems.contains(name))
+                    || is_unsaid(fact)
+                    || is_called_otherwise(fact, written)
+            };
+            return self.has(written, &|fact| is_count(fact) && is_of(fact));
+        }
+        let is_of = |fact: &Fact| is_count(fact) && shares(&written.counts, &fact.stems);
+        if self.all.iter().any(is_of) {
+            return self.has(written, &is_of);
+        }
+        // In a list of ids, only the first stands behind its noun.
+        let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == Kind::Plain;
+        self.has(written, &|fact| is_quoted_bare(fact, written) || is_id(fact))
+    }
+
+    fn has_percent(&self, written: &Written, around: Around<'_>) -> bool {
+        let of_share = |written: &Written| Written {
+            readings: written.readings.iter().map(|(value, tolerance)| (value / 100.0, tolerance / 100.0)).collect(),
+            ..written.clone()
+        };
+        let is_share = |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
+        let is_among = |is_of: &dyn Fn(&Fact) -> bool| {
+            self.has(written, &|fact| fact.kind == Kind::Percent && is_of(fact))
+                || self.has(&of_share(written), &|fact| is_share(fact) && is_of(fact))
+        };
+        if let Some(share) = only_share(&self.shares, around) {
+            return is_among(&|fact| fact.stems == share.stems);
+        }
+        let sentence = around.sentence;
+        let named = self.named(sentence);
+        let is_of_row = |fact: &Fact| fact.row.is_some_and(|row| named.contains(&row));
+        if !self.all.iter().any(|fact| fact.kind == Kind::Percent && is_of_row(fact)) {
+            return is_among(&|_| true);
+        }
+        let plain = &words().plain_words;
+        let said: BTreeSet<String> = stems(sentence).into_iter().filter(|word| !plain.contains(word)).collect();
+        is_among(&|fact| is_of_row(fact) || fact.stems.iter().any(|word| said.contains(word)))
+    }
+
+    /// The rows of the names that stand in a sentence.
+    fn named(&self, sentence: &str) -> BTreeSet<usize> {
+        let names = self.rows.iter().filter(|(name, _)| sentence.contains(name.as_str()));
+        names.flat_map(|(_, rows)| rows.iter().copied()).collect()
+    }
+
+    /// A fraction stands in a sentence of the document, has both its parts in a row, or is a percentage.
+    fn has_fraction(&self, parts: (f64, f64), written: &Written) -> bool {
+        if self.fractions.contains(&parts) {
+            return true;
+        }
+        let rows = |value: f64| -> BTreeSet<usize> {
+            let is_it = |fact: &&Fact| fact.kind == Kind::Plain && !fact.is_id && fact.value == value;
+            self.all.iter().filter(is_it).filter_map(|fact| fact.row).collect()
+        };
+        let pct = Written { readings: vec![(written.value() * 100.0, FRACTION_PCT)], ..written.clone() };
+        !rows(parts.0).is_disjoint(&rows(parts.1)) || self.has(&pct, &|fact| fact.kind == Kind::Percent)
+    }
+
+    fn has(&self, written: &Written, is_of: &dyn Fn(&Fact) -> bool) -> bool {
+        let readings = || {
+            written.factors.iter().flat_map(|factor| {
+                let factor = *factor;
+                written.readings.iter().map(move |(value, tolerance)| (value * factor, tolerance * factor))
+            })
+        };
+        self.all.iter().filter(|fact| is_of(fact)).any(|fact| {
+            readings().any(|(value, tolerance)| {
+                let tolerance = tolerance + fact.tolerance.min(tolerance);
+                (fact.value.abs() - value.abs()).abs() <= tolerance * (1.0 + 1e-6) + value.abs() * 1e-9
+            })
+        })
+    }
+}
+
+/// Whether a column of a table does not say what it counts.
+fn is_unsaid(fact: &Fact) -> bool {
+    let unsaid = &words().unsaid_words;
+    fact.row.is_some() && !fact.stems.is_empty() && fact.stems.iter().all(|stem| unsaid.contains(stem))
+}
+
+/// Whether a count of a statement may be of the noun of a number, though its column is not called so: the column names no
+/// other noun, or both are runs of kernels.
+fn is_called_otherwise(fact: &Fact, written: &Written) -> bool {
+    let table = words();
+    let is_execution = |stems: &[String]| stems.iter().any(|stem| table.executions.contains(stem));
+    let names_other = table.noun.iter().any(|noun| shares(&noun.words, &fact.stems));
+    fact.is_of_statement && (!names_other || is_execution(&fact.stems) && is_execution(&written.counts))
+}
+
+fn shares(names: &[String], stems: &[String]) -> bool {
+    names.iter().any(|name| stems.contains(name))
+}
+
+/// Whether something is so many times something else: counts and ids are not factors.
+fn is_factor(fact: &Fact) -> bool {
+    let is_called_so =
+        ["ratio", "factor", "speedup", "time"].iter().any(|word| fact.stems.iter().any(|stem| stem == word));
+    let is_plain = fact.kind == Kind::Plain && !fact.is_id;
+    fact.kind == Kind::Times || is_plain && (is_called_so || fact.value.fract() != 0.0)
+}
+
+/// Whether a number without a unit may be this one.
+fn is_quoted_bare(fact: &Fact, written: &Written) -> bool {
+    match fact.kind {
+        Kind::Plain => !fact.is_id,
+        Kind::Times => true,
+        Kind::Percent | Kind::Rate | Kind::Clock | Kind::Flops => written.has_decimals,
+        Kind::Time | Kind::Bytes => written.value() >= LEAST_WITHOUT_UNIT,
+    }
+}

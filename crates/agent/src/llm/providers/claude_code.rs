@@ -1,0 +1,138 @@
+//! Claude Code: with a key the messages of Anthropic, otherwise the program on this machine, which has its own login.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::anthropic;
+use super::by_text;
+use super::exchange::authentication;
+use crate::llm::chain::Listener;
+use crate::llm::error::LlmError;
+use crate::llm::gate::Gate;
+use crate::llm::request::{Reply, Request};
+use crate::llm::settings::Endpoint;
+use crate::llm::usage::Usage;
+use wavesieve_engine::findings::shortened;
+
+/// How often is looked whether the program has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The most bytes of its output.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The answer of a model.
+///
+/// # Errors
+/// When neither way gives one.
+pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
+    if !endpoint.has_key() {
+        return by_program(gate, endpoint, request);
+    }
+    let of_key = match anthropic::ask(gate, endpoint, request, listener) {
+        Err(error @ (LlmError::Authentication { .. } | LlmError::Status { .. } | LlmError::Unreachable { .. })) => {
+            error
+        }
+        other => return other,
+    };
+    by_program(gate, endpoint, request).map_err(|of_program| match of_program {
+        LlmError::Program { reason, .. } => {
+            authentication(endpoint, None, format!("with the key: {of_key}; with the program: {reason}"))
+        }
+        other => other,
+    })
+}
+
+fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Reply, LlmError> {
+    if !request.tools.is_empty() {
+        return by_text::ask(gate, request, &mut |request| by_program(gate, endpoint, request));
+    }
+    let provider = endpoint.provider.name.clone();
+    let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
+    let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
+    let (system, texts) = gate.hand_over(endpoint, &request.system, &texts)?;
+    // One text has to hold all messages with their roles.
+    let text = match texts.as_slice() {
+        [only] => only.clone(),
+        all => {
+            let roles = request.messages.iter().map(|message| message.role.word());
+            roles.zip(all).map(|(role, text)| format!("{role}: {text}")).collect::<Vec<String>>().join("\n\n")
+        }
+    };
+    let directory = tempfile::tempdir().map_err(|error| failed(format!("cannot make a directory for it: {error}")))?;
+    std::fs::write(directory.path().join("CLAUDE.md"), system)
+        .map_err(|error| failed(format!("cannot write its instructions: {error}")))?;
+    let program = endpoint.provider.program.clone().unwrap_or_default();
+    // The question goes through a pipe: arguments of programs can be seen by everyone on the machine.
+    let mut child = Command::new(&program)
+        // Without tools and servers of the user, so that it answers and does nothing: what a trace says is not to be obeyed.
+        .args(["-p", "--output-format", "json", "--no-session-persistence", "--tools", "", "--strict-mcp-config"])
+        .args(["--model", &endpoint.model])
+        .current_dir(directory.path())
+        .env_clear()
+        .envs(endpoint.variables.iter().cloned())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| {
+            failed(format!("{program} cannot be started: {error}; install it, or set {}", endpoint.key_variable))
+        })?;
+    let (output, errors, status) = finish(&mut child, &text, Duration::from_secs(endpoint.attempt_s))
+        .map_err(|error| failed(format!("{program}: {error}")))?
+        .ok_or_else(|| LlmError::Timeout { provider: provider.clone(), seconds: endpoint.attempt_s })?;
+    let answer = serde_json::from_str::<Value>(&output).ok();
+    let told = answer.as_ref().and_then(|answer| answer.get("result")).and_then(Value::as_str);
+    let is_error = answer.as_ref().and_then(|answer| answer.get("is_error")).and_then(Value::as_bool) == Some(true);
+    if !status.success() || is_error {
+        let text = told.map(ToOwned::to_owned).filter(|text| !text.trim().is_empty()).unwrap_or(errors);
+        let reason =
+            if text.trim().is_empty() { "it does not say why".to_owned() } else { shortened(text.trim(), 300) };
+        return Err(failed(format!("{program} failed ({status}): {reason}")));
+    }
+    let text = told.map_or_else(|| output.clone(), ToOwned::to_owned).trim().to_owned();
+    if text.is_empty() {
+        return Err(LlmError::Reply { provider, reason: "it has no text".to_owned() });
+    }
+    let mut usage = Usage::default();
+    if let Some(reported) = answer.as_ref().and_then(|answer| answer.get("usage")) {
+        usage.take_anthropic(reported);
+    }
+    Ok(Reply { text, provider, model: endpoint.model.clone(), usage, ..Reply::default() })
+}
+
+type Ended = Option<(String, String, std::process::ExitStatus)>;
+
+/// Hands over the text and waits for the end; `None` if that takes too long, after which the program is ended.
+fn finish(child: &mut Child, text: &str, limit: Duration) -> std::io::Result<Ended> {
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let text = text.to_owned();
+    // A thread for each pipe: a program that writes before it has read everything must not wait for us.
+    let writer = std::thread::spawn(move || {
+        // If the program does not read on, its exit status is the better reason.
+        let _ = input.map(|mut input| input.write_all(text.as_bytes()));
+    });
+    fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = pipe.map(|pipe| pipe.take(MOST_BYTES).read_to_end(&mut bytes));
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    }
+    let (output, errors) = (reader(output), reader(errors));
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() >= limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    };
+    let _ = writer.join();
+    Ok(Some((output.join().unwrap_or_default(), errors.join().unwrap_or_default(), status)))
+}

@@ -1,0 +1,377 @@
+//! From options and variables to providers that can be asked.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::address::{Address, address, is_here};
+use super::environment::Variables;
+use super::error::LlmError;
+use super::keys::{is_like_key, key};
+use super::models::{Protocol, Provider, model, providers};
+use super::payload::Share;
+use wavesieve_model::text::similar::closest;
+
+/// The user's options.
+#[derive(Clone, Debug, Default)]
+pub struct LlmOptions {
+    /// Providers in the order in which they are asked, each with a model behind a colon if it is not the default.
+    pub providers: Vec<String>,
+    pub model: Option<String>,
+    pub private_model: Option<String>,
+    pub local_model: Option<String>,
+    /// Base of the addresses of the first provider.
+    pub url: Option<String>,
+    pub share: Share,
+    pub is_dry: bool,
+    pub audit: Option<PathBuf>,
+    pub is_insecure: bool,
+    pub authorities: Option<PathBuf>,
+    /// Tokens that the model may think for.
+    pub thinking: Option<u32>,
+    /// Rules of the user for what is taken out.
+    pub redact: Option<PathBuf>,
+    /// Seconds that everything may take.
+    pub timeout_s: Option<u64>,
+    /// Whether answers come as a whole.
+    pub is_whole: bool,
+    /// File of a conversation that is continued.
+    pub conversation: Option<PathBuf>,
+    /// Turns after which its earlier ones become a summary.
+    pub compact_every: Option<u32>,
+}
+
+/// Longest name of a provider that is repeated.
+const LONGEST_NAME: usize = 24;
+/// The longest time that an answer may take.
+const LONGEST_TIMEOUT_S: u64 = 24 * 60 * 60;
+
+/// A provider with all that is needed to ask it.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub provider: Provider,
+    pub model: String,
+    address: Address,
+    /// The key; none for a program that has its own.
+    key: Option<String>,
+    /// Where the key comes from, or where it is to be put.
+    pub key_variable: String,
+    /// Headers of the user.
+    extra_headers: Vec<(String, String)>,
+    pub thinking: Option<u32>,
+    pub attempt_s: u64,
+    pub deadline_s: u64,
+    pub is_streaming: bool,
+    /// Whether no proxy is used: for this machine, which a proxy would take data away from, and where `NO_PROXY` has it.
+    pub is_direct: bool,
+    /// Advice if it cannot be reached.
+    pub advice: String,
+    /// Variables for a program that is started.
+    pub variables: Vec<(String, String)>,
+}
+
+/// Variables that a started program may see: never keys of others.
+const VARIABLES_OF_PROGRAMS: [&str; 16] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TERM",
+    "SHELL",
+    "XDG_CONFIG_HOME",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+];
+
+impl Endpoint {
+    /// Whether it is asked over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        self.provider.protocol != Protocol::Program || self.key.is_some()
+    }
+
+    /// Whether there is a key.
+    pub(crate) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// The key and the values of headers, which stand in no text that is sent.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let key = self.key.as_deref().filter(|key| Some(*key) != self.provider.default_key.as_deref());
+        let headers = self.extra_headers.iter().map(|(_, value)| value.as_str());
+        key.into_iter().chain(headers).chain(self.address.query.as_deref())
+    }
+
+    /// Where requests go.
+    pub fn url(&self) -> String {
+        self.address.with_path(&self.provider.path)
+    }
+
+    /// The same as it may be shown: what follows a question mark can be a key.
+    pub(crate) fn shown_url(&self) -> String {
+        self.address.shown(&self.provider.path)
+    }
+
+    /// The headers with the key.
+    pub(crate) fn headers_with_key(&self) -> Vec<(String, String)> {
+        self.headers(self.key.as_deref().unwrap_or_default())
+    }
+
+    /// The headers as they are shown: where the key comes from in its place.
+    pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
+        let shown = match (&self.key, &self.provider.default_key) {
+            (Some(key), Some(default)) if key == default => default.clone(),
+            _ => format!("<{}>", self.key_variable),
+        };
+        let mut headers = self.headers(&shown);
+        let own = headers.len().saturating_sub(self.extra_headers.len());
+        for (_, value) in headers.iter_mut().skip(own) {
+            "<of the headers that are set>".clone_into(value);
+        }
+        headers
+    }
+
+    fn headers(&self, key: &str) -> Vec<(String, String)> {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut headers = vec![pair("content-type", "application/json")];
+        match self.provider.protocol {
+            Protocol::Openai => headers.push(pair("authorization", &format!("Bearer {key}"))),
+            Protocol::Anthropic | Protocol::Program => {
+                headers.push(pair("x-api-key", key));
+                headers.push(pair("anthropic-version", "2023-06-01"));
+                let beta = model(&self.model).beta.filter(|_| self.thinking.is_some());
+                headers.extend(beta.map(|beta| pair("anthropic-beta", &beta)));
+            }
+        }
+        headers.extend(self.extra_headers.iter().cloned());
+        headers
+    }
+
+    /// A message without the key, should someone repeat it.
+    pub(crate) fn without_key(&self, text: &str) -> String {
+        let mut text = match &self.key {
+            Some(key) if key.len() > 3 => text.replace(key.as_str(), &format!("<{}>", self.key_variable)),
+            _ => text.to_owned(),
+        };
+        if let Some(query) = self.address.query.as_deref().filter(|query| query.len() > 3) {
+            text = text.replace(query, "…");
+        }
+        wavesieve_engine::findings::shortened(&text, 400)
+    }
+}
+
+/// Without the key, headers, and variables, among which are proxies with their passwords.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Endpoint");
+        shown.field("provider", &self.provider.name).field("model", &self.model).field("url", &self.shown_url());
+        shown.field("key_variable", &self.key_variable).finish_non_exhaustive()
+    }
+}
+
+impl LlmOptions {
+    /// Takes the model of a conversation where its provider is asked first, and no other model is named.
+    pub(crate) fn prefer_model(&mut self, provider: &str, model: &str) {
+        let own = match provider {
+            "local" => &self.local_model,
+            "private" => &self.private_model,
+            _ => &None,
+        };
+        if self.model.is_none() && own.is_none() && !model.is_empty() {
+            let first = self.providers.first_mut().filter(|first| first.trim() == provider);
+            if let Some(first) = first {
+                *first = format!("{provider}:{model}");
+            }
+        }
+    }
+}
+
+/// The providers of a chain, and what to warn of.
+///
+/// # Errors
+/// [`LlmError::Usage`] when one cannot be asked with these options.
+pub fn endpoints(options: &LlmOptions, variables: &Variables) -> Result<(Vec<Endpoint>, Vec<String>), LlmError> {
+    let mut warnings = Vec::new();
+    if let Some(seconds) = options.timeout_s.filter(|seconds| *seconds > LONGEST_TIMEOUT_S) {
+        return usage(format!("--llm-timeout {seconds} is more than a day; give at most {LONGEST_TIMEOUT_S}"));
+    }
+    let thinking = thinking(options, variables, &mut warnings);
+    let mut found = Vec::new();
+    for (place, named) in
+        options.providers.iter().map(|named| named.trim()).filter(|named| !named.is_empty()).enumerate()
+    {
+        let (name, own_model) = named.split_once(':').map_or((named, None), |(name, model)| (name, Some(model)));
+        let provider = find(name)?;
+        let is_first = place == 0;
+        let thinking = thinking.filter(|_| provider.protocol == Protocol::Anthropic);
+        let model = choose_model(&provider, own_model, options, variables, is_first)?;
+        if let Some(warning) = thinking.filter(|_| !super::models::model(&model).thinking) {
+            warnings.push(format!("{model} is not known to think; --llm-thinking {warning} is sent nevertheless"));
+        }
+        let (address, advice) = address(&provider, options.url.as_deref().filter(|_| is_first), variables)?;
+        let url = address.shown("");
+        let (key, key_variable) = key(&provider, &address, variables, options.is_dry)?;
+        let is_public_key = key.is_none() || key == provider.default_key;
+        let is_private = provider.name == "private";
+        let extra_headers = if is_private { private_headers(variables)? } else { Vec::new() };
+        if url.starts_with("http:") && !is_here(&url) && !options.is_insecure {
+            let secret = match (is_public_key, extra_headers.is_empty()) {
+                (false, _) => format!("the key of {key_variable}"),
+                (true, false) => "its headers".to_owned(),
+                (true, true) => String::new(),
+            };
+            if !secret.is_empty() {
+                return usage(format!(
+                    "{name} would get {secret} at {url} without encryption; use https, or --llm-insecure"
+                ));
+            }
+        }
+        if is_private && !options.is_insecure {
+            warnings.extend(unverified(variables));
+        }
+        let deadline_s = options.timeout_s.unwrap_or(provider.deadline_s);
+        found.push(Endpoint {
+            attempt_s: provider.attempt_s.min(deadline_s),
+            deadline_s,
+            model,
+            address,
+            key,
+            key_variable,
+            extra_headers,
+            thinking,
+            is_streaming: !options.is_whole,
+            is_direct: is_here(&url) || variables.without_proxy(&url),
+            advice,
+            variables: variables.only(&VARIABLES_OF_PROGRAMS),
+            provider,
+        });
+    }
+    let can_think = found.iter().any(|endpoint: &Endpoint| endpoint.provider.protocol == Protocol::Anthropic);
+    if let Some(endpoint) = found.first().filter(|_| options.thinking.is_some() && !can_think) {
+        return usage(format!("--llm-thinking is for anthropic, not for {}; leave it out", endpoint.provider.name));
+    }
+    if found.is_empty() {
+        return usage(
+            "--llm names no provider; choose from anthropic, claude-code, local, openai and private".to_owned(),
+        );
+    }
+    Ok((found, warnings))
+}
+
+pub(super) fn usage<T>(text: String) -> Result<T, LlmError> {
+    Err(LlmError::Usage(text))
+}
+
+fn find(name: &str) -> Result<Provider, LlmError> {
+    let known = providers()?;
+    if let Some(provider) = known.iter().find(|provider| provider.name == name) {
+        return Ok(provider.clone());
+    }
+    if is_like_key(name) {
+        return usage(
+            "--llm holds a key; name a provider there, and put the key into its variable, such as ANTHROPIC_API_KEY"
+                .to_owned(),
+        );
+    }
+    let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
+    names.sort_unstable();
+    // A name that is not in the form of a provider may be anything, even a key.
+    let is_word = name.len() <= LONGEST_NAME
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'));
+    if !is_word {
+        return usage(format!("--llm names a provider that is not known; choose from {}", names.join(", ")));
+    }
+    let hint = closest(name, names.iter().copied()).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
+    usage(format!("unknown provider `{name}` in --llm{hint}; choose from {}", names.join(", ")))
+}
+
+fn choose_model(
+    provider: &Provider,
+    own: Option<&str>,
+    options: &LlmOptions,
+    variables: &Variables,
+    is_first: bool,
+) -> Result<String, LlmError> {
+    let special = match provider.name.as_str() {
+        "private" => options.private_model.as_deref().or(variables.llm("PRIVATE_MODEL").map(|(_, model)| model)),
+        "local" => options.local_model.as_deref().or(variables.llm("LOCAL_MODEL").map(|(_, model)| model)),
+        _ => None,
+    };
+    let is_general = !matches!(provider.name.as_str(), "private" | "local");
+    let of_variable = variables.llm("MODEL").map(|(_, model)| model);
+    // The variable reaches us as an option too; it is meant for providers that have no variable of their own.
+    let explicit = options.model.as_deref().filter(|model| is_first && (is_general || Some(*model) != of_variable));
+    let model = own
+        .filter(|model| !model.is_empty())
+        .or(explicit)
+        .or(special)
+        .or(of_variable.filter(|_| is_general && is_first))
+        .or(provider.model.as_deref());
+    match model {
+        Some(model) if is_like_key(model) => {
+            usage("the name of the model is a key; put it into the variable of its provider".to_owned())
+        }
+        Some(model) => Ok(model.to_owned()),
+        None => usage(format!(
+            "{} has no default model; name one with --llm-private-model or WAVESIEVE_LLM_PRIVATE_MODEL",
+            provider.name
+        )),
+    }
+}
+
+/// Further headers for a private server: an object in JSON, or as Python writes it.
+fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmError> {
+    let Some((variable, text)) = variables.llm("PRIVATE_HEADERS") else { return Ok(Vec::new()) };
+    let form = r#"write an object such as {"x-team": "gpu"}"#;
+    let parsed = serde_json::from_str::<Value>(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\"")));
+    let value = parsed.map_err(|error| LlmError::Usage(format!("{variable} is no JSON: {error}; {form}")))?;
+    let kind = match &value {
+        Value::Object(_) => "object",
+        Value::Array(_) => "list",
+        Value::String(_) => "text",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "truth value",
+        Value::Null => "null",
+    };
+    let Value::Object(fields) = value else {
+        return usage(format!("{variable} is a {kind}, not an object; {form}"));
+    };
+    let header = |(name, value): (String, Value)| match value {
+        Value::String(text) => Ok((name.to_lowercase(), text)),
+        Value::Number(number) => Ok((name.to_lowercase(), number.to_string())),
+        Value::Bool(truth) => Ok((name.to_lowercase(), truth.to_string())),
+        _ => usage(format!("{variable}: the value of {name} is no text; {form}")),
+    };
+    fields.into_iter().map(header).collect()
+}
+
+/// The variable of other programs that would switch certificate checks off.
+fn unverified(variables: &Variables) -> Option<String> {
+    let (variable, value) = variables.llm("PRIVATE_VERIFY_SSL")?;
+    let is_off = matches!(value.to_lowercase().as_str(), "0" | "false" | "no");
+    is_off.then(|| {
+        format!("{variable}={value} is not followed, certificates are checked; name their authority with --llm-ca, or give --llm-insecure")
+    })
+}
+
+/// How long the model may think.
+fn thinking(options: &LlmOptions, variables: &Variables, warnings: &mut Vec<String>) -> Option<u32> {
+    if options.thinking.is_some() {
+        return options.thinking.filter(|tokens| *tokens > 0);
+    }
+    let (variable, value) = variables.llm("THINKING")?;
+    match value.trim().parse::<u32>() {
+        Ok(tokens) => Some(tokens).filter(|tokens| *tokens > 0),
+        Err(_) => {
+            warnings.push(format!("{variable}={value} is no whole number and is ignored"));
+            None
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The tools for a caller in this program: one call at a time, in the process that can be stopped.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::failure::{Exit, ToolFailure};
+use super::server::Event;
+use super::tools::ORIGINALS;
+use super::worker::{Behind, Task};
+use super::worker_handle::Worker;
+
+/// The process of the tools, which is started when it is needed, and again after it was stopped.
+pub(crate) struct ToolProcess {
+    /// Arguments of `wavesieve mcp`.
+    arguments: Vec<OsString>,
+    time_limit: Duration,
+    sender: Sender<Event>,
+    events: Receiver<Event>,
+    worker: Option<Worker>,
+    /// Workers so far.
+    started: u64,
+}
+
+/// The result of a tool.
+#[derive(Clone, Debug, Default)]
+pub struct Called {
+    pub is_error: bool,
+    /// The result, or an object with `error`.
+    pub value: Value,
+    /// Originals of the tokens of the mask in the result, by token.
+    pub originals: BTreeMap<String, String>,
+}
+
+impl ToolProcess {
+    /// A process with the arguments of a server.
+    pub fn new(arguments: Vec<OsString>, time_limit: Duration) -> Self {
+        let (sender, events) = channel();
+        Self { arguments, time_limit, sender, events, worker: None, started: 0 }
+    }
+
+    /// Calls a tool. What takes too long is stopped with its process.
+    pub fn call(&mut self, tool: &str, arguments: Map<String, Value>, behind: Behind) -> Called {
+        let task = Task { tool: tool.to_owned(), arguments, is_stateless: false, behind: Some(behind) };
+        let result = match self.hand_over(&task) {
+            Ok(()) => self.result(),
+            Err(error) => Err(format!("the process of the tools cannot be started: {error}")),
+        };
+        let result = result.unwrap_or_else(|reason| {
+            self.worker = None;
+            ToolFailure::new(Exit::Unexpected, format!("{tool}: {reason}")).result()
+        });
+        let value = result.get("structuredContent").cloned().unwrap_or_default();
+        let originals = result.get(ORIGINALS).cloned().and_then(|found| serde_json::from_value(found).ok());
+        let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(true);
+        Called { is_error, value, originals: originals.unwrap_or_default() }
+    }
+
+    fn hand_over(&mut self, task: &Task) -> io::Result<()> {
+        // One that went away while nothing was asked is started again.
+        if let Some(worker) = &mut self.worker
+            && worker.send(task).is_ok()
+        {
+            return Ok(());
+        }
+        self.worker = None;
+        self.started += 1;
+        let mut worker = Worker::start_with(self.started, self.arguments.clone(), self.sender.clone())?;
+        worker.send(task)?;
+        self.worker = Some(worker);
+        Ok(())
+    }
+
+    /// The result of the call, or why it failed.
+    fn result(&self) -> Result<Value, String> {
+        let end = Instant::now() + self.time_limit;
+        let is_current = |number| self.worker.as_ref().is_some_and(|worker| worker.number == number);
+        loop {
+            match self.events.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Event::Result(number, line)) if is_current(number) => {
+                    let read = serde_json::from_str(&line);
+                    return read.map_err(|_| "its process wrote something else than a result".to_owned());
+                }
+                Ok(Event::WorkerGone(number)) if is_current(number) => {
+                    return Err("its process ended, perhaps for lack of memory; narrow the request".to_owned());
+                }
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("stopped after {} s; narrow the request", self.time_limit.as_secs()));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err("its process is gone".to_owned()),
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Kernels of the program, and how often each was dispatched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+use wavesieve_captures::hsa::Agent;
+use wavesieve_source::objects::demangled;
+
+/// A kernel of an executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    pub agent: Agent,
+    pub executable: u64,
+    /// With `.kd`.
+    pub symbol: String,
+    pub kernarg_size: u32,
+    /// Without what a launch adds.
+    pub group_size: u32,
+    pub private_size: u32,
+}
+
+/// The symbol of a kernel, known by all executables and agents that have it.
+#[derive(Debug, Clone)]
+struct Name {
+    demangled: Option<String>,
+    is_wanted: bool,
+    dispatches: u64,
+}
+
+/// A dispatch of a known kernel.
+pub(crate) struct Counted {
+    pub kernel: Kernel,
+    /// Nothing where the symbol is not mangled.
+    pub demangled: Option<String>,
+    /// How many went before it.
+    pub index: u64,
+    pub is_wanted: bool,
+}
+
+impl Counted {
+    /// The demangled name, or else the symbol.
+    pub(crate) fn shown_name(&self) -> &str {
+        let symbol = self.kernel.symbol.strip_suffix(".kd").unwrap_or(&self.kernel.symbol);
+        self.demangled.as_deref().unwrap_or(symbol)
+    }
+}
+
+/// Kernels by their handles, and their names.
+#[derive(Debug, Default)]
+pub(crate) struct Kernels {
+    by_object: BTreeMap<u64, Kernel>,
+    names: BTreeMap<String, Name>,
+    captures: u64,
+    unknown: BTreeMap<u64, u64>,
+    /// Symbols of which a dispatch was wanted after the last capture that is allowed.
+    cut_off: BTreeSet<String>,
+}
+
+impl Kernels {
+    pub(crate) fn add(&mut self, object: u64, kernel: Kernel) {
+        self.by_object.insert(object, kernel);
+    }
+
+    /// An executable is gone; its handles may come again for others.
+    pub(crate) fn remove(&mut self, executable: u64) {
+        self.by_object.retain(|_, kernel| kernel.executable != executable);
+    }
+
+    /// Counts a dispatch. Gives it if it is of interest: it is the first of its kernel, or of one that is wanted.
+    pub(crate) fn count(&mut self, object: u64, pattern: &Regex) -> Option<Counted> {
+        let Some(kernel) = self.by_object.get(&object) else {
+            *self.unknown.entry(object).or_default() += 1;
+            return None;
+        };
+        let symbol = kernel.symbol.strip_suffix(".kd").unwrap_or(&kernel.symbol);
+        let name = self.names.entry(symbol.to_owned()).or_insert_with(|| {
+            let demangled = demangled(symbol);
+            let is_wanted = pattern.is_match(symbol) || demangled.as_ref().is_some_and(|name| pattern.is_match(name));
+            Name { demangled, is_wanted, dispatches: 0 }
+        });
+        let index = name.dispatches;
+        name.dispatches += 1;
+        (index == 0 || name.is_wanted).then(|| Counted {
+            kernel: kernel.clone(),
+            demangled: name.demangled.clone(),
+            index,
+            is_wanted: name.is_wanted,
+        })
+    }
+
+    /// Whether a dispatch that is not known was the first of its kernel.
+    pub(crate) fn is_new_stranger(&self, object: u64) -> bool {
+        self.unknown.get(&object) == Some(&1)
+    }
+
+    /// Takes one of the captures that are allowed; whether there was one.
+    pub(crate) fn take_capture(&mut self, limit: u64) -> bool {
+        let is_free = self.captures < limit;
+        self.captures += u64::from(is_free);
+        is_free
+    }
+
+    /// Notes that a kernel was wanted after the last capture; whether it is the first time.
+    pub(crate) fn cut_off(&mut self, symbol: &str) -> bool {
+        self.cut_off.insert(symbol.to_owned())
+    }
+
+    /// Whether something may still be captured.
+    pub(crate) fn are_waited_for(&self, limit: u64) -> bool {
+        self.captures < limit
+    }
+
+    /// All names that were dispatched, with their numbers.
+    pub(crate) fn counts(&self) -> Vec<(String, u64)> {
+        let shown = |(symbol, name): (&String, &Name)| {
+            (name.demangled.clone().unwrap_or_else(|| symbol.clone()), name.dispatches)
+        };
+        self.names.iter().map(shown).collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! What a captured program and the program that replays it share: the files of a capture, the interface of the HSA runtime, and the
+//! protocol of a recording.
+//!
+//! The library that programs load depends on this crate; therefore it knows neither polars nor traces.
+
+#![forbid(unsafe_code)]
+
+pub mod captures;
+pub mod hsa;
+pub mod recording;

@@ -1,0 +1,11 @@
+//! Several statements over a trace that is read once for all of them.
+
+mod coalesced;
+mod per_process;
+mod read;
+mod steady;
+mod steady_rows;
+mod sums;
+
+pub(crate) use read::StatementHints;
+pub use read::{Statement, StatementBatch};

@@ -1,0 +1,93 @@
+//! Segments summed up for statements that need no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use parking_lot::Mutex;
+use polars::prelude::LazyFrame;
+
+use super::coalesced::GPU_SEGMENTS;
+use wavesieve_tables::columns::frames::collected;
+use wavesieve_tables::columns::requests::{ProcessTables, Request};
+use wavesieve_tables::derive::Shared;
+use wavesieve_tables::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
+use wavesieve_tables::trace::consumer::TableConsumer;
+use wavesieve_tables::trace::summed_frames::{activities, gpu_times_of_activities};
+use wavesieve_tables::trace::{Trace, TraceProcess};
+
+/// Origin of the sums.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Segments that are read for others anyway.
+    Segments,
+    /// Kernels and copies that are read for others anyway.
+    Activities,
+    /// Tables that are read for them alone.
+    Nothing,
+}
+
+/// Sums of segments by process.
+pub struct Sums {
+    /// Columns that are wanted of the sums.
+    columns: BTreeSet<&'static str>,
+    origin: Origin,
+    times: Mutex<BTreeMap<i64, Vec<GpuTime>>>,
+}
+
+impl Sums {
+    /// Sums for the requests of those that need no more, of what is `read` of every process for others.
+    pub fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
+        let columns: BTreeSet<_> =
+            requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+        let mut origin = Origin::Nothing;
+        if read.contains_key(GPU_SEGMENTS) {
+            origin = Origin::Segments;
+        } else if !columns.is_empty() && read.contains_key("kernels") && trace.sums_are_of_activities()? {
+            origin = Origin::Activities;
+        }
+        Ok(Self { columns, origin, times: Mutex::default() })
+    }
+
+    /// Sums of the segments of the steady part, which are cut for it.
+    pub(crate) fn of_segments<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
+        let columns = requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+        Self { columns, origin: Origin::Segments, times: Mutex::default() }
+    }
+
+    /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
+    pub fn consumer(&self) -> Option<TableConsumer<'_>> {
+        let request = match self.origin {
+            Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
+            Origin::Activities => activities(),
+            Origin::Nothing => return None,
+        };
+        (!self.columns.is_empty())
+            .then(|| TableConsumer::new(request, |member, tables, shared| self.see(member, tables, shared)))
+    }
+
+    fn see(&self, member: &TraceProcess, tables: &ProcessTables, shared: &Shared) -> Result<()> {
+        let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
+            (Origin::Segments, Some(segments)) => gpu_times(&collected(segments)?)?,
+            (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,
+            _ => return Ok(()),
+        };
+        self.times.lock().insert(member.process.process, times);
+        Ok(())
+    }
+
+    /// The table that stands for the segments, if anyone wants it.
+    ///
+    /// # Errors
+    /// When a table cannot be read or built.
+    pub fn finish(self, trace: &Trace) -> Result<Option<LazyFrame>> {
+        if self.columns.is_empty() {
+            return Ok(None);
+        }
+        let request = Request::from([(GPU_SEGMENTS, self.columns)]);
+        let mut frames = match self.origin {
+            Origin::Nothing => trace.frames_with_sums(&request)?,
+            Origin::Segments | Origin::Activities => trace.frames_of_sums(&request, &self.times.into_inner())?,
+        };
+        Ok(frames.remove(GPU_SEGMENTS))
+    }
+}

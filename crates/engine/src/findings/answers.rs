@@ -1,0 +1,94 @@
+//! The answers to all questions of an analysis.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::query_request::QueryRequest;
+use crate::{Answer, NameForm, QueryError, QueryRun, Registry, applicable, recorded, run_queries_of_views, subject};
+use wavesieve_tables::trace::Trace;
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The trace has none of what the query is about: the table that is empty.
+    NothingOf(String),
+    /// The query could not be run.
+    Failed(String),
+}
+
+/// Answers by question.
+#[derive(Default)]
+pub struct Answers {
+    given: BTreeMap<QueryRequest, Result<Answer, Unanswered>>,
+    recorded: BTreeSet<&'static str>,
+}
+
+#[cfg(test)]
+impl Answers {
+    /// Made by hand.
+    pub fn by_hand(given: BTreeMap<QueryRequest, Answer>, recorded: BTreeSet<&'static str>) -> Self {
+        Self { given: given.into_iter().map(|(question, answer)| (question, Ok(answer))).collect(), recorded }
+    }
+}
+
+impl Answers {
+    /// Names of the tables of the trace, as their sources recorded them, that have rows.
+    pub fn recorded(&self) -> &BTreeSet<&'static str> {
+        &self.recorded
+    }
+
+    /// The answer to a question, if it has rows.
+    pub fn get(&self, question: &QueryRequest) -> Option<&Answer> {
+        self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
+    }
+
+    /// Why a question was not answered.
+    pub fn unanswered(&self, question: &QueryRequest) -> Option<&Unanswered> {
+        self.given.get(question)?.as_ref().err()
+    }
+
+    /// The questions whose query could not be run, with the reason.
+    pub fn failures(&self) -> impl Iterator<Item = (&QueryRequest, &str)> {
+        self.given.iter().filter_map(|(question, answer)| match answer {
+            Err(Unanswered::Failed(reason)) => Some((question, reason.as_str())),
+            _ => None,
+        })
+    }
+}
+
+/// Asks all questions of a trace that is read once for them. Those about what the trace has none of are not asked.
+///
+/// # Errors
+/// When a question names no query, its options do not fit, or the tables cannot be read. A statement that cannot be run is no
+/// error of the others.
+pub fn run_questions(
+    trace: &Trace,
+    registry: &Registry,
+    questions: &BTreeSet<QueryRequest>,
+    name: NameForm,
+) -> Result<Answers, QueryError> {
+    let recorded = recorded(trace)?;
+    let applicable: BTreeSet<&str> = applicable(registry, &recorded).map(|query| query.name.as_str()).collect();
+    let mut given = BTreeMap::new();
+    let mut asked: Vec<(&QueryRequest, QueryRun<'_>)> = Vec::new();
+    for question in questions {
+        let query = registry.get(&question.query)?;
+        if applicable.contains(query.name.as_str()) {
+            asked.push((question, QueryRun { query, options: question.options(name), view: question.view }));
+        } else {
+            let subject = subject(query).unwrap_or_default().to_owned();
+            given.insert(question.clone(), Err(Unanswered::NothingOf(subject)));
+        }
+    }
+    let (questions, queries): (Vec<&QueryRequest>, Vec<QueryRun<'_>>) = asked.into_iter().unzip();
+    let answers = run_queries_of_views(trace, &queries, |_, answer| answer.with_texts())?;
+    for (question, answer) in questions.into_iter().zip(answers) {
+        let unanswered = |error: QueryError| match error {
+            QueryError::NoSteadyPart => Unanswered::NothingOf("run_parts".to_owned()),
+            error => Unanswered::Failed(error.to_string()),
+        };
+        given.insert(question.clone(), answer.map_err(unanswered));
+    }
+    Ok(Answers { given, recorded })
+}

@@ -1,0 +1,129 @@
+//! Puts all rules to the answers.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+
+use super::answers::Answers;
+use super::collected::Collected;
+use super::finding::Finding;
+use super::priority::Priority;
+use super::query_request::QueryRequest;
+use super::recommendations::{KernelTarget, commands};
+use super::rule_book::{RuleBook, RuleText};
+use super::rule_context::{Observation, RuleContext};
+use super::rules::{NOTHING, OF_TRACE, RULES, kernels, nothing_stands_out, parts_question};
+use super::run_views::RunViews;
+use super::spans::time_question;
+use super::spans::{BROKEN_SPAN, Spans};
+use super::texts::{rendered, shortened};
+use crate::Registry;
+use wavesieve_tables::trace::views::View;
+
+/// Longest subject in an id.
+const LONGEST_SUBJECT: usize = 80;
+
+/// The questions that the rules and their commands ask of all of the run.
+pub fn questions() -> BTreeSet<QueryRequest> {
+    RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
+}
+
+/// The questions that rules about repeating work also ask of the steady part, and those that determine which part that
+/// is.
+pub(crate) fn questions_of_views() -> BTreeSet<QueryRequest> {
+    let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
+    let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
+    asked.chain([parts_question()]).collect()
+}
+
+/// The findings of all rules, by priority, then by potential saving, then by id. Commands collect only what is missing.
+/// Rules about repeating work judge the view of the figures, others the whole run.
+///
+/// # Errors
+/// When a text of the rule book is wrong.
+pub fn judge(
+    answers: &Answers,
+    registry: &Registry,
+    book: &RuleBook,
+    collected: &Collected,
+    views: &RunViews,
+) -> Result<Vec<Finding>> {
+    let headline = views.headline();
+    let spans = [View::WholeRun, headline].map(|view| Spans::new(answers, view, book.get(BROKEN_SPAN)));
+    let case = |id: &'static str, repeats: bool| -> Result<RuleContext<'_>> {
+        let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
+        let [whole, repeating] = &spans;
+        let (view, spans) = if repeats { (headline, repeating) } else { (View::WholeRun, whole) };
+        let iterations = if view == View::Steady { views.iterations_of_each() } else { None };
+        Ok(RuleContext { answers, registry, id, rule, spans, collected, view, headline, iterations })
+    };
+    let mut findings = Vec::new();
+    for rule in RULES {
+        let case = case(rule.id, rule.repeats)?;
+        for observation in (rule.judge)(&case) {
+            findings.extend(finding(&case, observation)?);
+        }
+    }
+    if !findings.iter().any(|finding| finding.priority < Priority::Info) {
+        let case = case(NOTHING, true)?;
+        findings.extend(finding(&case, nothing_stands_out(&case))?);
+    }
+    let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
+    // Problems of the trace itself come first among equals: they decide how far to trust the rest.
+    let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
+    findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
+    number_equal_ids(&mut findings);
+    Ok(findings)
+}
+
+fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Finding>> {
+    // A finding without evidence is not reported.
+    let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
+    let (rule, text): (&str, &RuleText) = (case.id, case.rule);
+    let mut values = observation.values;
+    values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
+    values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
+    let saving = observation.saving_ns.filter(|ns| *ns > 0).map(|gpu_time_ns| case.saving(gpu_time_ns));
+    if let Some(saving) = &saving {
+        values.insert("saving_ns".to_owned(), saving.gpu_time_ns.into());
+        values.insert("saving_pct".to_owned(), saving.pct_of_span.into());
+    }
+    if let Some(subject) = &observation.subject {
+        values.insert("subject".to_owned(), subject.as_str().into());
+    }
+    let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
+    let advice = text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
+    let target = observation.kernel.as_deref().map(|kernel| KernelTarget::named(kernel, case.collected.name));
+    let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
+    Ok(Some(Finding {
+        id: observation.subject.as_ref().map_or_else(|| rule.to_owned(), of),
+        rule: rule.to_owned(),
+        priority,
+        category: text.category.clone(),
+        title: rendered(&text.title, &values)?,
+        explanation: rendered(&text.explanation, &values)?,
+        confidence: observation.confidence.unwrap_or(text.confidence),
+        subject: observation.subject,
+        view: case.view,
+        saving,
+        evidence: observation.evidence,
+        // Advice may be for some cases only.
+        advice: advice.into_iter().filter(|advice| !advice.is_empty()).collect(),
+        commands: wanted.flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
+        kernel: observation.kernel,
+        handoff: None,
+    }))
+}
+
+/// Subjects may be equal where they were shortened.
+fn number_equal_ids(findings: &mut [Finding]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings {
+        let count = seen.entry(finding.id.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            finding.id = format!("{}~{count}", finding.id);
+        }
+    }
+}

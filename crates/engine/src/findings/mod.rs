@@ -1,0 +1,46 @@
+//! The guided analysis: questions that are asked of a trace, and rules that find in the answers what to do about it.
+
+mod command;
+mod priority;
+mod rule_book;
+
+pub use command::Command;
+pub use priority::Priority;
+pub use rule_book::{RuleBook, RuleBookError};
+
+mod analysis;
+mod answers;
+mod collected;
+#[cfg(test)]
+mod fact_tests;
+mod finding;
+mod handoff;
+mod judge;
+mod query_request;
+mod recommendations;
+mod rule_context;
+mod rules;
+mod run_views;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod verdict;
+
+pub use analysis::{Judged, Judgement};
+pub use answers::{Answers, Unanswered, run_questions};
+pub use collected::Collected;
+pub use finding::{Evidence, Finding};
+pub use handoff::{
+    Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
+};
+pub use query_request::QueryRequest;
+pub use recommendations::{commands as recommended_commands, kernel_filter};
+pub use rule_context::Rows;
+pub use rules::NOTHING;
+pub use rules::RULES;
+pub use run_views::{RunView, RunViews};
+pub use spans::time_question;
+pub use spans::{BROKEN_SPAN, Spans};
+pub use texts::{bytes, counted, duration, pieces, shortened};
+pub use verdict::{Limit, Verdict, verdict};

@@ -1,0 +1,240 @@
+//! Input and output of a rule.
+
+use std::collections::BTreeMap;
+
+use minijinja::value::Value;
+use polars::prelude::{AnyValue, DataFrame, IdxCa, IdxSize};
+
+use super::answers::Answers;
+use super::collected::Collected;
+use super::finding::{Evidence, Saving};
+use super::priority::Priority;
+use super::query_request::QueryRequest;
+use super::rule_book::RuleText;
+use super::spans::Spans;
+use crate::{Answer, Registry};
+use wavesieve_tables::trace::views::View;
+
+/// Rows of evidence that are shown.
+const MAX_EVIDENCE: usize = 5;
+
+/// Input of a rule: the answers, and its own thresholds.
+pub struct RuleContext<'a> {
+    /// The answers to the questions that all rules ask.
+    pub answers: &'a Answers,
+    /// Titles of queries.
+    pub registry: &'a Registry,
+    pub id: &'static str,
+    /// Thresholds of the rule.
+    pub rule: &'a RuleText,
+    /// Spans of all GPUs, without intervals that are not part of the run.
+    pub spans: &'a Spans,
+    /// Records in the trace.
+    pub collected: &'a Collected,
+    /// The part of the run that the rule looks at.
+    pub view: View,
+    /// The part of the run that the figures are about.
+    pub headline: View,
+    /// In how many iterations of each rank that is, where it is in as many of all.
+    pub iterations: Option<i64>,
+}
+
+/// Observation of a rule; texts and confidence come from its rule book.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    /// How much it matters; `None` if there is nothing to report.
+    pub priority: Option<Priority>,
+    /// Its subject: a kernel, range, rank or something else.
+    pub subject: Option<String>,
+    /// The kernel that commands are about, by its name in the answers.
+    pub kernel: Option<String>,
+    /// Recommendations of the rule that do not fit this case.
+    pub left_out: Vec<&'static str>,
+    /// Confidence where it is not that of the rule.
+    pub confidence: Option<f64>,
+    pub values: BTreeMap<String, Value>,
+    /// Potential saving, as GPU time in nanoseconds.
+    pub saving_ns: Option<i64>,
+    /// The rows that show it.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Observation {
+    pub fn new(priority: Priority) -> Self {
+        Self { priority: Some(priority), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.values.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// About one of several subjects.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
+        self
+    }
+
+    /// About a kernel among several.
+    #[must_use]
+    pub(crate) fn about_kernel(mut self, name: &str) -> Self {
+        self.kernel = Some(name.to_owned());
+        self.about(name)
+    }
+
+    /// Without a recommendation of the rule.
+    #[must_use]
+    pub fn without(mut self, recommendation: &'static str) -> Self {
+        self.left_out.push(recommendation);
+        self
+    }
+
+    /// With another confidence than that of the rule.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+
+    /// With the most that it could save, GPU time in nanoseconds.
+    #[must_use]
+    pub fn saving(mut self, gpu_time_ns: i64) -> Self {
+        self.saving_ns = Some(gpu_time_ns);
+        self
+    }
+
+    /// With rows that show it.
+    #[must_use]
+    pub fn evidence(mut self, evidence: Option<Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+}
+
+impl RuleContext<'_> {
+    /// The rows of an answer; none where it was not asked or has none.
+    pub fn rows(&self, question: &QueryRequest) -> Rows<'_> {
+        Rows::over(self.answers.get(&question.clone().of_view(self.view)))
+    }
+
+    /// A threshold of the rule; not a number where the rule book lacks it, so that nothing exceeds it.
+    pub fn threshold(&self, name: &str) -> f64 {
+        self.rule.thresholds.get(name).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The priority of a value by the thresholds `high_UNIT`, `medium_UNIT` and `low_UNIT` of which those that the rule has
+    /// count: that of the first it exceeds.
+    pub fn priority(&self, value: f64, unit: &str) -> Option<Priority> {
+        let levels =
+            [(Priority::High, "high"), (Priority::Medium, "medium"), (Priority::Low, "low"), (Priority::Info, "info")];
+        levels.into_iter().find_map(|(priority, word)| {
+            let least = self.rule.thresholds.get(&format!("{word}_{unit}"))?;
+            (value > *least).then_some(priority)
+        })
+    }
+
+    /// A share of a whole, in percent; 0 of nothing.
+    pub fn pct(part: i64, whole: i64) -> f64 {
+        if whole <= 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 }
+    }
+
+    /// A share of the spans of all GPUs, in percent.
+    pub(crate) fn pct_of_spans(&self, gpu_time_ns: i64) -> f64 {
+        Self::pct(gpu_time_ns, self.spans.total_ns())
+    }
+
+    /// The saving for a GPU time; never more than the spans.
+    pub fn saving(&self, gpu_time_ns: i64) -> Saving {
+        let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
+        Saving {
+            gpu_time_ns,
+            pct_of_span: self.pct_of_spans(gpu_time_ns),
+            view: self.view,
+            iterations: self.iterations,
+        }
+    }
+
+    /// Rows of an answer as evidence: the first of the given ones, with these columns.
+    pub fn evidence(&self, question: &QueryRequest, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
+        let question = question.clone().of_view(self.view);
+        let answer = self.answers.get(&question)?;
+        let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
+        let places = rows.iter().take(MAX_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
+        let places = IdxCa::from_vec("rows".into(), places.collect());
+        let names: Vec<&str> = columns.iter().copied().filter(|name| answer.frame.column(name).is_ok()).collect();
+        let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;
+        let declared = |name: &&str| answer.columns.iter().find(|column| column.name == **name).cloned();
+        let columns = names.iter().filter_map(declared).collect();
+        Some(Evidence { question, title, columns, frame, rows: rows.len() })
+    }
+}
+
+/// Rows of an answer by place and column.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    answer: Option<&'a Answer>,
+}
+
+impl<'a> Rows<'a> {
+    /// Rows of an answer, or of none.
+    pub fn over(answer: Option<&'a Answer>) -> Self {
+        Self { answer }
+    }
+
+    pub fn places(&self) -> std::ops::Range<usize> {
+        0..self.answer.map_or(0, |answer| answer.frame.height())
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    fn value(&self, row: usize, column: &str) -> Option<AnyValue<'a>> {
+        let frame: &'a DataFrame = &self.answer?.frame;
+        frame.column(column).ok()?.get(row).ok()
+    }
+
+    /// A whole number; of one with a fraction the nearest.
+    pub fn integer(&self, row: usize, column: &str) -> Option<i64> {
+        match self.value(row, column)? {
+            AnyValue::Int64(value) => Some(value),
+            AnyValue::Float64(value) if value.is_finite() => Some(value.round() as i64),
+            _ => None,
+        }
+    }
+
+    /// A number; finite.
+    pub fn number(&self, row: usize, column: &str) -> Option<f64> {
+        let value = match self.value(row, column)? {
+            AnyValue::Int64(value) => value as f64,
+            AnyValue::Float64(value) => value,
+            _ => return None,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
+        let frame: &'a DataFrame = &self.answer?.frame;
+        frame.column(column).ok()?.str().ok()?.get(row)
+    }
+
+    /// The sum of whole numbers over rows; those that are missing count nothing.
+    pub fn sum(&self, rows: impl IntoIterator<Item = usize>, column: &str) -> i64 {
+        rows.into_iter().filter_map(|row| self.integer(row, column)).fold(0, i64::saturating_add)
+    }
+
+    /// The places of the rows that a test accepts.
+    pub fn matching(&self, test: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
+        self.places().filter(|row| test(self, *row)).collect()
+    }
+
+    /// The places with the largest numbers of a column first, ties in their order.
+    pub fn sorted_down(&self, mut rows: Vec<usize>, column: &str) -> Vec<usize> {
+        let number = |row: usize| self.number(row, column).unwrap_or(f64::NEG_INFINITY);
+        rows.sort_by(|one, other| number(*other).total_cmp(&number(*one)).then(one.cmp(other)));
+        rows
+    }
+}

@@ -1,0 +1,296 @@
+//! Findings from counters about kernels, and from the limits of their registers and LDS.
+
+use std::collections::BTreeMap;
+
+use super::kernels::{COMMUNICATION, MAX_KERNELS, bottlenecks, kernels};
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::time_question;
+
+fn roofline() -> QueryRequest {
+    QueryRequest::new("roofline")
+}
+
+fn occupancy() -> QueryRequest {
+    QueryRequest::new("occupancy")
+}
+
+fn resources() -> QueryRequest {
+    QueryRequest::new("kernel_resources")
+}
+
+/// Queries of the rules about bottlenecks.
+pub(crate) fn counter_questions() -> Vec<QueryRequest> {
+    vec![time_question(), kernels(), bottlenecks(), roofline(), occupancy(), resources()]
+}
+
+/// Prefix of the rules that are about bottlenecks of `share/bottlenecks.toml`.
+const PREFIX: &str = "kernel_";
+
+/// Time of a kernel in the trace, if it is in it, and its share of all kernels there; otherwise of those that were counted.
+fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
+    let question = kernels();
+    let rows = case.rows(&question);
+    let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel));
+    match row {
+        Some(row) => (rows.integer(row, "total_ns").unwrap_or_default(), rows.number(row, "pct").unwrap_or_default()),
+        None => {
+            let own = counted.get(kernel).copied().unwrap_or_default();
+            (own, RuleContext::pct(own, counted.values().fold(0, |sum: i64, ns| sum.saturating_add(*ns))))
+        }
+    }
+}
+
+/// Time of the counted dispatches of every kernel.
+fn counted(case: &RuleContext<'_>) -> BTreeMap<String, i64> {
+    let question = bottlenecks();
+    let rows = case.rows(&question);
+    let mut times: BTreeMap<String, i64> = BTreeMap::new();
+    for row in rows.places() {
+        if let Some(name) = rows.text(row, "kernel_name") {
+            let time = times.entry(name.to_owned()).or_default();
+            *time = time.saturating_add(rows.integer(row, "time_ns").unwrap_or_default());
+        }
+    }
+    times
+}
+
+/// The bottleneck of each kernel that has one: the one that most of its time has, with the time and the places of its rows.
+fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
+    let question = bottlenecks();
+    let rows = case.rows(&question);
+    let mut of: BTreeMap<&str, BTreeMap<&str, (i64, Vec<usize>)>> = BTreeMap::new();
+    for row in rows.places().filter(|row| rows.text(*row, "state") == Some("yes")) {
+        if let (Some(name), Some(id)) = (rows.text(row, "kernel_name"), rows.text(row, "bottleneck")) {
+            let entry = of.entry(name).or_default().entry(id).or_default();
+            entry.0 = entry.0.saturating_add(rows.integer(row, "time_ns").unwrap_or_default());
+            entry.1.push(row);
+        }
+    }
+    let most = |all: BTreeMap<&str, (i64, Vec<usize>)>| {
+        all.into_iter()
+            .max_by_key(|(id, (time, _))| (*time, std::cmp::Reverse(*id)))
+            .map(|(id, (_, rows))| (id.to_owned(), rows))
+    };
+    of.into_iter().filter_map(|(name, all)| Some((name.to_owned(), most(all)?))).collect()
+}
+
+/// Share of the roof that a kernel reaches, in percent, with what bounds it and the place of its row.
+fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
+    let question = roofline();
+    let rows = case.rows(&question);
+    let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))?;
+    let pct = rows.number(row, "pct_of_roof").filter(|pct| *pct > 0.0)?;
+    Some((pct.min(100.0), rows.text(row, "bound")?.to_owned(), row))
+}
+
+const ROOF_COLUMNS: [&str; 7] =
+    ["kernel_name", "gflops", "intensity_hbm", "hbm_gbps", "peak_hbm_gbps", "bound", "pct_of_roof"];
+
+/// Kernels with the bottleneck that the rule is named after.
+pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
+    let id = case.id.strip_prefix(PREFIX).unwrap_or(case.id);
+    let counted = counted(case);
+    let verdicts = verdicts(case);
+    let mut found: Vec<(&String, &Vec<usize>, i64, f64)> = verdicts
+        .iter()
+        .filter(|(_, (bottleneck, _))| bottleneck == id)
+        .map(|(name, (_, places))| {
+            let (time_ns, pct) = time_of(case, name, &counted);
+            (name, places, time_ns, pct)
+        })
+        .collect();
+    found.sort_by_key(|(name, _, time_ns, _)| (std::cmp::Reverse(*time_ns), *name));
+    let question = bottlenecks();
+    let rows = case.rows(&question);
+    let mut observations = Vec::new();
+    for (name, places, time_ns, pct) in found.into_iter().take(MAX_KERNELS) {
+        let Some(priority) = case.priority(pct, "pct") else { continue };
+        let roof = roof_of(case, name);
+        let used = occupancy();
+        let occupancies = case.rows(&used);
+        let occupied = occupancies.places().find(|row| occupancies.text(*row, "kernel_name") == Some(name));
+        let limited = occupied.and_then(|row| occupancies.text(row, "limited_by"));
+        let evidence = places.first().and_then(|row| rows.text(*row, "evidence")).unwrap_or_default();
+        let mut observation = Observation::new(priority)
+            .about_kernel(name)
+            .value("pct", pct)
+            .value("time_ns", time_ns)
+            .value("numbers", evidence)
+            .value("roof_pct", roof.as_ref().map(|(pct, _, _)| *pct))
+            .value("roof_bound", roof.as_ref().map(|(_, bound, _)| bound.clone()))
+            .value("achieved_pct", occupied.and_then(|row| occupancies.number(row, "achieved_pct")))
+            .value("theoretical_pct", occupied.and_then(|row| occupancies.number(row, "theoretical_pct")))
+            .value("limited_by", limited.unwrap_or("none"))
+            .evidence(case.evidence(
+                &question,
+                places,
+                &["rank", "gpu", "dispatches", "time_ns", "verdict", "evidence"],
+            ));
+        if let Some((roof_pct, _, row)) = roof {
+            observation = observation
+                .saving((time_ns as f64 * (1.0 - roof_pct / 100.0)) as i64)
+                .evidence(case.evidence(&roofline(), &[row], &ROOF_COLUMNS));
+        }
+        observations.push(observation);
+    }
+    observations
+}
+
+/// Kernels far below their roof, if counters reveal no bottleneck.
+pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = roofline();
+    let rows = case.rows(&question);
+    let counted = counted(case);
+    let verdicts = verdicts(case);
+    let mut observations = Vec::new();
+    for row in rows.sorted_down(rows.places().collect(), "time_ns") {
+        let Some(name) = rows.text(row, "kernel_name") else { continue };
+        let Some((roof_pct, bound, _)) = roof_of(case, name) else { continue };
+        let (time_ns, pct) = time_of(case, name, &counted);
+        if verdicts.contains_key(name) || roof_pct >= case.threshold("max_roof_pct") {
+            continue;
+        }
+        let Some(priority) = case.priority(pct, "pct") else { continue };
+        observations.push(
+            Observation::new(priority)
+                .about_kernel(name)
+                .value("pct", pct)
+                .value("roof_pct", roof_pct)
+                .value("bound", bound)
+                .saving((time_ns as f64 * (1.0 - roof_pct / 100.0)) as i64)
+                .evidence(case.evidence(&question, &[row], &ROOF_COLUMNS)),
+        );
+        if observations.len() == MAX_KERNELS {
+            break;
+        }
+    }
+    observations
+}
+
+/// Rows of the resources of kernels that compute, with their share of the time of all kernels.
+fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
+    let names = kernels();
+    let names = case.rows(&names);
+    let communicates: std::collections::BTreeSet<&str> = names
+        .places()
+        .filter(|row| names.text(*row, "category") == Some(COMMUNICATION))
+        .filter_map(|row| names.text(row, "kernel_name"))
+        .collect();
+    let question = resources();
+    let rows = case.rows(&question);
+    let total_ns = rows.sum(rows.places(), "total_ns");
+    let share = |row: usize| RuleContext::pct(rows.integer(row, "total_ns").unwrap_or_default(), total_ns);
+    let of_kernel = |row: &usize| rows.text(*row, "kernel_name").is_some_and(|name| !communicates.contains(name));
+    rows.places().filter(of_kernel).map(|row| (row, share(row))).collect()
+}
+
+/// Kernels of which few wavefronts fit, unless counters reveal another bottleneck.
+pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = resources();
+    let rows = case.rows(&question);
+    let verdicts = verdicts(case);
+    let mut observations: Vec<Observation> = Vec::new();
+    for (row, pct) in shaped(case) {
+        let Some(name) = rows.text(row, "kernel_name") else { continue };
+        let Some(occupancy_pct) = rows.number(row, "occupancy_pct") else { continue };
+        let known = verdicts.contains_key(name) || observations.iter().any(|one| one.subject.as_deref() == Some(name));
+        if known || occupancy_pct > case.threshold("max_occupancy_pct") {
+            continue;
+        }
+        let Some(priority) = case.priority(pct, "pct") else { continue };
+        let columns = [
+            "kernel_name",
+            "vgpr",
+            "accum_vgpr",
+            "lds_bytes",
+            "waves_per_simd",
+            "max_waves_per_simd",
+            "occupancy_pct",
+            "limited_by",
+            "next_waves_per_simd",
+            "next_step",
+        ];
+        observations.push(
+            Observation::new(priority)
+                .about_kernel(name)
+                .value("pct", pct)
+                .value("occupancy_pct", occupancy_pct)
+                .value("waves", rows.integer(row, "waves_per_simd"))
+                .value("max_waves", rows.integer(row, "max_waves_per_simd"))
+                .value("limited_by", rows.text(row, "limited_by").unwrap_or("none"))
+                .value("next_waves", rows.integer(row, "next_waves_per_simd"))
+                .value("next_step", rows.integer(row, "next_step"))
+                .value("vgpr", rows.integer(row, "allocated_vgpr"))
+                .value("lds_bytes", rows.integer(row, "lds_bytes"))
+                .evidence(case.evidence(&question, &[row], &columns)),
+        );
+        if observations.len() == MAX_KERNELS {
+            break;
+        }
+    }
+    observations
+}
+
+/// Kernels that keep values in scratch memory.
+pub fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = resources();
+    let rows = case.rows(&question);
+    let places: Vec<(usize, f64)> = shaped(case)
+        .into_iter()
+        .filter(|(row, _)| rows.integer(*row, "scratch_bytes").is_some_and(|bytes| bytes > 0))
+        .collect();
+    let pct: f64 = places.iter().map(|(_, pct)| pct).sum();
+    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
+    let places = rows.sorted_down(places.into_iter().map(|(row, _)| row).collect(), "total_ns");
+    let Some(first) = places.first().copied() else { return Vec::new() };
+    let columns = ["kernel_name", "vgpr", "accum_vgpr", "scratch_bytes", "dispatches", "total_ns"];
+    let mut observation = Observation::new(priority)
+        .value("pct", pct)
+        .value("kernels", places.len())
+        .value("kernel", rows.text(first, "kernel_name").unwrap_or("a kernel"))
+        .value("scratch_bytes", rows.integer(first, "scratch_bytes"))
+        .evidence(case.evidence(&question, &places, &columns));
+    observation.kernel = rows.text(first, "kernel_name").map(ToOwned::to_owned);
+    vec![observation]
+}
+
+/// Kernels that run far fewer wavefronts than would fit, unless counters reveal another bottleneck.
+pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
+    let question = occupancy();
+    let rows = case.rows(&question);
+    let counted = counted(case);
+    let verdicts = verdicts(case);
+    let mut observations: Vec<(i64, Observation)> = Vec::new();
+    for row in rows.places() {
+        let Some(name) = rows.text(row, "kernel_name") else { continue };
+        let Some(of_theoretical) = rows.number(row, "pct_of_theoretical") else { continue };
+        let known = observations.iter().any(|(_, one)| one.subject.as_deref() == Some(name));
+        if known || verdicts.contains_key(name) || of_theoretical > case.threshold("max_of_theoretical_pct") {
+            continue;
+        }
+        let (time_ns, pct) = time_of(case, name, &counted);
+        let Some(priority) = case.priority(pct, "pct") else { continue };
+        let columns = ["rank", "gpu", "wavefronts", "slots", "achieved_pct", "theoretical_pct", "pct_of_theoretical"];
+        let observation = Observation::new(priority)
+            .about_kernel(name)
+            .value("pct", pct)
+            .value("achieved_pct", rows.number(row, "achieved_pct"))
+            .value("theoretical_pct", rows.number(row, "theoretical_pct"))
+            .evidence(case.evidence(&question, &[row], &columns));
+        observations.push((time_ns, observation));
+    }
+    observations.sort_by_key(|(time_ns, _)| std::cmp::Reverse(*time_ns));
+    observations.into_iter().take(MAX_KERNELS).map(|(_, observation)| observation).collect()
+}
+
+/// The share of kernel time that has each bottleneck, by its id, in percent of the kernels that were counted.
+pub(crate) fn bottleneck_shares(case: &RuleContext<'_>) -> BTreeMap<String, f64> {
+    let counted = counted(case);
+    let all = counted.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, (id, _)) in verdicts(case) {
+        *shares.entry(id).or_default() += RuleContext::pct(counted.get(&name).copied().unwrap_or_default(), all);
+    }
+    shares
+}

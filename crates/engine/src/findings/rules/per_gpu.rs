@@ -1,0 +1,81 @@
+//! Times of GPUs added up, and the GPU that has most.
+
+use std::collections::BTreeMap;
+
+use crate::findings::priority::Priority;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::spans::gpu_of;
+
+/// Times of several GPUs.
+pub(crate) struct PerGpu {
+    /// Sum over all GPUs.
+    pub total_ns: i64,
+    /// Share of the spans of all GPUs in percent.
+    pub pct: f64,
+    /// Rank and GPU with the largest share of its own span, the first of equals.
+    pub worst: (i64, i64),
+    /// That share in percent.
+    pub worst_pct: f64,
+    /// GPUs that were used.
+    gpus: usize,
+    /// Rows with most first.
+    pub places: Vec<usize>,
+}
+
+/// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
+pub fn per_gpu(
+    case: &RuleContext<'_>,
+    question: &QueryRequest,
+    places: Vec<usize>,
+    time: impl Fn(usize) -> i64,
+) -> PerGpu {
+    let rows = case.rows(question);
+    let mut of_gpu: BTreeMap<(i64, i64), i64> = BTreeMap::new();
+    for row in &places {
+        let sum = of_gpu.entry(gpu_of(&rows, *row)).or_default();
+        *sum = sum.saturating_add(time(*row));
+    }
+    let share = |key: &(i64, i64)| {
+        let ns = of_gpu.get(key).copied().unwrap_or_default();
+        RuleContext::pct(ns, case.spans.span_ns(*key))
+    };
+    let mut worst = ((0, 0), 0.0);
+    for key in of_gpu.keys() {
+        let pct = share(key);
+        if pct > worst.1 {
+            worst = (*key, pct);
+        }
+    }
+    let total_ns = of_gpu.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+    let mut places = places;
+    places.sort_by_key(|row| (std::cmp::Reverse(time(*row)), *row));
+    PerGpu {
+        total_ns,
+        pct: case.pct_of_spans(total_ns),
+        worst: worst.0,
+        worst_pct: worst.1,
+        gpus: case.spans.gpus(),
+        places,
+    }
+}
+
+impl PerGpu {
+    /// The priority of the share of all spans; low where only single GPUs reach the share from which it is medium, as others may
+    /// have to wait for them.
+    pub fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
+        let of_one = || (self.worst_pct > case.threshold("medium_pct")).then_some(Priority::Low);
+        case.priority(self.pct, "pct").or_else(of_one)
+    }
+
+    /// The observation, with these numbers for the texts.
+    pub(crate) fn observation(&self, priority: Priority) -> Observation {
+        Observation::new(priority)
+            .value("pct", self.pct)
+            .value("total_ns", self.total_ns)
+            .value("gpus", self.gpus)
+            .value("worst_rank", self.worst.0)
+            .value("worst_gpu", self.worst.1)
+            .value("worst_pct", self.worst_pct)
+    }
+}

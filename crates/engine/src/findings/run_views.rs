@@ -1,0 +1,248 @@
+//! Parts of the run that figures and findings are about: the part that repeats evenly, where there is one, or all of it.
+
+use super::answers::Answers;
+use super::rule_book::RuleBook;
+use super::rule_context::{Rows, RuleContext};
+use super::rules::parts_question;
+use super::spans::time_question;
+use super::spans::{BROKEN_SPAN, Spans};
+use super::texts::{counted, duration, thousands};
+use wavesieve_tables::trace::views::View;
+
+/// Id of the thresholds in the rule book.
+pub(crate) const STEADY_VIEW: &str = "steady_view";
+
+/// The kinds of parts, in the order of a run, with what a reader calls them.
+const KINDS: [(&str, &str); 8] = [
+    ("set_up", "set-up"),
+    ("warmup", "warm-up"),
+    ("steady", "steady"),
+    ("dense", "dense work"),
+    ("uneven", "uneven iterations"),
+    ("pause", "pauses"),
+    ("cooldown", "slow last iterations"),
+    ("tail", "after the last"),
+];
+
+/// The views of a run, the one that figures and findings are about first.
+#[derive(Clone, Debug, Default)]
+pub struct RunViews(Vec<RunView>);
+
+/// How the GPUs spent a view of the run.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// `steady`, `dense` or `whole_run`.
+    pub id: &'static str,
+    /// Name for readers.
+    pub label: &'static str,
+    pub view: View,
+    /// The longest span of a GPU in nanoseconds, without intervals that are not part of the run.
+    pub span_ns: i64,
+    /// Shares of the spans of all GPUs in percent, by the ids of figures.
+    pub shares: Vec<(&'static str, f64)>,
+    /// Its iterations, where it has some.
+    pub iterations: Option<IterationCounts>,
+    /// Parts of the run of all processes: kind, nanoseconds, percent; of all of the run only.
+    pub parts: Vec<(&'static str, i64, f64)>,
+}
+
+/// Iterations of a view over all processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IterationCounts {
+    pub chosen: i64,
+    pub found: i64,
+    pub processes: i64,
+    /// Processes in the view that have none.
+    pub processes_without: i64,
+    /// Those in the view of each process, where it is as many of all.
+    pub of_each: Option<i64>,
+    /// How long one takes, the mean in nanoseconds.
+    pub mean_ns: f64,
+}
+
+/// A part of the run of a process.
+struct Part<'a> {
+    process: usize,
+    kind: &'a str,
+    duration_ns: i64,
+    iterations: i64,
+    pause_ns: i64,
+}
+
+impl RunViews {
+    /// The views that the results cover. Only the whole run, if nothing was asked of the steady part or if that is too
+    /// small.
+    pub fn new(answers: &Answers, book: &RuleBook) -> Self {
+        let question = parts_question();
+        let rows = Rows::over(answers.get(&question));
+        let parts = parts_of(&rows);
+        let mut views = Vec::new();
+        if let Some(whole) = view_of(answers, book, View::WholeRun) {
+            views.extend(steady_view(answers, book, &parts));
+            views.push(RunView { parts: shares_of(&parts), ..whole });
+        }
+        Self(views)
+    }
+
+    /// The same of a run of which only an interval was chosen.
+    #[must_use]
+    pub(crate) fn of_window(mut self) -> Self {
+        for view in &mut self.0 {
+            view.label = "Chosen time";
+        }
+        self
+    }
+
+    /// The view that figures and findings are about.
+    pub fn headline(&self) -> View {
+        self.0.first().map_or(View::WholeRun, |view| view.view)
+    }
+
+    pub fn all(&self) -> &[RunView] {
+        &self.0
+    }
+
+    /// In how many iterations of each rank the first view is, where it is in as many of all.
+    pub(crate) fn iterations_of_each(&self) -> Option<i64> {
+        self.0.first()?.iterations.as_ref()?.of_each
+    }
+}
+
+impl RunView {
+    /// Its summary, in a line.
+    pub fn line(&self) -> String {
+        let pct = |id: &str| self.shares.iter().find(|(known, _)| *known == id).map_or(0.0, |(_, pct)| *pct);
+        let shares = format!(
+            "busy {:.1}% (compute {:.1}%, exposed communication {:.1}%, exposed copies {:.1}%), idle {:.1}%",
+            pct("busy_pct"),
+            pct("compute_pct"),
+            pct("exposed_comm_pct"),
+            pct("exposed_copy_pct"),
+            pct("idle_pct"),
+        );
+        let head = match &self.iterations {
+            Some(iterations) => iterations.line(),
+            None => duration(self.span_ns as f64),
+        };
+        let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
+        let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
+        format!("{head}: {shares}{parts}")
+    }
+}
+
+impl IterationCounts {
+    fn line(&self) -> String {
+        let number = |count: i64| thousands(count as f64);
+        let each = duration(self.mean_ns);
+        let of_ranks = match self.processes {
+            1 => String::new(),
+            processes => format!(" of {} processes", number(processes)),
+        };
+        let without = match self.processes_without {
+            0 => String::new(),
+            1 => ", and the dense work of 1 process without iterations".to_owned(),
+            others => format!(", and the dense work of {} processes without iterations", number(others)),
+        };
+        let iterations = counted(self.found as f64, "iteration");
+        format!("{} of {iterations}{of_ranks}, {each} each{without}", number(self.chosen))
+    }
+}
+
+fn label(kind: &str) -> &'static str {
+    KINDS.iter().find(|(known, _)| *known == kind).map_or("other", |(_, label)| label)
+}
+
+fn parts_of<'a>(rows: &Rows<'a>) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    let mut process = 0;
+    for row in rows.places() {
+        let number = |column: &str| rows.integer(row, column).unwrap_or_default();
+        // The parts of each process are counted from 0.
+        if number("part") == 0 {
+            process += 1;
+        }
+        let kind = rows.text(row, "kind").unwrap_or_default();
+        let (duration_ns, iterations) = (number("duration_ns"), number("iterations"));
+        parts.push(Part { process, kind, duration_ns, iterations, pause_ns: number("pause_ns") });
+    }
+    parts
+}
+
+/// The time of each kind of part over all processes, and its share.
+fn shares_of(parts: &[Part<'_>]) -> Vec<(&'static str, i64, f64)> {
+    let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
+    let whole_ns = sum(&mut parts.iter().map(|part| part.duration_ns));
+    let pauses_ns = sum(&mut parts.iter().map(|part| part.pause_ns));
+    let of = |kind: &'static str| {
+        let own = || parts.iter().filter(move |part| part.kind == kind);
+        let ns = sum(&mut own().map(|part| part.duration_ns.saturating_sub(part.pause_ns)));
+        let ns = if kind == "pause" { ns.saturating_add(pauses_ns) } else { ns };
+        (kind, ns, RuleContext::pct(ns, whole_ns))
+    };
+    KINDS.iter().map(|(kind, _)| of(kind)).filter(|(_, ns, _)| *ns > 0).collect()
+}
+
+/// The steady part, if it differs from the whole run or has iterations, and is large enough to judge by.
+fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option<RunView> {
+    let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
+    let is_in_view = |part: &&Part<'_>| matches!(part.kind, "steady" | "dense");
+    let chosen: Vec<&Part<'_>> = parts.iter().filter(is_in_view).collect();
+    let iterations = iterations_of(parts, &chosen);
+    let is_all = chosen.len() == parts.len();
+    let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("min_iterations").unwrap_or(f64::NAN));
+    if is_all && iterations.is_none() || iterations.is_some() && !enough {
+        return None;
+    }
+    let view = view_of(answers, book, View::Steady)?;
+    let busy_ns = |view: View| {
+        let question = time_question().of_view(view);
+        let rows = Rows::over(answers.get(&question));
+        rows.sum(rows.places(), "busy_ns")
+    };
+    let pct = RuleContext::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
+    let (id, label) = if iterations.is_some() { ("steady", "Steady") } else { ("dense", "Dense work") };
+    (pct >= threshold("min_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
+}
+
+fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCounts> {
+    let with = || chosen.iter().filter(|part| part.iterations > 0);
+    let first = with().next()?;
+    let sum = with().fold(0_i64, |sum, part| sum.saturating_add(part.iterations));
+    let time_ns = with().fold(0_i64, |sum, part| sum.saturating_add(part.duration_ns));
+    let is_of_such = |part: &&Part<'_>| with().any(|other| other.process == part.process);
+    Some(IterationCounts {
+        chosen: sum,
+        found: parts.iter().filter(is_of_such).fold(0_i64, |sum, part| sum.saturating_add(part.iterations)),
+        processes: with().count() as i64,
+        processes_without: (chosen.len() - with().count()) as i64,
+        of_each: chosen.iter().all(|part| part.iterations == first.iterations).then_some(first.iterations),
+        mean_ns: time_ns as f64 / sum.max(1) as f64,
+    })
+}
+
+/// How the GPUs spent a view; `None` where none worked.
+fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
+    let question = time_question().of_view(view);
+    let rows = Rows::over(answers.get(&question));
+    let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
+    let spans_ns = spans.total_ns();
+    let share = |column: &str| {
+        let left_out_ns = if column == "idle_ns" { spans.all_left_out_ns() } else { 0 };
+        RuleContext::pct(rows.sum(rows.places(), column).saturating_sub(left_out_ns).max(0), spans_ns).min(100.0)
+    };
+    (spans_ns > 0).then(|| RunView {
+        id: "whole_run",
+        label: "Whole run",
+        view,
+        span_ns: spans.longest_ns().unwrap_or_default(),
+        shares: vec![
+            ("busy_pct", share("busy_ns")),
+            ("compute_pct", share("compute_ns")),
+            ("exposed_comm_pct", share("exposed_comm_ns")),
+            ("exposed_copy_pct", share("exposed_copy_ns")),
+            ("idle_pct", share("idle_ns")),
+        ],
+        iterations: None,
+        parts: Vec::new(),
+    })
+}

@@ -1,0 +1,150 @@
+//! Works out the groupings of a statement over a trace.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
+use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
+
+use super::few_rows::{self, FewRows};
+use super::recognize::{Grouping, Recognized, recognize};
+use super::table_pass::TablePass;
+use crate::parsed::ParsedStatement;
+use crate::referenced_columns::referenced_columns;
+use wavesieve_model::schema::Table;
+use wavesieve_tables::columns::frames::{FEW_ROWS, collected, is_identity, selected};
+use wavesieve_tables::columns::reading::Piece;
+use wavesieve_tables::columns::requests::Request;
+use wavesieve_tables::derive;
+use wavesieve_tables::trace::jobs::Jobs;
+use wavesieve_tables::trace::{Trace, TraceProcess};
+
+/// Rows of a table read as a whole that are added up at a time.
+const ADDED_ROWS: usize = 1 << 20;
+
+/// Tables that stand for the groupings of a statement.
+type Grouped = Vec<(String, DataFrame)>;
+
+/// The statement without the groupings that can be worked out here, and the tables that stand for them; `None` where
+/// the engine had better run all of it.
+pub(crate) fn without_groupings(
+    trace: &Trace,
+    statement: &ParsedStatement,
+) -> Result<Option<(ParsedStatement, Grouped)>> {
+    let Some(Recognized { groupings, rest: statement }) = recognize(statement) else { return Ok(None) };
+    let mut rest = referenced_columns(&statement);
+    for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
+        rest.entry(table).or_default().extend(columns);
+    }
+    let mut grouped = Grouped::new();
+    let mut passes: BTreeMap<&'static str, Vec<&Grouping>> = BTreeMap::new();
+    for grouping in &groupings {
+        passes.entry(grouping.table.name).or_default().push(grouping);
+    }
+    for groupings in passes.into_values() {
+        let Some(frames) = in_one_pass(trace, &groupings, &rest)? else { return Ok(None) };
+        grouped.extend(groupings.iter().map(|grouping| grouping.name.clone()).zip(frames));
+    }
+    Ok(Some((statement, grouped)))
+}
+
+/// Groupings of one table, which is read once, and built once where it is derived.
+fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result<Option<Vec<DataFrame>>> {
+    let empty = || TablePass::new(groupings);
+    let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
+    let first = empty();
+    let columns = columns_to_read(&first, table);
+    let mut pieces: Vec<(&TraceProcess, Box<dyn Piece>)> = Vec::new();
+    let mut whole: Vec<&TraceProcess> = Vec::new();
+    for member in trace.members() {
+        match trace.pieces(member, table, &columns)? {
+            Some(of_member) => pieces.extend(of_member.into_iter().map(|piece| (member, piece))),
+            // A table that must be read as a whole is not read twice.
+            None if rest.contains_key(table.name) => return Ok(None),
+            None => whole.push(member),
+        }
+    }
+    let all = Mutex::new(first);
+    let absorb = |pass| all.lock().absorb(pass);
+    let add_piece = |(member, piece): &(&TraceProcess, Box<dyn Piece>)| {
+        let mut pass = empty();
+        add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
+        absorb(pass);
+        Ok::<_, anyhow::Error>(())
+    };
+    trace.jobs().run(&pieces, |_| 0, add_piece)?;
+    let request = Request::from([(table.name, columns.clone())]);
+    let few = FewRows::default();
+    let add_whole = |member: &&TraceProcess| {
+        let mut tables = trace.process_frames(member, &request)?;
+        let frame = tables.remove(table.name).context("internal: a table was not read")?;
+        add_rows(&frame, member, &columns, trace.jobs().shared_by(whole.len()), &few, empty, absorb)
+    };
+    trace.each(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
+    let mut all = all.into_inner();
+    few.finish(&mut all)?;
+    all.finish()
+}
+
+/// The columns of a table that a skip it reads.
+pub(crate) fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
+    let mut columns = pass.columns();
+    if columns.iter().all(|name| is_identity(name)) {
+        // These two are not read; a column of its own gives a frame its height.
+        columns.extend(table.column_names().nth(2));
+    }
+    columns
+}
+
+/// Adds the rows of a piece of a table to a pass.
+pub(crate) fn add_pieces(
+    pass: &mut TablePass<'_>,
+    member: &TraceProcess,
+    piece: &dyn Piece,
+    columns: &BTreeSet<&'static str>,
+) -> Result<()> {
+    piece.read(&mut |frame| pass.add(&identified(frame, member, columns)?))
+}
+
+/// Adds the rows of a table of a process, in parts that are each added to a pass of their own; few rows wait for others. The workers are not those of
+/// the pool: one that waits for what is computed of its rows would start the next part, and so on, on the same stack.
+pub(crate) fn add_rows<'a>(
+    frame: &LazyFrame,
+    member: &TraceProcess,
+    columns: &BTreeSet<&'static str>,
+    workers: Jobs,
+    few: &FewRows,
+    empty: impl Fn() -> TablePass<'a> + Sync,
+    absorb: impl Fn(TablePass<'a>) + Sync,
+) -> Result<()> {
+    let frame = collected(&selected(frame, columns.iter().copied().filter(|name| !is_identity(name)))?)?;
+    if frame.height() <= FEW_ROWS {
+        let together = few.put(identified(&frame, member, columns)?);
+        if !together.is_empty() {
+            let mut pass = empty();
+            few_rows::add(&mut pass, together)?;
+            absorb(pass);
+        }
+        return Ok(());
+    }
+    // Each pass keeps data of every row for as long as a frame is added up; slices keep it of fewer.
+    let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
+    let add = |first: &i64| {
+        let mut pass = empty();
+        pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, columns)?)?;
+        absorb(pass);
+        Ok::<_, anyhow::Error>(())
+    };
+    workers.run(&slices, |_| 0, add).map(drop)
+}
+
+/// Rows of a process with the columns that name it.
+fn identified(frame: &DataFrame, member: &TraceProcess, columns: &BTreeSet<&'static str>) -> Result<DataFrame> {
+    let mut frame = frame.clone();
+    for (name, value) in [("process", member.process.process), ("rank", member.process.rank)] {
+        if columns.contains(name) {
+            frame.with_column(Column::new_scalar(name.into(), Scalar::from(value), frame.height()))?;
+        }
+    }
+    Ok(frame)
+}

@@ -1,0 +1,398 @@
+//! A file of trace events. Calls are on threads of the process; kernels and copies are on threads of another process, which stands
+//! for the GPU, with the stream as its id.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use anyhow::{Context, Result};
+
+use crate::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
+
+/// Bytes that are written at a time.
+const BUFFER: usize = 256 << 10;
+/// Lanes of a stream have threads of their own from its id times this.
+const LANES: i64 = 100;
+/// Thread ids from here on stand for notes of processes and GPUs.
+const NOTES: i64 = 1_000_000;
+/// Numbers of GPUs are below this.
+const MAX_GPUS: i64 = 4096;
+/// Arguments whose names Kineto has other words for.
+const NAMES: [(&str, &str); 4] =
+    [("corr_id", "correlation"), ("stream_ID", "stream"), ("copy_bytes", "bytes"), ("LDS_Block_Size", "shared memory")];
+/// Sizes that are arrays of three.
+const ARRAYS: [(&str, &str); 2] = [("grid", "grid_"), ("block", "workgroup_")];
+
+/// Copies by the names that Kineto gives them, by which readers know them from kernels.
+const COPIES: [(&str, &str); 4] = [
+    ("MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"),
+    ("MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"),
+    ("MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"),
+    ("MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"),
+];
+
+/// The facts of a file.
+#[derive(Clone, Debug)]
+pub struct Header {
+    pub rank: i64,
+    pub ranks: usize,
+    /// Time from which the others count.
+    pub base_ns: i64,
+}
+
+/// A track: the ids of its process and thread, and the category of its slices.
+pub struct Track {
+    pid: i64,
+    tid: i64,
+    kind: Kind,
+    name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Calls,
+    Work { device: i64 },
+    Notes,
+    Counter,
+}
+
+/// How an argument is shown; computed once for each name.
+#[derive(Clone, Debug)]
+enum Shown {
+    /// Under this name.
+    As(String),
+    /// One of an array, which is written with its last.
+    Of { array: &'static str, place: usize },
+}
+
+/// The file.
+pub struct Stream<'a> {
+    out: &'a mut dyn Write,
+    buffer: Vec<u8>,
+    base_ns: i64,
+    pid: i64,
+    rank: i64,
+    is_first: bool,
+    notes: i64,
+    devices: BTreeSet<i64>,
+    shown: BTreeMap<u32, Shown>,
+    counts: Counts,
+}
+
+impl<'a> Stream<'a> {
+    /// Starts a file. A rank is found by readers with a regular expression that wants a blank after the colon.
+    ///
+    /// # Errors
+    /// When the facts cannot be written as JSON.
+    pub fn new(
+        out: &'a mut dyn Write,
+        header: &Header,
+        process: &wavesieve_model::schema::process::Process,
+    ) -> Result<Self> {
+        let mut buffer = Vec::with_capacity(BUFFER + 4096);
+        let (rank, ranks) = (header.rank, header.ranks);
+        let devices: Vec<serde_json::Value> = process
+            .facts
+            .agents
+            .iter()
+            .filter(|agent| agent.is_gpu())
+            .filter_map(|agent| {
+                let gpu = process.gpus.get(&agent.agent_id)?.gpu;
+                Some(serde_json::json!({ "id": gpu, "name": agent.name }))
+            })
+            .collect();
+        let devices = serde_json::to_string(&devices)?;
+        let base_ns = header.base_ns;
+        write!(
+            buffer,
+            "{{\"schemaVersion\":1,\n\"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {rank}, \"world_size\": {ranks}}},\n\
+             \"deviceProperties\":{devices},\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":{base_ns},\n\"traceEvents\":["
+        )?;
+        Ok(Self {
+            out,
+            buffer,
+            base_ns,
+            pid: 0,
+            rank,
+            is_first: true,
+            notes: NOTES,
+            devices: BTreeSet::new(),
+            shown: BTreeMap::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Writes the end.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn close(mut self) -> Result<u64> {
+        self.buffer.extend_from_slice(b"\n]}\n");
+        self.flush()?;
+        Ok(self.counts.bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.write_all(&self.buffer).context("cannot write the trace")?;
+        self.counts.bytes += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// The start of an event: its phase, process and thread.
+    fn open(&mut self, phase: &str, pid: i64, tid: i64) {
+        self.buffer.extend_from_slice(if self.is_first { b"\n" } else { b",\n" });
+        self.is_first = false;
+        self.buffer.extend_from_slice(b"{\"ph\":\"");
+        self.buffer.extend_from_slice(phase.as_bytes());
+        self.number("\",\"pid\":", pid);
+        self.number(",\"tid\":", tid);
+    }
+
+    fn number(&mut self, before: &str, value: i64) {
+        self.buffer.extend_from_slice(before.as_bytes());
+        self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    /// A time or length in microseconds with all of its nanoseconds.
+    fn microseconds(&mut self, before: &str, nanoseconds: i64) {
+        self.buffer.extend_from_slice(before.as_bytes());
+        if nanoseconds < 0 {
+            self.buffer.push(b'-');
+        }
+        let nanoseconds = nanoseconds.unsigned_abs();
+        self.buffer.extend_from_slice(itoa::Buffer::new().format(nanoseconds / 1000).as_bytes());
+        let rest = nanoseconds % 1000;
+        let digit = |value: u64| b'0' + (value % 10) as u8;
+        self.buffer.extend_from_slice(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)]);
+    }
+
+    fn text(&mut self, before: &str, text: &str) -> Result<()> {
+        self.buffer.extend_from_slice(before.as_bytes());
+        Ok(serde_json::to_writer(&mut self.buffer, text)?)
+    }
+
+    fn shut(&mut self, end: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(end);
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// A fact about a process or a thread.
+    fn fact(&mut self, kind: &str, pid: i64, tid: i64, key: &str, value: &serde_json::Value) -> Result<()> {
+        self.open("M", pid, tid);
+        self.text(",\"name\":", kind)?;
+        self.buffer.extend_from_slice(b",\"args\":{");
+        self.text("", key)?;
+        self.buffer.push(b':');
+        serde_json::to_writer(&mut self.buffer, value)?;
+        self.shut(b"}}")
+    }
+
+    fn device(&mut self, gpu: i64) -> Result<()> {
+        if self.devices.insert(gpu) {
+            self.fact("process_name", gpu, 0, "name", &format!("GPU {gpu}").into())?;
+            self.fact("process_labels", gpu, 0, "labels", &format!("GPU {gpu}").into())?;
+            self.fact("process_sort_index", gpu, 0, "sort_index", &(5_000_000 + gpu).into())?;
+        }
+        Ok(())
+    }
+
+    /// How an argument is shown.
+    fn shown(&mut self, name: u32, texts: &Texts) -> Shown {
+        if let Some(shown) = self.shown.get(&name) {
+            return shown.clone();
+        }
+        let text = texts.text(name);
+        let place = |prefix: &str| ["x", "y", "z"].iter().position(|axis| text.strip_prefix(prefix) == Some(axis));
+        let array = ARRAYS.iter().find_map(|(array, prefix)| Some((*array, place(prefix)?)));
+        let shown = match array {
+            Some((array, place)) => Shown::Of { array, place },
+            None => {
+                let known = NAMES.iter().find(|(known, _)| *known == text);
+                Shown::As(known.map_or(text, |(_, name)| name).to_owned())
+            }
+        };
+        self.shown.insert(name, shown.clone());
+        shown
+    }
+
+    /// The arguments of an event.
+    fn arguments(&mut self, event: &Event<'_>, kind: Kind, length_ns: i64, texts: &Texts) -> Result<()> {
+        self.buffer.extend_from_slice(b",\"args\":{");
+        let mut separator = "";
+        if let Kind::Work { device } = kind {
+            self.number("\"device\":", device);
+            separator = ",";
+        }
+        let mut bytes = None;
+        let mut block = [1_i64; 3];
+        for (name, value) in event.all_arguments() {
+            match self.shown(*name, texts) {
+                Shown::As(shown) => {
+                    self.text(separator, &shown)?;
+                    match value {
+                        Value::Integer(value) => {
+                            if shown == "bytes" {
+                                bytes = Some(*value);
+                            }
+                            self.number(":", *value);
+                        }
+                        Value::Text(text) => self.text(":", texts.text(*text))?,
+                    }
+                }
+                Shown::Of { array, place } => {
+                    let Value::Integer(mut value) = *value else { continue };
+                    if let Some(size) = block.get_mut(place) {
+                        // Grids are recorded in work-items, and shown in blocks, which come before them.
+                        match array {
+                            "block" => *size = value.max(1),
+                            _ => value = value.div_euclid(*size) + i64::from(value.rem_euclid(*size) > 0),
+                        }
+                    }
+                    if place == 0 {
+                        self.text(separator, array)?;
+                        self.number(":[", value);
+                    } else {
+                        self.number(",", value);
+                    }
+                    if place == 2 {
+                        self.buffer.push(b']');
+                    }
+                }
+            }
+            separator = ",";
+        }
+        if let Some(bytes) = bytes.filter(|_| length_ns > 0) {
+            // Bytes a nanosecond are gigabytes a second.
+            let rate = bytes as f64 / length_ns as f64;
+            self.text(separator, "memory bandwidth (GB/s)")?;
+            self.buffer.push(b':');
+            serde_json::to_writer(&mut self.buffer, &rate)?;
+        }
+        self.buffer.push(b'}');
+        Ok(())
+    }
+
+    /// One end of a flow.
+    fn flow(&mut self, phase: &str, track: &Track, at_ns: i64, id: u64) -> Result<()> {
+        self.open(phase, track.pid, track.tid);
+        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.buffer.extend_from_slice(b",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+        self.buffer.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
+        self.shut(if phase == "f" { b",\"bp\":\"e\"}" } else { b"}" })
+    }
+
+    fn category<'t>(kind: Kind, category: &'t str, name: &str) -> &'t str {
+        match (kind, category) {
+            (Kind::Calls, "hip_api") => "cuda_runtime",
+            (Kind::Calls, "hsa_api") => "cuda_driver",
+            (Kind::Calls, "marker_api") => "user_annotation",
+            (Kind::Work { .. }, "kernel_dispatch") if name.starts_with("__amd_rocclr_fillBuffer") => "gpu_memset",
+            (Kind::Work { .. }, "kernel_dispatch") => "kernel",
+            (Kind::Work { .. }, "memory_copy") => "gpu_memcpy",
+            (_, other) => other,
+        }
+    }
+}
+
+impl Sink for Stream<'_> {
+    type Track = Track;
+
+    fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()> {
+        self.pid = facts.pid;
+        // Other processes stand for GPUs by their numbers.
+        if self.pid < MAX_GPUS {
+            self.pid += NOTES;
+        }
+        self.fact("process_name", self.pid, 0, "name", &facts.name.clone().into())?;
+        let host = facts.process.facts.hostname.as_deref().unwrap_or_default();
+        let labels = format!("CPU {host} pid {}", facts.process.facts.pid);
+        self.fact("process_labels", self.pid, 0, "labels", &labels.trim().into())?;
+        self.fact("process_sort_index", self.pid, 0, "sort_index", &self.rank.into())
+    }
+
+    fn group(&mut self, facts: &TrackFacts<'_>) -> Result<()> {
+        match facts.place {
+            Place::Gpu { gpu } => self.device(gpu),
+            _ => Ok(()),
+        }
+    }
+
+    fn track(&mut self, facts: &TrackFacts<'_>) -> Result<Track> {
+        self.counts.tracks += 1;
+        let other = |stream: &mut Self| {
+            stream.notes += 1;
+            stream.notes
+        };
+        let (pid, tid, kind) = match facts.place {
+            Place::Thread { tid } => (self.pid, tid, Kind::Calls),
+            Place::BesideThread => (self.pid, other(self), Kind::Calls),
+            Place::Work { gpu, kind, number, lane } => {
+                let pid = gpu.unwrap_or(self.pid);
+                let lane = i64::try_from(lane).unwrap_or_default();
+                let tid = match kind {
+                    _ if lane >= LANES / 2 || number < 0 => other(self),
+                    WorkKind::Kernels => number * LANES + lane,
+                    WorkKind::Copies => number * LANES + LANES / 2 + lane,
+                };
+                (pid, tid, Kind::Work { device: gpu.unwrap_or(-1) })
+            }
+            Place::Notes { gpu } => (gpu.unwrap_or(self.pid), other(self), Kind::Notes),
+            Place::Counter { gpu, .. } => (gpu.unwrap_or(self.pid), 0, Kind::Counter),
+            Place::Gpu { .. } | Place::Group => (self.pid, 0, Kind::Notes),
+        };
+        if kind != Kind::Counter {
+            self.fact("thread_name", pid, tid, "name", &facts.name.into())?;
+            self.fact("thread_sort_index", pid, tid, "sort_index", &facts.order.into())?;
+        }
+        Ok(Track { pid, tid, kind, name: facts.name.to_owned() })
+    }
+
+    fn begin(&mut self, track: &mut Track, start_ns: i64, end_ns: i64, event: &Event<'_>, texts: &Texts) -> Result<()> {
+        self.counts.slices += 1;
+        let name = texts.text(event.name);
+        self.open("X", track.pid, track.tid);
+        self.microseconds(",\"ts\":", start_ns - self.base_ns);
+        self.microseconds(",\"dur\":", end_ns - start_ns);
+        self.text(",\"cat\":", Self::category(track.kind, texts.text(event.category), name))?;
+        let copy = COPIES.iter().find(|(known, _)| *known == name).filter(|_| track.kind != Kind::Calls);
+        self.text(",\"name\":", copy.map_or(name, |(_, shown)| shown))?;
+        self.arguments(event, track.kind, end_ns - start_ns, texts)?;
+        self.shut(b"}")?;
+        for id in event.flows {
+            self.flow("s", track, start_ns, *id)?;
+        }
+        if let Some(id) = event.flow_end {
+            self.counts.flows += 1;
+            self.flow("f", track, start_ns, id)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Track, _: i64) -> Result<()> {
+        Ok(())
+    }
+
+    fn instant(&mut self, track: &mut Track, at_ns: i64, event: &Event<'_>, texts: &Texts) -> Result<()> {
+        self.counts.instants += 1;
+        self.open("i", track.pid, track.tid);
+        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.text(",\"cat\":", texts.text(event.category))?;
+        self.text(",\"name\":", texts.text(event.name))?;
+        self.arguments(event, Kind::Notes, 0, texts)?;
+        self.shut(b",\"s\":\"t\"}")
+    }
+
+    fn value(&mut self, track: &mut Track, at_ns: i64, value: f64) -> Result<()> {
+        self.counts.counter_values += 1;
+        self.open("C", track.pid, track.tid);
+        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.text(",\"name\":", &track.name)?;
+        self.buffer.extend_from_slice(b",\"args\":{\"value\":");
+        serde_json::to_writer(&mut self.buffer, &value)?;
+        self.shut(b"}}")
+    }
+
+    fn counts(&self) -> Counts {
+        Counts { bytes: self.counts.bytes + self.buffer.len() as u64, ..self.counts }
+    }
+}

@@ -1,0 +1,367 @@
+//! The directory in which a conversion grows. It lies next to the output, outlives an interruption, and is not a dataset.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use walkdir::WalkDir;
+
+use super::record::{Key, Record};
+use crate::target::through_links;
+use wavesieve_files::regular::{self, LARGE_BYTES};
+use wavesieve_input::{AtInterruption, UNFINISHED};
+
+/// Name of the directory of records.
+const DONE: &str = "done";
+/// Name of the directory of tables.
+const TABLES: &str = "tables";
+/// Name of the file that states what kind of conversion it is.
+const KEY: &str = "key.json";
+
+/// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
+pub struct Partial {
+    root: PathBuf,
+    output: PathBuf,
+    /// Start of the paths of those that other programs fill for the same output, where several may.
+    others: Option<PathBuf>,
+    /// Removes it at an interruption when there is nothing to go on with. `None` when it holds what the output held.
+    removed: Option<AtInterruption>,
+    /// Held for as long as this runs, so that two conversions to the same output do not mix.
+    _lock: Option<File>,
+}
+
+impl Partial {
+    /// Opens or creates that of an output. What another kind of conversion left is removed, as is everything with
+    /// `afresh`.
+    ///
+    /// # Errors
+    /// When the directory cannot be written, or another conversion to the same output runs.
+    pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
+        // A link to the output stays one.
+        let (output, root) = places(output)?;
+        fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
+        let lock = root.join("lock");
+        let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()));
+        // Only an empty one goes away.
+        let lock = lock.inspect_err(|_| drop(fs::remove_dir(&root)))?;
+        // A file system without locks cannot keep another conversion out.
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            bail!("another conversion writes {}; wait for its end or name another directory", output.display());
+        }
+        Self::fill(root, output, Some(lock), None, key, afresh)
+    }
+
+    /// Creates one that no other program uses. Several programs may convert to the same output at the same time, also where there are no
+    /// locks: the first to finish writes it. Takes over what others finished; `afresh` does not.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub(crate) fn open_own(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
+        let (output, shared) = places(output)?;
+        let parent = shared.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+        let start = own_start(&shared);
+        let name = start.file_name().unwrap_or_default();
+        let root = tempfile::Builder::new().prefix(name).tempdir_in(parent);
+        let root = root.with_context(|| format!("cannot create a directory in {}", parent.display()))?.keep();
+        let partial = Self::fill(root, output, None, Some(start.clone()), key, false)?;
+        for other in own_of(&start).into_iter().filter(|other| !afresh && *other != partial.root) {
+            partial.adopt(&other, key)?;
+        }
+        Ok(partial)
+    }
+
+    fn fill(
+        root: PathBuf,
+        output: PathBuf,
+        lock: Option<File>,
+        others: Option<PathBuf>,
+        key: &Key,
+        afresh: bool,
+    ) -> Result<Self> {
+        let unfinished = root.clone();
+        let removed = AtInterruption::new(move || {
+            // Others still write into it, and may make it anew after it went: it must stay away for some time.
+            let mut times_gone = 0;
+            for _ in 0..200 {
+                if times_gone == 25 || count_finished(&unfinished) > 0 {
+                    return;
+                }
+                times_gone = if unfinished.exists() { 0 } else { times_gone + 1 };
+                let _ = fs::remove_dir_all(&unfinished);
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let partial = Self { root, output, others, removed: Some(removed), _lock: lock };
+        let kind = partial.root.join(KEY);
+        let wanted = serde_json::to_string(key)?;
+        if afresh || regular::read_text(&kind, LARGE_BYTES).ok().as_ref() != Some(&wanted) {
+            let unfinished = ["dataset", "replaced"].map(|name| partial.root.join(name));
+            for left in [partial.done(), partial.tables(), kind.clone()].into_iter().chain(unfinished) {
+                remove(&left)?;
+            }
+        }
+        for directory in [partial.done(), partial.tables()] {
+            fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        }
+        write_whole(&kind, &wanted)?;
+        Ok(partial)
+    }
+
+    /// Takes over what another program finished, which may go away meanwhile: what is gone is converted again.
+    fn adopt(&self, other: &Path, key: &Key) -> Result<()> {
+        if regular::read_text(&other.join(KEY), LARGE_BYTES).ok().as_ref() != Some(&serde_json::to_string(key)?) {
+            return Ok(());
+        }
+        for (number, record) in noted_in(other) {
+            if self.take(&record, &other.join(TABLES)).is_ok() {
+                self.finish(number, &record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the tables of processes are written.
+    pub fn tables(&self) -> PathBuf {
+        self.root.join(TABLES)
+    }
+
+    /// Where a dataset is put together of them, empty.
+    ///
+    /// # Errors
+    /// When what was there cannot be removed.
+    pub fn dataset(&self) -> Result<PathBuf> {
+        let dataset = self.root.join("dataset");
+        remove(&dataset)?;
+        fs::create_dir_all(&dataset).with_context(|| format!("cannot create {}", dataset.display()))?;
+        Ok(dataset)
+    }
+
+    fn done(&self) -> PathBuf {
+        self.root.join(DONE)
+    }
+
+    /// The processes that were finished before, by their numbers.
+    pub fn finished(&self) -> BTreeMap<i64, Record> {
+        noted_in(&self.root).filter(|(_, record)| record.is_as_written(&self.tables())).collect()
+    }
+
+    /// Notes that a process is finished.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn finish(&self, process: i64, record: &Record) -> Result<()> {
+        write_whole(&self.done().join(format!("{process}.json")), &serde_json::to_string(record)?)
+    }
+
+    /// Removes every file of `tables/` and every note but those of the processes that are taken over.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub(crate) fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
+        let tables = self.tables();
+        let kept: BTreeSet<PathBuf> =
+            records.values().flat_map(|record| record.parts.keys()).map(|path| tables.join(path)).collect();
+        prune(&tables, &kept)?;
+        let notes: BTreeSet<PathBuf> =
+            records.keys().map(|number| self.done().join(format!("{number}.json"))).collect();
+        prune(&self.done(), &notes)?;
+        fs::create_dir_all(&tables)?;
+        fs::create_dir_all(self.done())?;
+        Ok(())
+    }
+
+    /// Takes the files of a process over from a finished conversion.
+    ///
+    /// # Errors
+    /// When a file can be neither linked nor copied.
+    pub fn take(&self, record: &Record, from: &Path) -> Result<()> {
+        for path in record.parts.keys() {
+            let (source, target) = (from.join(path), self.tables().join(path));
+            if let Some(directory) = target.parent() {
+                fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+            }
+            remove(&target)?;
+            if fs::hard_link(&source, &target).is_err() {
+                fs::copy(&source, &target).with_context(|| format!("cannot copy {}", source.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets what was written take the place of the output and removes the rest.
+    ///
+    /// # Errors
+    /// When the output cannot be replaced.
+    pub(crate) fn publish(mut self, written: &Path) -> Result<()> {
+        drop(self.removed.take());
+        let output = &self.output;
+        if written == self.tables() {
+            // From here on it may be what was there before, which the notes do not cover.
+            remove(&self.done())?;
+        }
+        let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
+        // Another program that wrote the output cleared this away.
+        ensure!(self.root.join(KEY).is_file(), "another conversion wrote {} meanwhile", output.display());
+        if occupied {
+            exchange(written, output, &self.root.join("replaced"))?;
+        } else {
+            if output.exists() {
+                fs::remove_dir(output).with_context(|| format!("cannot replace {}", output.display()))?;
+            }
+            fs::rename(written, output).with_context(|| format!("cannot write {}", output.display()))?;
+        }
+        let others = self.others.iter().flat_map(|start| own_of(start));
+        others.filter(|other| *other != self.root).for_each(|other| clear(&other));
+        remove(&self.root)
+    }
+
+    /// Removes all of it.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub(crate) fn discard(self) -> Result<()> {
+        remove(&self.root)
+    }
+}
+
+impl Drop for Partial {
+    /// Removes the files if the conversion failed before a process was finished.
+    fn drop(&mut self) {
+        if self.removed.is_some() && count_finished(&self.root) == 0 {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Where an output is without links, and the directory in which it grows.
+fn places(output: &Path) -> Result<(PathBuf, PathBuf)> {
+    beside(output, "partial")
+}
+
+/// Where an output is without links, and the directory next to it that is used for something.
+pub(super) fn beside(output: &Path, used_for: &str) -> Result<(PathBuf, PathBuf)> {
+    let output = match output.canonicalize() {
+        Ok(there) => there,
+        Err(_) => through_links(output).with_context(|| format!("cannot write {}", output.display()))?,
+    };
+    let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
+    let root = output.with_file_name(format!("{UNFINISHED}{used_for}-{name}"));
+    Ok((output, root))
+}
+
+/// How many processes of an unfinished conversion to an output are finished.
+pub fn finished_of(output: &Path) -> usize {
+    let Ok((_, root)) = places(output) else { return 0 };
+    let own = own_of(&own_start(&root));
+    own.into_iter().chain([root]).map(|root| count_finished(&root)).max().unwrap_or(0)
+}
+
+/// Start of the paths of directories in which programs fill the same output, each by itself.
+fn own_start(root: &Path) -> PathBuf {
+    let mut name = root.file_name().unwrap_or_default().to_owned();
+    name.push("~");
+    root.with_file_name(name)
+}
+
+/// The directories that start so, in order.
+fn own_of(start: &Path) -> Vec<PathBuf> {
+    let name = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = start.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
+    let mut own: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
+        .map(|entry| entry.path())
+        .collect();
+    own.sort();
+    own
+}
+
+/// Removes what another program fills for an output that is written now: whoever still fills it finds that, and what a killed program left
+/// is of no use any more. It goes away at once, so that no program publishes a part of it.
+fn clear(other: &Path) {
+    let mut gone = other.as_os_str().to_owned();
+    gone.push(GONE);
+    if other.to_string_lossy().ends_with(GONE) || fs::rename(other, &gone).is_ok() {
+        let _ = fs::remove_dir_all(&gone);
+        let _ = fs::remove_dir_all(other);
+    }
+}
+
+/// End of the names of directories that are being removed.
+const GONE: &str = "~gone";
+
+/// The notes about finished processes, by their numbers.
+fn noted_in(root: &Path) -> impl Iterator<Item = (i64, Record)> {
+    let entries = fs::read_dir(root.join(DONE)).into_iter().flatten();
+    entries
+        .filter_map(|entry| regular::read_text(&entry.ok()?.path(), LARGE_BYTES).ok())
+        .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
+        .filter_map(|record| Some((record.process.as_ref()?.process, record)))
+}
+
+fn count_finished(root: &Path) -> usize {
+    let is_note = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
+    fs::read_dir(root.join(DONE)).map_or(0, |notes| notes.flatten().filter(|note| is_note(&note.path())).count())
+}
+
+/// Lets a directory take the place of another at once, where the system can; the other is left in its place.
+#[cfg(target_os = "linux")]
+fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    match renameat_with(CWD, new, CWD, output, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(_) => exchange_in_steps(new, output, aside),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    exchange_in_steps(new, output, aside)
+}
+
+fn exchange_in_steps(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    remove(aside)?;
+    fs::rename(output, aside).with_context(|| format!("cannot move {} aside", output.display()))?;
+    let renamed = fs::rename(new, output).with_context(|| format!("cannot write {}", output.display()));
+    renamed.inspect_err(|_| drop(fs::rename(aside, output)))
+}
+
+/// Removes a file or a directory with all that is in it, if it is there.
+fn remove(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    };
+    removed.with_context(|| format!("cannot remove {}", path.display()))
+}
+
+/// Removes all files below a directory but those that are kept, and the directories that are empty then.
+fn prune(directory: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
+    for entry in WalkDir::new(directory).contents_first(true) {
+        let entry = entry.with_context(|| format!("cannot list {}", directory.display()))?;
+        let path = entry.path();
+        if !entry.file_type().is_dir() {
+            if !kept.contains(path) {
+                remove(path)?;
+            }
+        } else if fs::read_dir(path)?.next().is_none() {
+            fs::remove_dir(path)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, text).with_context(|| format!("cannot write {}", temporary.display()))?;
+    fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+}

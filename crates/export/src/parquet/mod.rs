@@ -1,0 +1,5 @@
+//! Parquet files.
+
+mod dictionary;
+pub mod file;
+mod hybrid;

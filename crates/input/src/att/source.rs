@@ -1,0 +1,231 @@
+//! A file as a source of canonical tables.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use polars::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::listing::{Listing, Row};
+use crate::common::{NameForms, SymbolNames, TableBuilder};
+use crate::recognition::format::{Opened, ProcessInput};
+use wavesieve_model::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
+use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+use wavesieve_model::schema::facts::ProcessFacts;
+use wavesieve_model::schema::{Column as Declaration, Table};
+use wavesieve_tables::columns::frames::{categorical, constant_cat, dictionary_column, empty_frame};
+use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+
+/// The only table with rows of its own.
+const INSTRUCTIONS: &str = "att_instructions";
+
+/// A canonical column and what a row has there.
+type Numbered = (&'static str, fn(&Row) -> Option<i64>);
+/// As [`Numbered`], for words of the row.
+type Worded = (&'static str, fn(&Row) -> Option<&str>);
+
+struct AttSource {
+    path: PathBuf,
+    shown: String,
+    capture: String,
+    dispatch_id: Option<i64>,
+    rows: u64,
+    kernels: u64,
+    damage: Vec<Damage>,
+}
+
+/// The thread trace of a file.
+///
+/// # Errors
+/// When the file cannot be read, or no row of it can be understood.
+pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
+    let listing = Listing::read(path, shown)?;
+    if let (true, Some(cause)) = (listing.rows.is_empty() && listing.bad > 0, listing.damage.first()) {
+        bail!("no row can be parsed: {cause}");
+    }
+    let capture = name.strip_suffix(".gz").unwrap_or(name);
+    let capture = capture.strip_suffix(".csv").unwrap_or(capture);
+    let capture = capture.strip_prefix("stats_").unwrap_or(capture).to_owned();
+    let damage =
+        |cause: &String| Damage { path: shown.to_owned(), part: INSTRUCTIONS.to_owned(), cause: cause.clone() };
+    let facts = ProcessFacts {
+        content_hash: content_hash(&listing),
+        pid: -1,
+        path: shown.to_owned(),
+        source: name.to_owned(),
+        format: super::FORMAT.to_owned(),
+        is_thread_trace: true,
+        ..ProcessFacts::default()
+    };
+    let source = AttSource {
+        path: path.to_owned(),
+        shown: shown.to_owned(),
+        dispatch_id: dispatch_in(&capture),
+        capture,
+        rows: listing.rows.len() as u64,
+        kernels: listing.kernels.len() as u64,
+        damage: listing.damage.iter().map(damage).collect(),
+    };
+    let notes = notes(&listing, shown);
+    let processes = vec![ProcessInput { facts, source: std::sync::Arc::new(source) }];
+    Ok(Opened { processes, notes, damage: Vec::new() })
+}
+
+/// The number behind `dispatch_` in the name of a file.
+fn dispatch_in(name: &str) -> Option<i64> {
+    let (_, rest) = name.rsplit_once("dispatch_")?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// A hash of all rows: files of the same code differ in their counts only.
+fn content_hash(listing: &Listing) -> String {
+    let rows = listing.rows.iter().map(|row| format!("{row:?}\n"));
+    let kernels = listing.kernels.iter().map(|kernel| format!("{kernel:?}\n"));
+    format!("{:032x}", xxh3_128(rows.chain(kernels).collect::<String>().as_bytes()))
+}
+
+fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
+    let note = |check_id, severity, count: usize, detail: String| Anomaly {
+        check_id,
+        severity,
+        table_name: INSTRUCTIONS.to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        first_key: Some(shown.to_owned()),
+        detail,
+    };
+    let mut notes = Vec::new();
+    if listing.rows.iter().all(|row| row.hits == 0) {
+        let detail = "no wavefront of the dispatch ran on the traced compute unit; choose another with \
+                      --att-target-cu, or pin all wavefronts to it with HSA_CU_MASK";
+        notes.push(note("no_waves_traced", Severity::Warning, listing.rows.len(), detail.to_owned()));
+    }
+    if !listing.unknown.is_empty() {
+        let detail = format!("unknown columns were ignored: {}", listing.unknown.join(", "));
+        notes.push(note("unknown_column", Severity::Info, listing.unknown.len(), detail));
+    }
+    if listing.lossy > 0 {
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD".to_owned();
+        notes.push(note("invalid_utf8", Severity::Info, usize::try_from(listing.lossy).unwrap_or(usize::MAX), detail));
+    }
+    notes
+}
+
+impl ProcessReader for AttSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
+        if !matches!(table.name, INSTRUCTIONS | "kernel_symbols") {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let listing = Listing::read(&self.path, &self.shown)?;
+        let mut builder = TableBuilder::new(context, table, columns);
+        if table.name == INSTRUCTIONS {
+            builder.report_damage(self.damage.clone());
+            self.put_instructions(&listing, &mut builder)?;
+        } else {
+            put_kernels(&listing, &mut builder)?;
+        }
+        builder.finish()
+    }
+
+    fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        Ok(match table.name {
+            INSTRUCTIONS => RowCount { rows: self.rows, damage: self.damage.clone() },
+            "kernel_symbols" => RowCount::whole(self.kernels),
+            _ => RowCount::default(),
+        })
+    }
+}
+
+impl AttSource {
+    fn put_instructions(&self, listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
+        let rows = &listing.rows;
+        builder.set_height(rows.len());
+        let numbers: [Numbered; 9] = [
+            ("ordinal", |row| Some(row.ordinal)),
+            ("kernel_id", |row| row.kernel.and_then(|kernel| i64::try_from(kernel).ok()).map(|kernel| kernel + 1)),
+            ("code_object_id", |row| row.code_object),
+            ("vaddr", |row| row.address),
+            ("hitcount", |row| Some(row.hits)),
+            ("latency_cycles", |row| Some(row.latency)),
+            ("stall_cycles", |row| row.stall),
+            ("idle_cycles", |row| row.idle),
+            ("source_line", |row| innermost(row.source.as_deref()?)?.line),
+        ];
+        for (name, value) in numbers {
+            builder.put(name, Int64Chunked::from_iter_options("".into(), rows.iter().map(value)).into_series());
+        }
+        let outer_lines = rows.iter().map(|row| outermost(row.source.as_deref()?)?.line);
+        builder.put("outer_line", Int64Chunked::from_iter_options("".into(), outer_lines).into_series());
+        let dispatch = Int64Chunked::from_iter_options("".into(), std::iter::repeat_n(self.dispatch_id, rows.len()));
+        builder.put("dispatch_id", dispatch.into_series());
+        builder.put_with("capture", || Ok(constant_cat("capture", Some(&self.capture), rows.len())?))?;
+        let texts = rows.iter().map(|row| Some(row.instruction.as_str()));
+        builder.put("instruction", StringChunked::from_iter_options("".into(), texts).into_series());
+        let sources = rows.iter().map(|row| row.source.as_deref());
+        builder.put("source", StringChunked::from_iter_options("".into(), sources).into_series());
+        let words: [Worded; 3] = [
+            ("mnemonic", |row| Some(mnemonic(&row.instruction))),
+            ("source_file", |row| Some(innermost(row.source.as_deref()?)?.file)),
+            ("outer_file", |row| Some(outermost(row.source.as_deref()?)?.file)),
+        ];
+        for (name, word) in words {
+            builder.put_with(name, || {
+                let words = StringChunked::from_iter_options(name.into(), rows.iter().map(word));
+                Ok(words.into_series().cast(&categorical())?.into_column())
+            })?;
+        }
+        builder.put_with("class", || {
+            let rules = InstructionRules::builtin();
+            let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+            let mut class = |row| *known.entry(mnemonic(row)).or_insert_with(|| rules.class(row));
+            let classes: Vec<&str> = rows.iter().map(|row| class(row.instruction.as_str())).collect();
+            let classes = StringChunked::from_iter_values("class".into(), classes.into_iter());
+            Ok(classes.into_series().cast(&categorical())?.into_column())
+        })?;
+        if builder.wants(&["kernel_name", "short_name"]) {
+            let forms = forms(listing, builder);
+            for (name, values) in [("kernel_name", &forms.kernel_name), ("short_name", &forms.short_name)] {
+                let codes = rows.iter().map(|row| row.kernel);
+                builder.put_with(name, || Ok(dictionary_column(name, values, codes)?))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn forms(listing: &Listing, builder: &TableBuilder<'_>) -> NameForms {
+    let mut symbols = SymbolNames::default();
+    for kernel in &listing.kernels {
+        symbols.push(kernel.name.clone(), None, kernel.mangled.clone());
+    }
+    symbols.forms(builder.context.categories, &|_| true)
+}
+
+fn put_kernels(listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
+    let count = listing.kernels.len();
+    builder.set_height(count);
+    builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), (1..).take(count)).into_series());
+    let first_of = |kernel: usize| listing.rows.iter().find(|row| row.kernel == Some(kernel));
+    let objects = (0..count).map(|kernel| first_of(kernel).and_then(|row| row.code_object));
+    builder.put("code_object_id", Int64Chunked::from_iter_options("".into(), objects).into_series());
+    if builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
+        let forms = forms(listing, builder);
+        for (name, values) in forms.columns() {
+            builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dispatch_in;
+
+    #[test]
+    fn dispatches_are_in_names() {
+        assert_eq!(dispatch_in("ui_output_agent_2_dispatch_17"), Some(17));
+        assert_eq!(dispatch_in("mi355x_dispatch_7_nowaves"), Some(7));
+        assert_eq!((dispatch_in("att_output_2025-05"), dispatch_in("dispatch_x")), (None, None));
+    }
+}

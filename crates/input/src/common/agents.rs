@@ -1,0 +1,51 @@
+//! Agents from rocprofiler-sdk's agent record, which rocpd keeps in a column and rocprofv3 JSON in a section.
+
+use serde_json::Value;
+
+use wavesieve_model::schema::facts::AgentFacts;
+
+/// Facts that only the agent record holds: sizes, clocks, location, and the device's uuid.
+pub(crate) fn agent_details(details: &Value) -> AgentFacts {
+    let positive = |name: &str| detail(details, name).filter(|value| *value > 0);
+    let bank = details.get("mem_banks").and_then(Value::as_array).and_then(|banks| banks.first());
+    let of_bank = |name: &str| bank.and_then(|bank| detail(bank, name)).filter(|value| *value > 0);
+    AgentFacts {
+        location: detail(details, "location_id")
+            .filter(|location| *location > 0)
+            .map(|location| format!("{}:{location}", detail(details, "domain").unwrap_or(0))),
+        cu_count: positive("cu_count"),
+        num_xcc: positive("num_xcc"),
+        simd_per_cu: positive("simd_per_cu"),
+        max_waves_per_simd: positive("max_waves_per_simd"),
+        wave_size: positive("wave_front_size"),
+        lds_bytes: positive("lds_size_in_kb").and_then(|kib| kib.checked_mul(1024)),
+        max_clock_mhz: positive("max_engine_clk_fcompute").or_else(|| positive("max_engine_clk_ccompute")),
+        mem_clock_mhz: of_bank("mem_clk_max"),
+        mem_bus_bits: of_bank("width"),
+        mem_bytes: of_bank("size_in_bytes"),
+        shader_engines: shader_engines(positive),
+        max_waves_per_cu: positive("max_waves_per_cu"),
+        uuid: uuid(details),
+        ..AgentFacts::default()
+    }
+}
+
+/// Shader engines of an agent, which its record calls banks; older ones only count their arrays.
+pub fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
+    let of_arrays = || positive("array_count")?.checked_div(positive("simd_arrays_per_engine")?);
+    positive("num_shader_banks").or_else(of_arrays)
+}
+
+/// An integer of an agent record.
+pub fn detail(details: &Value, name: &str) -> Option<i64> {
+    details.get(name).and_then(Value::as_i64)
+}
+
+/// The 16 bytes of the device's uuid as hexadecimal digits; `None` when they are all zero.
+fn uuid(details: &Value) -> Option<String> {
+    let bytes = details.get("uuid")?.get("bytes")?;
+    let bytes: Vec<u64> =
+        (0..16).map(|index| bytes.get(format!("value{index}")).and_then(Value::as_u64)).collect::<Option<_>>()?;
+    let known = bytes.iter().any(|byte| *byte != 0);
+    known.then(|| bytes.iter().map(|byte| format!("{:02x}", byte & 0xff)).collect())
+}

@@ -1,0 +1,15 @@
+//! Opens CSV files of profilers and reads them row by row. Rows that cannot be understood are reported by file and
+//! line.
+
+mod file;
+mod numbers;
+mod rows;
+mod torn;
+
+pub use file::start;
+pub(crate) use file::{CsvFile, line_at};
+pub(crate) use numbers::plain_integer;
+pub use numbers::{Parsed, float, integer, trimmed};
+pub(crate) use rows::Flaws;
+pub use rows::scan;
+pub(crate) use torn::{TornRows, torn_end};

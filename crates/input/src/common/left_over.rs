@@ -1,0 +1,135 @@
+//! Temporary names of writers that ended without removing them, as SIGKILL, SIGBUS and a loss of power end a program.
+//!
+//! A writer under a temporary name holds a lock on it, which the system releases when the process ends. The next writer into the same
+//! directory removes old names that no process holds.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A younger name may belong to a process that has not locked it yet, or to a version that locks nothing.
+const AGE: Duration = Duration::from_secs(3600);
+/// Letters behind the beginning of a temporary name. Names of conversions that can be resumed and of edits have other forms.
+const LETTERS: usize = 6;
+/// Where a directory that takes the place of another keeps what was there before.
+const BEFORE: &str = "old";
+
+/// Holds a file or directory as long as what is returned is open. Where nothing can be locked, nothing is removed either.
+pub fn hold(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
+}
+
+/// Removes what others left in a directory under names that begin so, once in the life of this process.
+pub fn sweep(directory: &Path, start: &'static str) {
+    static SWEPT: LazyLock<Mutex<BTreeSet<(PathBuf, &str)>>> = LazyLock::new(Mutex::default);
+    let Ok(place) = directory.canonicalize() else { return };
+    if SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert((place, start)) {
+        sweep_now(directory, start);
+    }
+}
+
+/// Removes what is old and held by nobody, whether or not it was done before.
+pub fn sweep_now(directory: &Path, start: &str) {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name(), start)) {
+        let path = entry.path();
+        if path.symlink_metadata().is_ok_and(|metadata| is_left(&metadata)) && !holds_what_was_there(&path) {
+            // The lock is kept until it is gone.
+            let Some(_held) = hold(&path) else { continue };
+            // Somebody else may remove it at the same time.
+            let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        }
+    }
+}
+
+fn is_temporary(name: &OsStr, start: &str) -> bool {
+    let letters = name.to_str().and_then(|name| name.strip_prefix(start));
+    letters.is_some_and(|letters| letters.len() == LETTERS && letters.chars().all(|one| one.is_ascii_alphanumeric()))
+}
+
+/// Whether it is an old file or directory of this user.
+fn is_left(metadata: &Metadata) -> bool {
+    let age = metadata.modified().ok().and_then(|modified| modified.elapsed().ok());
+    let kind = metadata.file_type();
+    (kind.is_file() || kind.is_dir()) && age.is_some_and(|age| age > AGE) && is_own(metadata)
+}
+
+#[cfg(unix)]
+fn is_own(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == metadata.uid())
+}
+
+#[cfg(not(unix))]
+fn is_own(_metadata: &Metadata) -> bool {
+    true
+}
+
+/// Whether a directory has the earlier content of the one that it was to replace, which is nowhere else.
+fn holds_what_was_there(path: &Path) -> bool {
+    fs::read_dir(path.join(BEFORE)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::UNFINISHED;
+
+    /// Makes a name old, as if it were left there.
+    fn age(path: &Path) {
+        let before = SystemTime::now() - AGE - AGE;
+        File::open(path).unwrap().set_modified(before).unwrap();
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = entries.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_nobody_holds_is_removed_when_it_is_old() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for file in
+            [".wavesieve-aB3dE6", ".wavesieve-held00", ".wavesieve-conversion-1", ".wavesieve-edit-0-aB3dE6", "mine"]
+        {
+            fs::write(at(file), "x").unwrap();
+            age(&at(file));
+        }
+        fs::write(at(".wavesieve-young0"), "x").unwrap();
+        fs::create_dir_all(at(".wavesieve-folder/new/part")).unwrap();
+        fs::create_dir_all(at(".wavesieve-before/old")).unwrap();
+        fs::write(at(".wavesieve-before/old/kept"), "x").unwrap();
+        for folder in [".wavesieve-folder", ".wavesieve-before"] {
+            age(&at(folder));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("mine", at(".wavesieve-link00")).unwrap();
+        }
+        let held = hold(&at(".wavesieve-held00")).unwrap();
+        sweep_now(place.path(), UNFINISHED);
+        let kept = [
+            ".wavesieve-before",
+            ".wavesieve-conversion-1",
+            ".wavesieve-edit-0-aB3dE6",
+            ".wavesieve-held00",
+            ".wavesieve-link00",
+            ".wavesieve-young0",
+            "mine",
+        ];
+        assert_eq!(names(place.path()), kept);
+        drop(held);
+        sweep_now(place.path(), UNFINISHED);
+        assert!(!at(".wavesieve-held00").exists());
+    }
+}

@@ -1,0 +1,37 @@
+//! Reading of SQLite databases that may be damaged or hold other types than declared. Nothing is ever written.
+
+mod json_text;
+mod pages;
+pub mod properties;
+mod uri;
+
+#[cfg(test)]
+mod agreement;
+mod bulk;
+mod careful;
+mod column;
+mod condition;
+mod database;
+mod file;
+mod gather;
+mod log;
+mod opening;
+mod page_file;
+mod report;
+mod store;
+mod table;
+
+pub use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
+pub use condition::{Condition, listed};
+pub(crate) use database::TableShape;
+pub use database::{declarations, exists, metadata, open, printed, quoted, shape};
+pub use file::DatabaseFile;
+pub(crate) use opening::OpeningDatabase;
+pub(crate) use pages::RowTest;
+pub use report::damage;
+pub(crate) use report::type_mismatches;
+pub use store::Reader;
+pub use store::Store;
+pub(crate) use table::{Selection, damage_of_root};
+pub use table::{count, has_any, read, row_ranges, verify};
+pub use uri::read_only_uri;

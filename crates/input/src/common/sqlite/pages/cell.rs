@@ -1,0 +1,84 @@
+//! Cells of leaf pages: a row id and a record, which may continue on overflow pages.
+
+use super::bytes::{u16_at, u32_at, varint};
+use super::fault::Fault;
+use super::format::Pages;
+use super::layout::Layout;
+use super::tree::{Leaf, header_at};
+
+/// Zeros that a record may end in on a page of its own: those of a number. More are those of a page that was never written.
+const MAX_ZEROS: usize = 8;
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// Its row id.
+    pub id: i64,
+    /// Bytes of the record.
+    pub total: usize,
+    /// Where the record starts in the file.
+    pub start: usize,
+    /// Bytes of the record that lie here.
+    pub local: usize,
+    /// Where the file is after them.
+    end: usize,
+}
+
+/// The cell `index` of a leaf page that starts and ends there in the file.
+#[inline]
+pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: usize) -> Result<Cell, Fault> {
+    let file = pages.file;
+    let pointer = begin + header_at(leaf.page) + 8 + 2 * index;
+    let at = begin + usize::from(u16_at(file, pointer).ok_or(Fault::CellOutside)?);
+    let (total, total_bytes) = varint(file, at).ok_or(Fault::CellOutside)?;
+    let (id, id_bytes) = varint(file, at + total_bytes).ok_or(Fault::CellOutside)?;
+    let total = usize::try_from(total).map_err(|_| Fault::BadRecord)?;
+    if total > pages.file.len() {
+        return Err(Fault::BadRecord);
+    }
+    let start = at + total_bytes + id_bytes;
+    let local = pages.format.local_bytes(total);
+    if start + local > end {
+        return Err(Fault::CellOutside);
+    }
+    Ok(Cell { id: id as i64, total, start, local, end: start + local })
+}
+
+/// Whether the rows of a leaf can be those of a table, by the first of them or, should that one be damaged, by the last.
+pub(crate) fn is_of_table(pages: Pages<'_>, leaf: &Leaf, layout: &Layout) -> bool {
+    let Some(range) = pages.range(leaf.page) else { return true };
+    let fits = |index: usize| {
+        let cell = cell(pages, leaf, range, index).ok();
+        // Cells that cannot be read are found one by one.
+        let record = cell.and_then(|cell| pages.file.get(cell.start..cell.end));
+        record.is_none_or(|record| layout.fits(record))
+    };
+    leaf.rows == 0 || fits(0) || leaf.rows > 1 && fits(usize::from(leaf.rows) - 1)
+}
+
+/// At least the first `wanted` bytes of a record, or all that it has, into `record`.
+///
+/// # Errors
+/// When an overflow page is missing.
+pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mut Vec<u8>) -> Result<(), Fault> {
+    record.clear();
+    record.extend_from_slice(pages.file.get(cell.start..cell.end).ok_or(Fault::CellOutside)?);
+    let wanted = wanted.min(cell.total);
+    let mut next = u32_at(pages.file, cell.end).ok_or(Fault::BrokenOverflow)?;
+    // Every page brings bytes that were still missing, so that a circle of pages ends too.
+    while record.len() < wanted {
+        let page = pages.page(next).ok_or(Fault::BrokenOverflow)?;
+        let content = page.get(4..).ok_or(Fault::BrokenOverflow)?;
+        let missing = cell.total - record.len();
+        if missing > MAX_ZEROS && page.iter().all(|byte| *byte == 0) {
+            return Err(Fault::BrokenOverflow);
+        }
+        record.extend_from_slice(content.get(..missing.min(content.len())).unwrap_or_default());
+        next = u32_at(page, 0).ok_or(Fault::BrokenOverflow)?;
+    }
+    // Only the last page leads to no other.
+    if record.len() == cell.total && next != 0 {
+        return Err(Fault::BrokenOverflow);
+    }
+    Ok(())
+}

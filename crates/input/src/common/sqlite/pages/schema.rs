@@ -1,0 +1,108 @@
+//! The list of tables of a file, and where these begin.
+
+use std::sync::Arc;
+
+use super::cells::{Cells, Numbers, Texts};
+use super::decoder::{Chunk, Decoder, Plan, Stored};
+use super::format::Pages;
+use super::layout::{FieldRule, Layout};
+use super::tree::{measure, walk};
+
+/// The type of list entries that are tables.
+const TABLE: &str = "table";
+
+/// The page of the root of the list itself.
+const LIST: u32 = 1;
+
+/// An entry of the list: a table, an index, a view or a trigger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SchemaEntry {
+    /// Which of these.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// The table it is about.
+    pub table: String,
+    /// The page of its root; 0 if it has none.
+    pub root: i64,
+    /// The statement that declares it; the index of a key has none.
+    pub sql: Option<String>,
+}
+
+impl SchemaEntry {
+    /// Whether it is of a kind that there is.
+    pub fn is_known(&self) -> bool {
+        [TABLE, "index", "view", "trigger"].contains(&self.kind.as_str())
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        self.kind == TABLE
+    }
+
+    /// Whether it has pages of its own, as tables and indexes have.
+    pub fn is_stored(&self) -> bool {
+        let is_virtual = || self.sql.as_ref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
+        self.kind == "index" || self.is_table() && !is_virtual()
+    }
+
+    /// The page of the root of a table.
+    pub(crate) fn table_root(&self) -> Option<u32> {
+        u32::try_from(self.root).ok().filter(|page| self.is_table() && *page > LIST)
+    }
+}
+
+/// Names and roots of all entries by the first page of a file, which has the root of the list; `None` if that is damaged.
+pub(crate) fn named_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+    entries(pages, 4).map(|(entries, _)| entries)
+}
+
+/// All entries with their statements; `None` if any part of the list is damaged or of another type than it should be.
+pub(crate) fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+    entries(pages, 5).filter(|(_, is_plain)| *is_plain).map(|(entries, _)| entries)
+}
+
+/// The layout of entries in the list.
+fn layout() -> Layout {
+    let text = FieldRule { is_text: true, ..FieldRule::default() };
+    Layout::new(vec![text, text, text, FieldRule::default(), text], "")
+}
+
+/// The first columns of the list, and whether all their values are of the types they should have.
+fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)> {
+    let mut tree = walk(pages, 1);
+    let lost = measure(pages, &mut tree.leaves);
+    let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
+    let fields: Vec<Stored> =
+        (0..columns).map(|position| Stored::Field { position, is_real: false, has_default: false }).collect();
+    let plan = Plan::new(&fields, &[], |_| None).with_layout(Some(Arc::new(layout())));
+    let (mut ids, mut roots) = (vec![0; rows], vec![0; rows]);
+    let text = || Cells::Text(Texts::default());
+    let mut cells = vec![text(), text(), text(), Cells::Integer(Numbers::new(&mut roots)), text()];
+    cells.truncate(columns);
+    let mut chunk = Chunk { rows: 0, ids: &mut ids, columns: cells, lost: Vec::new() };
+    Decoder::new(pages, &plan).decode(&tree.leaves, &mut chunk).ok()?;
+    if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
+        return None;
+    }
+    let is_plain = chunk.columns.iter().all(|cells| cells.type_mismatches().found.iter().all(Option::is_none));
+    let [Cells::Text(kinds), Cells::Text(names), Cells::Text(tables), _, statements @ ..] = chunk.columns.as_slice()
+    else {
+        return None;
+    };
+    let texts = kinds.texts().zip(names.texts()).zip(tables.texts()).take(chunk.rows);
+    let entry = |((kind, name), table): ((&str, &str), &str)| SchemaEntry {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        table: table.to_owned(),
+        root: 0,
+        sql: None,
+    };
+    let mut entries: Vec<SchemaEntry> = texts.map(entry).collect();
+    if let [Cells::Text(statements)] = statements {
+        let declared = entries.iter_mut().zip(statements.optional_texts());
+        declared.for_each(|(entry, sql)| entry.sql = sql.map(str::to_owned));
+    }
+    entries.iter_mut().zip(roots).for_each(|(entry, root)| entry.root = root);
+    Some((entries, is_plain))
+}

@@ -1,0 +1,35 @@
+//! Reports of anomalies in columns that were read.
+
+use super::column::{Columns, INVALID_UTF8};
+use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+use wavesieve_tables::trace::source::ReadContext;
+
+/// Values of other types than declared, in columns of the source's table `source` read for the canonical table
+/// `table_name`.
+pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
+    columns.type_mismatches.iter().map(move |type_mismatch| {
+        let (check_id, detail) = if type_mismatch.found == INVALID_UTF8 {
+            let detail = "contains invalid UTF-8, shown as U+FFFD";
+            ("invalid_utf8", format!("column {} of {source} {detail}", type_mismatch.column))
+        } else {
+            let detail = "integers above 2^63 keep their bits, non-numeric texts are null";
+            (
+                "unexpected_type",
+                format!("column {} of {source} holds {} values; {detail}", type_mismatch.column, type_mismatch.found),
+            )
+        };
+        Anomaly {
+            check_id,
+            severity: Severity::Info,
+            table_name: table_name.to_owned(),
+            count: type_mismatch.count,
+            first_key: Some(type_mismatch.first_id.to_string()),
+            detail,
+        }
+    })
+}
+
+/// A source table that can be read in part only.
+pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
+    Damage { path: context.process.facts.path.clone(), part: source.to_owned(), cause: cause.to_owned() }
+}

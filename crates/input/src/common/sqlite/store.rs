@@ -1,0 +1,81 @@
+//! A database file and how it is read.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, bail};
+
+use super::page_file::PageFile;
+use wavesieve_files::regular;
+
+/// The reader of table rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reader {
+    /// The own reader of pages where it can, otherwise SQLite.
+    #[default]
+    Auto,
+    Sqlite,
+    /// The own reader of pages; SQLite for what only it knows, such as conditions in SQL.
+    Pages,
+}
+
+/// A database file, mapped when first needed.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    reader: Reader,
+    pages: OnceLock<Option<PageFile>>,
+}
+
+impl Store {
+    /// The file at `path`, which must stay there.
+    pub fn new(path: &Path, reader: Reader) -> Self {
+        Self { path: path.to_owned(), reader, pages: OnceLock::new() }
+    }
+
+    /// As [`Store::new`], checked.
+    ///
+    /// # Errors
+    /// As [`Store::check`].
+    pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
+        let store = Self::new(path, reader);
+        store.check()?;
+        Ok(store)
+    }
+
+    /// Checks whether the reader that was chosen can read the file at all.
+    ///
+    /// # Errors
+    /// When the reader of pages was chosen and cannot.
+    pub fn check(&self) -> Result<()> {
+        if self.reader == Reader::Pages
+            && self.pages().is_none()
+            && let Err(error) = map(&self.path)
+        {
+            bail!("cannot read the pages of the database: {error:#}; leave --reader out");
+        }
+        Ok(())
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The pages, where they are to be read without SQLite and can be.
+    pub fn pages(&self) -> Option<&PageFile> {
+        if self.reader == Reader::Sqlite {
+            return None;
+        }
+        self.pages.get_or_init(|| map(&self.path).ok()).as_ref()
+    }
+}
+
+/// Maps the pages of a file.
+///
+/// # Errors
+/// When it cannot be opened, or its pages cannot be read without SQLite.
+pub fn map(path: &Path) -> Result<PageFile> {
+    let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    PageFile::map(&file)
+}

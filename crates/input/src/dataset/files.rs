@@ -1,0 +1,81 @@
+//! Notes about a dataset as a whole: that it holds a part of a trace, and files in its folder that do not belong to it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::manifest::{AnyManifest, NUMBERS_FILE, PROCESSES, SCHEMAS, part_name};
+use super::own_files::part_path;
+use super::stored::StoredProcess;
+use crate::recognition::discover::is_unfinished;
+use crate::recognition::naming::{is_archive, promise};
+use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+
+/// Notes about a dataset that are known before its rows are read.
+pub fn notes(directory: &Path, shown: &str, selection: &[String], listed: &BTreeSet<PathBuf>) -> Vec<Anomaly> {
+    let note = |check_id, path: String, detail: String| Anomaly {
+        check_id,
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(path),
+        detail,
+    };
+    let selection = Some(selection).filter(|selection| !selection.is_empty()).map(|selection| {
+        let detail = format!("the dataset is filtered by {} and not the whole trace", selection.join(" "));
+        note("selected_dataset", shown.to_owned(), detail)
+    });
+    let foreign = foreign_files(directory, listed).into_iter().map(|path| {
+        let detail = "not in the manifest of its dataset, so it is ignored; move it elsewhere";
+        note("unlisted_file", path.display().to_string(), detail.to_owned())
+    });
+    selection.into_iter().chain(foreign).collect()
+}
+
+/// The files that hold rows by the manifest, and those that every dataset has.
+pub(crate) fn listed_parts(directory: &Path, manifest: &AnyManifest) -> BTreeSet<PathBuf> {
+    match manifest {
+        AnyManifest::OwnFiles(manifest) => {
+            let of = |process: &StoredProcess| {
+                let part = |table: &String| directory.join(part_path(table, process.rank, process.process));
+                process.rows.keys().map(part).collect::<Vec<_>>()
+            };
+            manifest.processes.iter().flat_map(of).collect()
+        }
+        AnyManifest::SharedFiles(manifest, _) => {
+            let parts = manifest.tables.iter().flat_map(|(name, table)| {
+                let folder = directory.join(name);
+                (0..table.parts.len()).map(move |number| folder.join(part_name(number)))
+            });
+            let schema = |name: &String| directory.join(SCHEMAS).join(format!("{name}.parquet"));
+            let schemas = manifest.tables.keys().map(schema);
+            parts.chain(schemas).chain([NUMBERS_FILE, PROCESSES].map(|name| directory.join(name))).collect()
+        }
+    }
+}
+
+/// Files in the folder of a dataset that could be taken for parts of it or for traces, and are not listed; in order.
+fn foreign_files(directory: &Path, listed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut foreign = files_below(directory);
+    foreign.retain(|path| !listed.contains(path) && is_of_traces(path));
+    foreign.sort();
+    foreign
+}
+
+/// Whether the name of a file is one of data; the names of what programs keep next to it are not.
+fn is_of_traces(path: &Path) -> bool {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)
+}
+
+/// All listable files below a folder; links are not followed. There are as many folders as ranks of all tables.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let entries: Vec<fs::DirEntry> = fs::read_dir(directory).into_iter().flatten().flatten().collect();
+    let found = entries.into_par_iter().filter(|entry| !is_unfinished(&entry.file_name())).map(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder { files_below(&entry.path()) } else { vec![entry.path()] }
+    });
+    found.flatten().collect()
+}

@@ -1,0 +1,256 @@
+//! The row groups of a Parquet file, each read by itself: dictionaries stay dictionaries.
+
+use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use arrow::array::{Array, AsArray, DictionaryArray};
+use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, Int32Type, UInt32Type};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use polars::prelude::{
+    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IdxSize, IntoColumn, LazyFrame, NULL,
+    NewChunkedArray, PlRefPath, ScanArgsParquet, UInt32Chunked, UnionArgs, col, concat, lit,
+};
+use rayon::prelude::*;
+
+use wavesieve_files::regular;
+use wavesieve_model::schema::Column as Declaration;
+use wavesieve_tables::columns::arrow_bridge::series_from_array;
+use wavesieve_tables::columns::frames::data_type;
+use wavesieve_tables::columns::reading::{Keep, Piece, Visit};
+
+/// Rows of a frame: few enough to stay in the cache of a core.
+const FRAME_ROWS: usize = 1 << 16;
+/// Maximum rows of a frame that should be as large as possible: a row group that claims more rows is not trusted.
+const MAX_ROWS: usize = 1 << 21;
+
+/// A file that was opened, to read row groups of it.
+#[derive(Clone)]
+pub(crate) struct RowGroups {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+}
+
+impl RowGroups {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Self::new(path, metadata))
+    }
+
+    /// A file whose footer was read.
+    pub fn new(path: &Path, metadata: ArrowReaderMetadata) -> Self {
+        Self { path: path.to_owned(), metadata }
+    }
+
+    /// How many it has.
+    pub fn count(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Columns of some row groups.
+    ///
+    /// # Errors
+    /// When the file lacks a column that every version wrote.
+    pub fn pieces(&self, numbers: Range<usize>, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
+        let schema = self.metadata.metadata().file_metadata().schema_descr();
+        for column in columns {
+            let known = schema.columns().iter().any(|stored| stored.name() == column.name);
+            anyhow::ensure!(
+                known || column.added,
+                "{} lacks the column {}; convert again",
+                self.path.display(),
+                column.name
+            );
+        }
+        // By place: names would also choose the columns whose names begin so, which were not compared with their sums.
+        let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
+        let stored = schema.columns().iter().enumerate();
+        let places = stored.filter(|(_, stored)| is_wanted(stored.name())).map(|(place, _)| place);
+        let mask = ProjectionMask::leaves(schema, places);
+        let group = |number| {
+            let (path, metadata, mask) = (self.path.clone(), self.metadata.clone(), mask.clone());
+            Box::new(RowGroup { path, metadata, mask, number, columns: columns.to_vec() }) as Box<dyn Piece>
+        };
+        Ok(numbers.map(group).collect())
+    }
+}
+
+/// Rows of a file that polars reads when they are wanted.
+pub struct Scan {
+    /// The file.
+    pub path: PathBuf,
+    /// Position of the first row and number of rows; `None` for all rows.
+    pub rows: Option<(u64, u64)>,
+}
+
+/// Rows of files, read when they are wanted, of which `columns` are.
+///
+/// # Errors
+/// When a file cannot be opened.
+pub fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declaration]) -> Result<LazyFrame> {
+    let has_added = columns.iter().any(|column| column.added);
+    let open = |part: Scan| {
+        let path = part.path;
+        let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
+        let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+        let cannot = || format!("cannot open {}", path.display());
+        let mut frame = LazyFrame::scan_parquet(PlRefPath::new(text), options).with_context(cannot)?;
+        if has_added {
+            let stored = frame.collect_schema().with_context(cannot)?;
+            let chosen = columns.iter().map(|column| match stored.contains(column.name) {
+                true => col(column.name),
+                false => lit(NULL).cast(data_type(column.column_type)).alias(column.name),
+            });
+            frame = frame.select(chosen.collect::<Vec<_>>());
+        }
+        let Some((first, rows)) = part.rows else { return Ok(frame) };
+        Ok(frame.slice(i64::try_from(first)?, IdxSize::try_from(rows)?))
+    };
+    let frames = parts.into_iter().map(open).collect::<Result<Vec<LazyFrame>>>()?;
+    Ok(concat(frames, UnionArgs::default())?)
+}
+
+/// The rows of all pieces in their order, or those to keep, every column in one part. Takes less time than polars for dictionaries, whose
+/// texts polars looks up row by row.
+///
+/// # Errors
+/// When a piece cannot be read.
+pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
+    let frames = pieces.par_iter().map(|piece| {
+        let mut frames = Vec::new();
+        let mut take = |frame: &DataFrame| {
+            frames.push(match keep {
+                Some(keep) => frame.filter(&keep(frame)?)?,
+                None => frame.clone(),
+            });
+            Ok(())
+        };
+        // Rows that are all kept are best read at once: then there is nothing to put together.
+        match keep {
+            Some(_) => piece.read(&mut take)?,
+            None => piece.read_at_once(&mut take)?,
+        }
+        Ok(frames)
+    });
+    let mut frames = frames.collect::<Result<Vec<Vec<DataFrame>>>>()?.into_iter().flatten();
+    let mut all = frames.next().unwrap_or_default();
+    for frame in frames {
+        all.vstack_mut_owned(frame)?;
+    }
+    Ok(std::mem::take(all.rechunk_mut()))
+}
+
+struct RowGroup {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    number: usize,
+    columns: Vec<&'static Declaration>,
+}
+
+impl Piece for RowGroup {
+    fn read(&self, visit: &mut Visit<'_>) -> Result<()> {
+        self.read_by(FRAME_ROWS, visit)
+    }
+
+    fn read_at_once(&self, visit: &mut Visit<'_>) -> Result<()> {
+        let rows = self.metadata.metadata().row_group(self.number).num_rows();
+        self.read_by(usize::try_from(rows).unwrap_or(FRAME_ROWS).clamp(1, MAX_ROWS), visit)
+    }
+}
+
+impl RowGroup {
+    fn read_by(&self, rows: usize, visit: &mut Visit<'_>) -> Result<()> {
+        let shown = self.path.display();
+        let open = || {
+            // Every reader needs a file of its own: a copied handle would share its position.
+            let file = regular::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                .with_row_groups(vec![self.number])
+                .with_projection(self.mask.clone())
+                .with_batch_size(rows);
+            reader.build().with_context(|| format!("cannot read {shown}"))
+        };
+        let mut reader = self.catch_panic(open)?;
+        loop {
+            let next = || -> Result<Option<DataFrame>> {
+                let Some(batch) = reader.next() else { return Ok(None) };
+                let batch = batch.with_context(|| format!("cannot read {shown}"))?;
+                let columns = self.columns.iter().map(|declared| match batch.column_by_name(declared.name) {
+                    Some(array) => column(declared, array),
+                    None if declared.added => Ok(without_values(declared, batch.num_rows())),
+                    None => anyhow::bail!("{shown} changed"),
+                });
+                let columns: Vec<Column> = columns.collect::<Result<_>>()?;
+                Ok(Some(DataFrame::new(batch.num_rows(), columns)?))
+            };
+            let Some(frame) = self.catch_panic(next)? else { return Ok(()) };
+            visit(&frame)?;
+        }
+    }
+
+    /// Turns a panic into an error: over damaged pages the reader may give up by one.
+    fn catch_panic<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        panic::catch_unwind(AssertUnwindSafe(read))
+            .unwrap_or_else(|_| anyhow::bail!("cannot read {}: its content is damaged", self.path.display()))
+    }
+}
+
+/// A column of a file that was written before there was such a column.
+fn without_values(declared: &Declaration, rows: usize) -> Column {
+    Column::full_null(declared.name.into(), rows, &data_type(declared.column_type))
+}
+
+fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {
+    let data_type = data_type(declared.column_type);
+    if let (DataType::Categorical(_, _), Some(words)) = (&data_type, array.as_any_dictionary_opt()) {
+        let words = words.as_any();
+        // Older versions wrote codes without a sign.
+        if let Some(column) = words.downcast_ref::<DictionaryArray<Int32Type>>() {
+            return shared(declared.name, column, data_type);
+        }
+        if let Some(column) = words.downcast_ref::<DictionaryArray<UInt32Type>>() {
+            return shared(declared.name, column, data_type);
+        }
+    }
+    Ok(series_from_array(declared.name, array)?.cast(&data_type)?.into_column())
+}
+
+/// A dictionary column in the codes of the shared dictionary. polars would look up the text of every row for that.
+fn shared<K: ArrowDictionaryKeyType>(name: &str, column: &DictionaryArray<K>, data_type: DataType) -> Result<Column> {
+    let DataType::Categorical(_, mapping) = &data_type else { anyhow::bail!("internal: {name} has no dictionary") };
+    let code = |text: Option<&str>| text.map(|text| mapping.insert_cat(text)).transpose();
+    let values = column.values();
+    let codes: Vec<Option<CatSize>> = if let Some(texts) = values.as_string_opt::<i64>() {
+        texts.iter().map(code).collect::<Result<_, _>>()?
+    } else if let Some(texts) = values.as_string_opt::<i32>() {
+        texts.iter().map(code).collect::<Result<_, _>>()?
+    } else {
+        return Ok(series_from_array(name, column)?.cast(&data_type)?.into_column());
+    };
+    let keys = column.keys();
+    let known: Option<Vec<CatSize>> = codes.iter().copied().collect();
+    let in_range = keys.values().iter().all(|key| key.as_usize() < codes.len());
+    let codes = match known.filter(|_| keys.null_count() == 0 && in_range) {
+        Some(known) => {
+            // Every key is in range: the default stands for nothing.
+            let codes = keys.values().iter().map(|key| known.get(key.as_usize()).copied().unwrap_or_default());
+            UInt32Chunked::from_vec(name.into(), codes.collect())
+        }
+        None => {
+            let codes = keys.iter().map(|key| codes.get(key?.as_usize()).copied().flatten());
+            UInt32Chunked::from_iter_options(name.into(), codes)
+        }
+    };
+    // SAFETY: every code was given by the mapping of this very type.
+    let column = unsafe { CategoricalChunked::<Categorical32Type>::from_cats_and_dtype_unchecked(codes, data_type) };
+    Ok(column.into_column())
+}

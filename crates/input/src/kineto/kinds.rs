@@ -1,0 +1,97 @@
+//! Kinds of events, by the category that they were recorded with.
+
+/// The role of an event in the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A kernel, or a fill of memory by the GPU.
+    Kernel,
+    Copy,
+    /// A call, an operator, a function or an annotation of the program.
+    Region,
+    /// Memory that an allocator of the program gave or took back.
+    Allocation,
+    /// The time of the recording.
+    Span,
+    /// A name of a process or thread.
+    Name,
+}
+
+/// A category of events.
+pub struct Kind {
+    /// As it was recorded; older versions use capitals.
+    pub category: &'static str,
+    pub role: Role,
+    /// Domain of a region.
+    pub domain: &'static str,
+}
+
+const fn kind(category: &'static str, role: Role, domain: &'static str) -> Kind {
+    Kind { category, role, domain }
+}
+
+/// Categories that are read.
+pub const KINDS: &[Kind] = &[
+    kind("python_function", Role::Region, "python"),
+    kind("cpu_op", Role::Region, "torch"),
+    kind("cuda_runtime", Role::Region, HIP),
+    kind("kernel", Role::Kernel, ""),
+    kind("gpu_memcpy", Role::Copy, ""),
+    kind("gpu_memset", Role::Kernel, ""),
+    kind("cuda_driver", Role::Region, HIP),
+    kind("user_annotation", Role::Region, "marker"),
+    kind("hip_runtime", Role::Region, HIP),
+    kind("runtime", Role::Region, HIP),
+    kind("operator", Role::Region, "torch"),
+    kind("python function", Role::Region, "python"),
+    kind("memcpy", Role::Copy, ""),
+    kind("memset", Role::Kernel, ""),
+    kind("cpu_instant_event", Role::Allocation, ""),
+    kind("trace", Role::Span, ""),
+    NAMES,
+];
+
+/// The type of devices that is the host, of those that PyTorch numbers.
+pub const HOST: i64 = 0;
+
+/// Domain of calls of the runtime.
+pub const HIP: &str = "hip";
+
+/// Name of the events of allocators, which come in a category with others, or without one.
+const MEMORY: &[u8] = b"[memory]";
+
+/// Records without category that name processes and threads.
+const NAMES: Kind = kind("", Role::Name, "");
+
+/// The place of what has this phase, category and name in [`KINDS`], if it is read.
+pub fn kind_of(phase: &[u8], category: &[u8], name: &[u8]) -> Option<u8> {
+    let place = match phase {
+        b"X" if !category.is_empty() => KINDS
+            .iter()
+            .position(|kind| kind.role != Role::Allocation && kind.category.as_bytes().eq_ignore_ascii_case(category)),
+        b"M" => KINDS.iter().position(|kind| kind.role == Role::Name),
+        b"i" | b"I" if name == MEMORY => KINDS.iter().position(|kind| kind.role == Role::Allocation),
+        _ => None,
+    };
+    place.and_then(|at| u8::try_from(at).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_events() {
+        let named = |phase: &[u8], category: &[u8], name: &[u8]| {
+            Some(KINDS[usize::from(kind_of(phase, category, name)?)].category)
+        };
+        let category = |phase: &[u8], category: &[u8]| named(phase, category, b"x");
+        assert_eq!(category(b"X", b"kernel"), Some("kernel"));
+        assert_eq!(category(b"X", b"Memcpy"), Some("memcpy"));
+        assert_eq!(category(b"M", b""), Some(""));
+        assert_eq!((category(b"s", b"kernel"), category(b"X", b""), category(b"X", b"overhead")), (None, None, None));
+        let memory = Some("cpu_instant_event");
+        assert_eq!([named(b"i", b"cpu_instant_event", MEMORY), named(b"I", b"", MEMORY)], [memory; 2]);
+        assert_eq!((named(b"i", b"cpu_instant_event", b"x"), named(b"X", b"cpu_instant_event", MEMORY)), (None, None));
+        assert!(KINDS.len() < 128);
+    }
+}

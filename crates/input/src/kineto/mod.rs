@@ -1,0 +1,30 @@
+//! Traces of the PyTorch profiler (Kineto): a Chrome trace, plain or compressed, usually a file for each rank. One pass finds where
+//! every event lies and of what kind it is; a table is then read from the events that it needs.
+
+mod brackets;
+mod cursor;
+mod decimal;
+mod document;
+mod event;
+mod kinds;
+pub mod properties;
+mod recognition;
+mod scan;
+
+pub(crate) use recognition::other_program;
+pub use recognition::{MAX_BYTES, Verdict, recognize};
+
+mod capture;
+mod facts;
+mod format;
+mod gathered;
+mod memory_devices;
+mod overruns;
+mod source;
+mod tables;
+mod ties;
+
+pub use format::Kineto;
+
+/// Name of the format in the `processes` table.
+pub const FORMAT: &str = "kineto";

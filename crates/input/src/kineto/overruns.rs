@@ -1,0 +1,185 @@
+//! Work of GPUs whose recorded duration runs over later work of its stream, which cannot be: a stream does one after the other.
+//!
+//! Work may well start before the work before it ends, as a launch that depends on it by program; what cannot be is that a kernel which was
+//! launched later also ends before it. Kernels of a launch of a graph run side by side on one stream, so they prove nothing about each other.
+//! Neither do those of a GPU with only one stream, as ROCm may put those of several into one: there a duration counts as wrong if it is
+//! many times that of other kernels of its name.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use fnv::FnvHashMap;
+
+use super::capture::Capture;
+use super::gathered::{Field, Keep, Wanted};
+use super::kinds::Role;
+
+/// How many times longer than others of its name a kernel is whose duration is wrong.
+const MANY_TIMES: i64 = 5;
+/// Kernels of a name from which their median says what is usual.
+const MIN_OTHERS: usize = 3;
+/// Later activities that are looked at: of those that overlap, few are enough to tell.
+const MAX_LATER: usize = 1_024;
+/// Part of the names of communication, which waits for other ranks.
+const COMMUNICATION: &str = "nccl";
+
+const FIELDS: [Field; 6] = [Field::Number, Field::Start, Field::End, Field::Device, Field::Stream, Field::Correlation];
+
+/// Ends to use instead of the recorded ones, by the numbers of the events of each role.
+#[derive(Default)]
+pub(crate) struct Overruns(BTreeMap<Role, FnvHashMap<i64, i64>>);
+
+/// An activity of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Activity {
+    start_ns: i64,
+    end_ns: i64,
+    role: Role,
+    number: i64,
+    correlation: Option<i64>,
+    name: u32,
+}
+
+impl Activity {
+    fn duration_ns(&self) -> i64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// The activities of the streams of each device.
+type Devices = BTreeMap<i64, BTreeMap<i64, Vec<Activity>>>;
+
+impl Overruns {
+    pub fn find(capture: &Capture) -> Result<Self> {
+        let mut devices: Devices = BTreeMap::new();
+        let mut launched: FnvHashMap<i64, u32> = FnvHashMap::default();
+        let mut is_communication: Vec<bool> = Vec::new();
+        for role in [Role::Copy, Role::Kernel] {
+            let names = role == Role::Kernel;
+            let rows = capture.gather(&Wanted { role, keep: Keep::All, fields: &FIELDS, names })?;
+            let columns = FIELDS.map(|field| rows.get(field));
+            for row in 0..rows.height {
+                let [number, start, end, device, stream, correlation] =
+                    columns.each_ref().map(|column| column.get(row));
+                if let Some(id) = correlation {
+                    *launched.entry(id).or_default() += 1;
+                }
+                let (Some(start_ns), Some(end_ns)) = (start, end) else { continue };
+                if let (Some(number), Some(device), Some(stream)) = (number, device, stream) {
+                    let name = rows.names.codes.get(row).copied().unwrap_or(u32::MAX);
+                    let activity = Activity { start_ns, end_ns, role, number, correlation, name };
+                    devices.entry(device).or_default().entry(stream).or_default().push(activity);
+                }
+            }
+            let communicates = |name: &Option<String>| {
+                name.as_ref().is_some_and(|name| name.to_ascii_lowercase().contains(COMMUNICATION))
+            };
+            is_communication = rows.names.texts.iter().map(communicates).collect();
+        }
+        let mut overruns = Self::default();
+        let is_alone = |id: Option<i64>| id.is_some_and(|id| launched.get(&id) == Some(&1));
+        for mut streams in devices.into_values() {
+            let usual = if streams.len() == 1 { streams.values().next().map(|only| medians(only)) } else { None };
+            let is_suspect = |activity: &Activity| match &usual {
+                _ if activity.role != Role::Kernel || !is_alone(activity.correlation) => false,
+                None => true,
+                Some(usual) => {
+                    let is_unusual =
+                        |usual: &i64| activity.duration_ns() > usual.saturating_mul(MANY_TIMES).max(MANY_TIMES);
+                    let waits = is_communication.get(activity.name as usize) == Some(&true);
+                    !waits && usual.get(&activity.name).is_some_and(is_unusual)
+                }
+            };
+            for activities in streams.values_mut() {
+                for (activity, end_ns) in cut(activities, is_suspect) {
+                    overruns.0.entry(activity.role).or_default().insert(activity.number, end_ns);
+                }
+            }
+        }
+        Ok(overruns)
+    }
+
+    /// The end to use instead of the recorded one of an event.
+    pub fn end_of(&self, role: Role, number: Option<i64>) -> Option<i64> {
+        self.0.get(&role)?.get(&number?).copied()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Median duration of the kernels of each name that has several.
+fn medians(activities: &[Activity]) -> FnvHashMap<u32, i64> {
+    let mut durations: FnvHashMap<u32, Vec<i64>> = FnvHashMap::default();
+    for activity in activities.iter().filter(|activity| activity.role == Role::Kernel) {
+        durations.entry(activity.name).or_default().push(activity.duration_ns());
+    }
+    let several = durations.into_iter().filter(|(_, durations)| durations.len() > MIN_OTHERS);
+    several
+        .map(|(name, mut durations)| {
+            let middle = durations.len() / 2;
+            (name, *durations.select_nth_unstable(middle).1)
+        })
+        .collect()
+}
+
+/// Suspects of a stream that run over a kernel launched later, with the start of the next activity.
+fn cut(activities: &mut [Activity], is_suspect: impl Fn(&Activity) -> bool) -> Vec<(Activity, i64)> {
+    activities.sort_unstable();
+    let mut cut = Vec::new();
+    for place in (0..activities.len()).rev() {
+        let Some((activity, later)) = activities.get(place..).and_then(<[Activity]>::split_first) else { continue };
+        let activity = *activity;
+        let mut behind = later.iter().filter(|next| next.start_ns > activity.start_ns).peekable();
+        let Some(next_ns) = behind.peek().map(|next| next.start_ns).filter(|next_ns| *next_ns < activity.end_ns) else {
+            continue;
+        };
+        let is_inside = |next: &&Activity| {
+            next.role == Role::Kernel && next.end_ns < activity.end_ns && next.correlation > activity.correlation
+        };
+        let within = behind.take_while(|next| next.start_ns < activity.end_ns);
+        let runs_over = within.take(MAX_LATER).any(|next| is_inside(&next));
+        if runs_over && is_suspect(&activity) {
+            cut.push((activity, next_ns));
+            if let Some(slot) = activities.get_mut(place) {
+                slot.end_ns = next_ns;
+            }
+        }
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ends of activities, each given by start, end and correlation id; those with id 0 share their launch.
+    fn ends(rows: &[(i64, i64, i64)]) -> Vec<i64> {
+        let activity = |(number, (start_ns, end_ns, id)): (i64, &(i64, i64, i64))| Activity {
+            start_ns: *start_ns,
+            end_ns: *end_ns,
+            role: Role::Kernel,
+            number,
+            correlation: Some(*id),
+            name: 0,
+        };
+        let mut activities: Vec<Activity> = (0..).zip(rows).map(activity).collect();
+        let mut ends: Vec<i64> = rows.iter().map(|row| row.1).collect();
+        for (activity, end_ns) in cut(&mut activities, |activity| activity.correlation != Some(0)) {
+            ends[activity.number as usize] = end_ns;
+        }
+        ends
+    }
+
+    #[test]
+    fn work_ends_where_the_next_of_its_stream_begins_if_it_runs_over_all_of_that() {
+        assert_eq!(ends(&[(0, 900, 1), (10, 20, 2), (30, 40, 3)]), [10, 20, 40]);
+        assert_eq!(ends(&[(30, 40, 3), (0, 900, 1), (10, 800, 2)]), [40, 10, 30], "each that runs over");
+        assert_eq!(ends(&[(0, 15, 1), (10, 20, 2), (20, 30, 3)]), [15, 20, 30], "those may overlap");
+        assert_eq!(ends(&[(0, 900, 0), (10, 20, 0), (5, 60, 2), (30, 40, 3)]), [900, 20, 10, 40]);
+        assert_eq!(ends(&[(0, 30, 1), (30, 30, 2), (40, 50, 3)]), [30, 30, 50]);
+        assert_eq!(ends(&[(0, 9, 1), (0, 5, 2)]), [9, 5], "nothing begins later");
+        assert_eq!(ends(&[(0, 90, 5), (10, 20, 2)]), [90, 20], "what was launched before it is of another stream");
+    }
+}

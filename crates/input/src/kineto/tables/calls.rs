@@ -1,0 +1,102 @@
+//! `regions` and `marks`: calls of the runtime, operators, functions of Python, and annotations.
+
+use anyhow::Result;
+use fnv::FnvHashMap;
+use polars::prelude::*;
+
+use super::{TIMES, fields, put_correlation};
+use crate::common::{TableBuilder, count_first, or};
+use crate::kineto::capture::Capture;
+use crate::kineto::gathered::{Field, Gathered, Keep, Wanted};
+use crate::kineto::kinds::{HIP, KINDS, Role};
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
+
+const TEXTS: &[&str] = &["name", "message"];
+const COLUMNS: &[(&[&str], &[Field])] = &[
+    (&["region_id", "mark_id"], &[Field::Number]),
+    (&["tid"], &[Field::Tid]),
+    (&["correlation_id"], &[Field::Number, Field::Correlation, Field::External]),
+    (&["external_id"], &[Field::External]),
+    (TIMES.0, &TIMES.1),
+];
+/// Domain of annotations, whose names are texts of the program.
+const MARKER: &str = "marker";
+
+/// Assembles what has a length.
+pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
+    let rows = read(builder, capture, Keep::WithLength)?;
+    builder.put("region_id", rows.get(Field::Number).into_series());
+    builder.put("external_id", rows.get(Field::External).into_series());
+    if builder.wants(&["external_id"]) && builder.wants(&["start_ns"]) && builder.wants(&["domain"]) {
+        note_calls_outside(builder, &rows);
+    }
+    builder.put_times(&rows.get(Field::Start), &rows.get(Field::End));
+    Ok(())
+}
+
+/// Reports calls that lie outside the operator whose id they have, as with clocks that differ.
+fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
+    let columns = [Field::External, Field::Start, Field::End].map(|field| rows.get(field));
+    let each = |domain: &'static str| {
+        rows.kinds.iter().enumerate().filter_map(move |(row, kind)| {
+            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain).map(|_| row)
+        })
+    };
+    let values = |row: usize| {
+        let [external, start, end] = columns.each_ref().map(|column| column.get(row));
+        Some((external.filter(|id| *id > 0)?, start?, end?))
+    };
+    let mut operators: FnvHashMap<i64, Option<(i64, i64)>> = FnvHashMap::default();
+    for (external, start, end) in each("torch").filter_map(values) {
+        operators.entry(external).and_modify(|known| *known = None).or_insert(Some((start, end)));
+    }
+    let mut is_outside = vec![false; rows.height];
+    for (row, (external, start, _)) in each(HIP).filter_map(|row| Some((row, values(row)?))) {
+        let operator = operators.get(&external).copied().flatten();
+        if let (Some((first, last)), Some(slot)) = (operator, is_outside.get_mut(row)) {
+            *slot = !(first..=last).contains(&start);
+        }
+    }
+    let (count, first) = count_first(is_outside.into_iter(), &rows.get(Field::Number));
+    let detail = "calls start outside the operator whose External id they have, as with clocks that differ; what they launched is tied to it by that id if they are near";
+    builder.note("call_outside_operator", Severity::Warning, count, first, detail);
+}
+
+/// Assembles what ends when it starts.
+pub(crate) fn read_marks(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
+    let rows = read(builder, capture, Keep::WithoutLength)?;
+    builder.put("mark_id", rows.get(Field::Number).into_series());
+    builder.put("time_ns", or(&rows.get(Field::Start), 0).into_series());
+    Ok(())
+}
+
+fn read(builder: &mut TableBuilder<'_>, capture: &Capture, keep: Keep) -> Result<Gathered> {
+    let fields = fields(builder, COLUMNS);
+    let names = builder.wants(TEXTS);
+    let rows = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names })?;
+    builder.set_height(rows.height);
+    builder.put("tid", rows.get(Field::Tid).into_series());
+    put_correlation(builder, capture, &rows, Role::Region)?;
+    put_texts(builder, &rows)?;
+    Ok(rows)
+}
+
+fn put_texts(builder: &mut TableBuilder<'_>, rows: &Gathered) -> Result<()> {
+    let kinds = || rows.kinds.iter().map(|kind| Some(usize::from(*kind)));
+    let domains: Vec<Option<String>> = KINDS.iter().map(|kind| Some(kind.domain.to_owned())).collect();
+    let categories: Vec<Option<String>> = KINDS.iter().map(|kind| Some(kind.category.to_owned())).collect();
+    builder.put_with("domain", || Ok(dictionary_column("domain", &domains, kinds())?))?;
+    builder.put_with("category", || Ok(dictionary_column("category", &categories, kinds())?))?;
+    builder.put_with("name", || {
+        let named = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let texts: Vec<Option<String>> =
+            rows.names.texts.iter().map(|text| named(text).or_else(|| Some("unknown".to_owned()))).collect();
+        Ok(dictionary_column("name", &texts, rows.names.places())?)
+    })?;
+    builder.put_with("message", || {
+        let is_marker = |kind: &u8| KINDS.get(usize::from(*kind)).is_some_and(|kind| kind.domain == MARKER);
+        let places = rows.names.places().zip(&rows.kinds).map(|(place, kind)| place.filter(|_| is_marker(kind)));
+        Ok(text_column_from_dictionary("message", &rows.names.texts, places)?)
+    })
+}

@@ -1,0 +1,167 @@
+//! Annotations of events, as lists of names and values: what is nested has the path as its name.
+
+use super::names::Names;
+use super::sequence::{Sequence, Table};
+use super::wire::{Fields, Malformed, Value};
+
+/// How deep annotations may nest.
+const MAX_DEPTH: usize = 16;
+
+/// The value of an argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Argument {
+    Integer(i64),
+    /// A number that no signed one holds, or an address.
+    Unsigned(u64),
+    Double(f64),
+    Flag(bool),
+    /// A text by its number.
+    Text(u32),
+}
+
+/// Arguments of an event: numbers of names, and values.
+pub type Arguments = Vec<(u32, Argument)>;
+
+impl Argument {
+    fn of_unsigned(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::Unsigned(value), Self::Integer)
+    }
+
+    /// Whether it is a count or a measured value.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Integer(_) | Self::Unsigned(_) | Self::Double(_))
+    }
+
+    /// The integer that it is, or that its text is.
+    pub fn integer(self, names: &Names) -> Option<i64> {
+        match self {
+            Self::Integer(value) => Some(value),
+            // Handles may use all bits.
+            Self::Unsigned(value) => Some(value as i64),
+            Self::Double(_) | Self::Flag(_) => None,
+            Self::Text(text) => integer_of(names.text(text)),
+        }
+    }
+
+    pub fn text(self, names: &mut Names) -> u32 {
+        match self {
+            Self::Text(text) => text,
+            Self::Integer(value) => names.number(&value.to_string()),
+            Self::Unsigned(value) => names.number(&value.to_string()),
+            Self::Double(value) => names.number(&value.to_string()),
+            Self::Flag(value) => names.number(if value { "true" } else { "false" }),
+        }
+    }
+}
+
+fn integer_of(text: &str) -> Option<i64> {
+    let text = text.trim();
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
+        None => text.parse().ok(),
+    }
+}
+
+/// The content of an annotation, before its place is known.
+#[derive(Default)]
+struct Annotation<'a> {
+    name: Option<u32>,
+    value: Option<Argument>,
+    entries: Vec<&'a [u8]>,
+    elements: Vec<&'a [u8]>,
+    nested: Option<&'a [u8]>,
+}
+
+/// Reads an annotation with those inside it.
+pub fn read(message: &[u8], sequence: &Sequence, names: &mut Names, into: &mut Arguments) -> Result<(), Malformed> {
+    read_below(message, None, 0, sequence, names, into)
+}
+
+fn read_below(
+    message: &[u8],
+    path: Option<&str>,
+    depth: usize,
+    sequence: &Sequence,
+    names: &mut Names,
+    into: &mut Arguments,
+) -> Result<(), Malformed> {
+    let mut annotation = Annotation::default();
+    for field in Fields::new(message) {
+        let field = field?;
+        match (field.number, field.value) {
+            (1, Value::Varint(iid)) => annotation.name = sequence.text(Table::ArgumentNames, iid),
+            (2, Value::Varint(flag)) => annotation.value = Some(Argument::Flag(flag != 0)),
+            (3 | 7, Value::Varint(value)) => annotation.value = Some(Argument::of_unsigned(value)),
+            (4, Value::Varint(value)) => annotation.value = Some(Argument::Integer(value as i64)),
+            (5, Value::Fixed64(bits)) => annotation.value = Some(Argument::Double(f64::from_bits(bits))),
+            (6 | 9, Value::Bytes(text)) => annotation.value = Some(Argument::Text(names.number_of_bytes(text))),
+            (8, Value::Bytes(nested)) => annotation.nested = Some(nested),
+            (10, Value::Bytes(name)) => annotation.name = Some(names.number_of_bytes(name)),
+            (11, Value::Bytes(entry)) => annotation.entries.push(entry),
+            (12, Value::Bytes(element)) => annotation.elements.push(element),
+            (17, Value::Varint(iid)) => {
+                annotation.value = sequence.text(Table::ArgumentTexts, iid).map(Argument::Text);
+            }
+            _ => {}
+        }
+    }
+    let own = annotation.name.map(|name| names.text(name).to_owned()).filter(|name| !name.is_empty());
+    let path = match (path, own) {
+        (None, own) => own.unwrap_or_default(),
+        (Some(path), None) => path.to_owned(),
+        (Some(path), Some(own)) => format!("{path}.{own}"),
+    };
+    if let Some(value) = annotation.value {
+        into.push((names.number(&path), value));
+    }
+    if depth >= MAX_DEPTH {
+        return Ok(());
+    }
+    if let Some(nested) = annotation.nested {
+        read_nested(nested, &path, depth + 1, names, into)?;
+    }
+    for entry in annotation.entries {
+        read_below(entry, Some(&path), depth + 1, sequence, names, into)?;
+    }
+    for (place, element) in annotation.elements.into_iter().enumerate() {
+        read_below(element, Some(&format!("{path}[{place}]")), depth + 1, sequence, names, into)?;
+    }
+    Ok(())
+}
+
+/// A value in the form that older writers nest.
+fn read_nested(
+    message: &[u8],
+    path: &str,
+    depth: usize,
+    names: &mut Names,
+    into: &mut Arguments,
+) -> Result<(), Malformed> {
+    let (mut value, mut keys, mut values, mut elements) = (None, Vec::new(), Vec::new(), Vec::new());
+    for field in Fields::new(message) {
+        let field = field?;
+        match (field.number, field.value) {
+            (2, Value::Bytes(key)) => keys.push(key),
+            (3, Value::Bytes(value)) => values.push(value),
+            (4, Value::Bytes(element)) => elements.push(element),
+            (5, Value::Varint(number)) => value = Some(Argument::Integer(number as i64)),
+            (6, Value::Fixed64(bits)) => value = Some(Argument::Double(f64::from_bits(bits))),
+            (7, Value::Varint(flag)) => value = Some(Argument::Flag(flag != 0)),
+            (8, Value::Bytes(text)) => value = Some(Argument::Text(names.number_of_bytes(text))),
+            _ => {}
+        }
+    }
+    if let Some(value) = value {
+        into.push((names.number(path), value));
+    }
+    if depth >= MAX_DEPTH {
+        return Ok(());
+    }
+    for (key, value) in keys.into_iter().zip(values) {
+        read_nested(value, &format!("{path}.{}", String::from_utf8_lossy(key)), depth + 1, names, into)?;
+    }
+    for (place, element) in elements.into_iter().enumerate() {
+        read_nested(element, &format!("{path}[{place}]"), depth + 1, names, into)?;
+    }
+    Ok(())
+}

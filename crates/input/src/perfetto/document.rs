@@ -1,0 +1,75 @@
+//! The content of a file: its tracks, rows for what happened on them, and anomalies found on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::kinds::{ROLES, Role, Writer};
+use super::names::Names;
+use super::rows::Rows;
+use super::tracks::Tracks;
+
+/// Facts gathered during the scan.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    pub packets: u64,
+    pub events: u64,
+    /// Packets of other kinds by their fields.
+    pub others: BTreeMap<u64, u64>,
+    /// Slices and instants by the numbers of their categories.
+    pub categories: BTreeMap<Option<u32>, u64>,
+    /// Whether a category is one of a profiler of ROCm.
+    pub is_of_rocm: bool,
+    /// Packets that need what was lost before them.
+    pub lost: u64,
+    /// Events with a text that no packet gives.
+    pub without_text: u64,
+    /// Events whose clock no snapshot ties to the boot time.
+    pub without_time: u64,
+    /// Ends without a slice, and slices without an end.
+    pub unmatched_ends: u64,
+    pub unfinished: u64,
+    /// Chunks and packets that the recorder reports to have dropped.
+    pub dropped: u64,
+    /// Slices and instants that this program derived.
+    pub derived: u64,
+    /// Names of arguments of kernels that are counters.
+    pub counter_arguments: BTreeSet<u32>,
+    /// Places at which the file is damaged, and what is wrong at the first.
+    pub damaged: u64,
+    pub first_damage: Option<(u64, String)>,
+    /// How the file ends, if not as it should.
+    pub end: Option<String>,
+}
+
+/// An argument of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owned {
+    pub role: Role,
+    /// Place of the row.
+    pub row: usize,
+    /// Numbers of texts.
+    pub name: u32,
+    pub value: u32,
+}
+
+/// The content of a file.
+#[derive(Debug, Default)]
+pub struct Document {
+    pub writer: Writer,
+    pub names: Names,
+    pub tracks: Tracks,
+    /// Tracks that have events, in the order of their first.
+    pub used: Vec<u64>,
+    /// Rows of each role.
+    pub rows: [Rows; ROLES.len()],
+    /// Values over time.
+    pub values: Rows,
+    /// Arguments of rows, by role and row.
+    pub arguments: Vec<Owned>,
+    pub census: Census,
+}
+
+impl Document {
+    pub fn rows(&self, role: Role) -> Option<&Rows> {
+        self.rows.get(role as usize)
+    }
+}

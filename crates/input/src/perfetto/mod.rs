@@ -1,0 +1,35 @@
+//! Perfetto traces of ROCm: those of rocprofv3 and rocpd, of rocprofiler-systems, and of this program. One pass over the packets makes
+//! rows of the events, in columns of integers and texts that are kept once.
+
+mod arguments;
+mod clocks;
+mod document;
+mod event;
+mod gpus;
+mod kinds;
+mod names;
+mod packets;
+mod processes;
+pub mod properties;
+mod reader;
+mod recognition;
+mod rows;
+mod sequence;
+mod slices;
+mod tracks;
+mod wire;
+
+pub(crate) use recognition::{has_packets, is_perfetto};
+
+mod facts;
+mod format;
+mod notes;
+mod source;
+mod tables;
+
+pub use facts::is_same_run;
+pub use format::Perfetto;
+pub(crate) use notes::OtherProgram;
+
+/// Name of the format in the `processes` table.
+pub const FORMAT: &str = "perfetto";

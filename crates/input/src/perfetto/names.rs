@@ -1,0 +1,37 @@
+//! Texts of a file, each kept once.
+
+use std::sync::Arc;
+
+use fnv::FnvHashMap;
+
+use wavesieve_model::text::bytes::text_of_bytes;
+
+/// Texts by number, in the order of their first occurrence.
+#[derive(Debug, Default)]
+pub struct Names {
+    texts: Vec<Arc<str>>,
+    numbers: FnvHashMap<Arc<str>, u32>,
+}
+
+impl Names {
+    /// The number of a text.
+    pub fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let text: Arc<str> = text.into();
+        self.texts.push(Arc::clone(&text));
+        self.numbers.insert(text, number);
+        number
+    }
+
+    /// The number of bytes that are a text; what is not UTF-8 is replaced.
+    pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
+        self.number(&text_of_bytes(bytes))
+    }
+
+    pub fn text(&self, number: u32) -> &str {
+        self.texts.get(number as usize).map_or("", |text| text)
+    }
+}

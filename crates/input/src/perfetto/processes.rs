@@ -1,0 +1,262 @@
+//! The processes of a file: which of them each track belongs to, and their rows.
+
+use std::collections::BTreeMap;
+
+use super::document::{Document, Owned};
+use super::gpus::{Agents, TrackName};
+use super::kinds::{ROLES, Role, Writer};
+use super::names::Names;
+use super::rows::{Field, Rows};
+use super::tracks::{CounterTrack, ProcessTrack, Tracks};
+
+/// A track that has events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UsedTrack {
+    pub name: String,
+    pub tid: Option<i64>,
+    /// Whether it is the track of a thread, whose name is that of the thread.
+    pub is_thread: bool,
+    pub counter: CounterTrack,
+    /// Whether its values are measured: neither derived nor sums over the run.
+    pub is_measured: bool,
+    /// Facts that the names of the track and of those above it state.
+    pub stated: TrackName,
+}
+
+/// A process with its rows.
+#[derive(Debug, Default)]
+pub struct Process {
+    pub track: ProcessTrack,
+    /// Rows of each role.
+    pub rows: [Rows; ROLES.len()],
+    /// Measured values.
+    pub values: Rows,
+    pub arguments: Vec<Owned>,
+    pub agents: Agents,
+}
+
+impl Process {
+    pub fn rows(&self, role: Role) -> Option<&Rows> {
+        self.rows.get(role as usize)
+    }
+
+    /// Whether anything was recorded of it.
+    pub fn has_rows(&self) -> bool {
+        self.rows.iter().any(|rows| rows.height() > 0) || self.values.height() > 0
+    }
+}
+
+/// Data that the processes of a file share.
+#[derive(Debug, Default)]
+pub(crate) struct Assembled {
+    pub writer: Writer,
+    pub names: Names,
+    pub tracks: Vec<UsedTrack>,
+    pub processes: Vec<Process>,
+    /// Values that are not read: of tracks that a writer derives, or sums over the run.
+    pub values_left_out: u64,
+    /// Kernels without a GPU in a process with several.
+    pub without_gpu: u64,
+}
+
+/// The key of a process: its track, otherwise its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ProcessKey {
+    Track(u64),
+    Pid(Option<i64>),
+}
+
+/// Divides a document by process.
+pub(crate) fn assemble(document: Document) -> Assembled {
+    let Document { writer, names, tracks, used, rows, values, arguments, .. } = document;
+    let keys = keys(&tracks, &used);
+    let mut numbers: BTreeMap<ProcessKey, usize> = BTreeMap::new();
+    let declared = tracks.processes.iter().map(|uuid| ProcessKey::Track(*uuid));
+    for key in declared.chain(keys.iter().copied()) {
+        let next = numbers.len();
+        numbers.entry(key).or_insert(next);
+    }
+    let of_track: Vec<usize> = keys.iter().map(|key| numbers.get(key).copied().unwrap_or(0)).collect();
+    let used_tracks: Vec<UsedTrack> = used.iter().map(|uuid| UsedTrack::new(*uuid, &tracks, writer)).collect();
+    let mut processes: Vec<Process> = Vec::new();
+    processes.resize_with(numbers.len(), Process::default);
+    let mut uuids = vec![0; numbers.len()];
+    for (key, number) in &numbers {
+        let Some(process) = processes.get_mut(*number) else { continue };
+        match key {
+            ProcessKey::Track(uuid) => {
+                let track = tracks.get(*uuid).and_then(|track| track.process.clone());
+                process.track = track.unwrap_or_default();
+                uuids.iter_mut().skip(*number).take(1).for_each(|slot| *slot = *uuid);
+            }
+            ProcessKey::Pid(pid) => process.track.pid = *pid,
+        }
+    }
+    let group = |rows: &Rows| -> Vec<usize> {
+        let tracks = rows.column(Field::Track).map(|track| track.and_then(|track| usize::try_from(track).ok()));
+        tracks.map(|track| track.and_then(|track| of_track.get(track)).copied().unwrap_or(0)).collect()
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (role, rows) in rows.into_iter().enumerate() {
+        let of_rows = group(&rows);
+        for (process, part) in processes.iter_mut().zip(rows.split(&of_rows, numbers.len().max(1))) {
+            process.rows.iter_mut().skip(role).take(1).zip(Some(part)).for_each(|(slot, part)| *slot = part);
+        }
+        groups.push(of_rows);
+    }
+    divide_arguments(&arguments, &groups, &mut processes);
+    let (of_values, measured) = measured(values, &used_tracks, group);
+    let values_left_out = (of_values - measured.iter().map(Rows::height).sum::<usize>()) as u64;
+    for (process, part) in processes.iter_mut().zip(measured) {
+        process.values = part;
+    }
+    let mut without_gpu = 0;
+    for (process, uuid) in processes.iter_mut().zip(uuids) {
+        correlate(process, uuid, writer);
+        process.rows.iter_mut().for_each(|rows| complete(rows, &used_tracks));
+        let name_of =
+            |name: i64| u32::try_from(name).map_or_else(|_| String::new(), |name| names.text(name).to_owned());
+        process.agents = Agents::find(process, &used_tracks, tracks_of(&tracks, uuid), writer, name_of);
+        without_gpu += Agents::assign(process, &used_tracks, writer);
+    }
+    processes.retain(|process| process.has_rows() || writer == Writer::Wavesieve);
+    Assembled { writer, names, tracks: used_tracks, processes, values_left_out, without_gpu }
+}
+
+/// The process of each track that has events. Those that name none are of the only one.
+fn keys(tracks: &Tracks, used: &[u64]) -> Vec<ProcessKey> {
+    let only = tracks.processes.first().filter(|_| tracks.processes.len() == 1);
+    let with_pid = |pid: i64| {
+        tracks.processes.iter().find(|uuid| {
+            let process = tracks.get(**uuid).and_then(|track| track.process.as_ref());
+            process.is_some_and(|process| process.pid == Some(pid))
+        })
+    };
+    let key = |uuid: &u64| {
+        let above = tracks.upwards(*uuid).find(|(_, track)| track.process.is_some()).map(|(uuid, _)| uuid);
+        let pid = tracks.upwards(*uuid).find_map(|(_, track)| track.thread.as_ref()?.pid);
+        let of_pid = || pid.and_then(with_pid).copied();
+        match above.or_else(of_pid) {
+            Some(uuid) => ProcessKey::Track(uuid),
+            None if pid.is_none() => only.map_or(ProcessKey::Pid(None), |uuid| ProcessKey::Track(*uuid)),
+            None => ProcessKey::Pid(pid),
+        }
+    };
+    used.iter().map(key).collect()
+}
+
+/// Names of the tracks directly under a process.
+fn tracks_of(tracks: &Tracks, process: u64) -> impl Iterator<Item = &str> {
+    tracks.iter().filter(move |(_, track)| track.parent == Some(process)).map(|(_, track)| track.name.as_str())
+}
+
+/// Gives each process its arguments, with the places of its own rows.
+fn divide_arguments(arguments: &[Owned], groups: &[Vec<usize>], processes: &mut [Process]) {
+    let places: Vec<Vec<usize>> = groups
+        .iter()
+        .map(|groups| {
+            let mut next = vec![0; processes.len()];
+            let place = |group: &usize| {
+                let Some(next) = next.get_mut(*group) else { return 0 };
+                *next += 1;
+                *next - 1
+            };
+            groups.iter().map(place).collect()
+        })
+        .collect();
+    for argument in arguments {
+        let of_role = |all: &[Vec<usize>]| all.get(argument.role as usize)?.get(argument.row).copied();
+        if let (Some(group), Some(row)) = (of_role(groups), of_role(&places))
+            && let Some(process) = processes.get_mut(group)
+        {
+            process.arguments.push(Owned { row, ..*argument });
+        }
+    }
+}
+
+/// The number of all values, and those that were measured, by process.
+fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usize>) -> (usize, Vec<Rows>) {
+    let of_track = |track: Option<i64>| track.and_then(|track| tracks.get(usize::try_from(track).ok()?));
+    let groups = group(&values);
+    let count = groups.iter().max().map_or(1, |group| group + 1);
+    // Those that are not go to a group behind all others, which is dropped.
+    let kept: Vec<usize> = values
+        .column(Field::Track)
+        .zip(groups)
+        .map(|(track, group)| if of_track(track).is_some_and(|track| track.is_measured) { group } else { count })
+        .collect();
+    let all = values.height();
+    let mut parts = values.split(&kept, count + 1);
+    parts.truncate(count);
+    (all, parts)
+}
+
+/// A value that a track states.
+type OfTrack = fn(&UsedTrack) -> Option<i64>;
+
+/// Gives rows the thread, the queue and the stream of their track where their arguments state none.
+fn complete(rows: &mut Rows, tracks: &[UsedTrack]) {
+    let of_track = |track: Option<i64>| track.and_then(|track| tracks.get(usize::try_from(track).ok()?));
+    let stated: [(Field, OfTrack); 3] = [
+        (Field::Tid, |track| track.tid),
+        (Field::Queue, |track| track.stated.queue),
+        (Field::Stream, |track| track.stated.stream),
+    ];
+    for (field, of) in stated {
+        let is_missing =
+            |(own, track): (Option<i64>, Option<i64>)| own.is_none() && of_track(track).and_then(of).is_some();
+        if rows.column(field).zip(rows.column(Field::Track)).any(is_missing) {
+            let both = rows.column(field).zip(rows.column(Field::Track));
+            let values: Vec<Option<i64>> =
+                both.map(|(own, track)| own.or_else(|| of_track(track).and_then(of))).collect();
+            rows.replace(field, values.into_iter());
+        }
+    }
+}
+
+/// Takes flows for correlation ids where these are missing: profilers of ROCm make them of the id and the uuid of the process.
+fn correlate(process: &mut Process, uuid: u64, writer: Writer) {
+    if writer == Writer::Wavesieve || uuid == 0 {
+        return;
+    }
+    for rows in &mut process.rows {
+        let of_flow = |flow: i64| (flow as u64 ^ uuid) as i64;
+        let both = rows.column(Field::Correlation).zip(rows.column(Field::Flow));
+        let values: Vec<Option<i64>> = both.map(|(own, flow)| own.or_else(|| flow.map(of_flow))).collect();
+        rows.replace(Field::Correlation, values.into_iter());
+    }
+}
+
+impl UsedTrack {
+    fn new(uuid: u64, tracks: &Tracks, writer: Writer) -> Self {
+        let upwards = || tracks.upwards(uuid);
+        let own = upwards().map(|(_, track)| track).next();
+        let of_thread = own.and_then(|track| Some(track.thread.as_ref()?.name.as_str()));
+        let name =
+            own.map(|track| track.name.as_str()).filter(|name| !name.is_empty()).or(of_thread).unwrap_or_default();
+        let counter = upwards().next().and_then(|(_, track)| track.counter.clone());
+        let is_measured = match writer {
+            // Bytes of copies and allocations, and counters summed over the run.
+            Writer::Rocprofv3 => false,
+            Writer::Systems => true,
+            // Values under GPUs and queues are derived.
+            Writer::Wavesieve => upwards().next().is_some_and(|(_, track)| {
+                let parent = track.parent.and_then(|parent| tracks.get(parent));
+                track.order == Some(SAMPLES) && parent.is_some_and(|parent| parent.process.is_some())
+            }),
+        };
+        Self {
+            name: name.to_owned(),
+            is_thread: upwards().next().is_some_and(|(_, track)| track.thread.is_some()),
+            tid: upwards().find_map(|(_, track)| track.thread.as_ref()?.tid),
+            counter: counter.unwrap_or(CounterTrack { multiplier: 1, ..CounterTrack::default() }),
+            is_measured,
+            stated: upwards()
+                .map(|(_, track)| TrackName::read(&track.name, writer))
+                .fold(TrackName::default(), TrackName::or),
+        }
+    }
+}
+
+/// Place of tracks of samples in what this program writes.
+const SAMPLES: i64 = 90;

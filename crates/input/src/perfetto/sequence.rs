@@ -1,0 +1,151 @@
+//! The state of a packet sequence: texts that its packets name by number, defaults, and clocks.
+
+use std::collections::BTreeMap;
+
+use fnv::FnvHashMap;
+
+use super::clocks::{BOOT_TIME, Clocks, is_of_sequence};
+use super::names::Names;
+use super::wire::{Fields, Malformed, Value};
+
+/// Tables of texts, by their fields of interned data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Table {
+    Categories = 1,
+    EventNames = 2,
+    ArgumentNames = 3,
+    ArgumentTexts = 29,
+}
+
+/// Values of events that state nothing else.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Defaults {
+    clock: Option<u64>,
+    pub track: Option<u64>,
+    /// Tracks of the values that events bear in addition to their own: of integers, and of doubles.
+    pub extra_tracks: Vec<u64>,
+    pub extra_double_tracks: Vec<u64>,
+}
+
+/// A packet sequence.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    texts: FnvHashMap<(Table, u64), u32>,
+    pub defaults: Defaults,
+    pub clocks: Clocks,
+    /// Whether nothing was lost since the state was last cleared.
+    pub is_whole: bool,
+}
+
+impl Sequence {
+    /// The number of a text of a table.
+    pub fn text(&self, table: Table, iid: u64) -> Option<u32> {
+        self.texts.get(&(table, iid)).copied()
+    }
+
+    /// Starts anew.
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.defaults = Defaults::default();
+        self.clocks.clear();
+        self.is_whole = true;
+    }
+
+    /// Packets were lost: numbers of texts and incremental times no longer hold.
+    pub fn lose(&mut self) {
+        self.clear();
+        self.is_whole = false;
+    }
+
+    /// The boot time of a packet, on the clock that it states, its sequence has by default, or ROCm stamps with.
+    pub(crate) fn boot_ns(&mut self, time: u64, clock: Option<u64>, of_all: &mut Clocks) -> Option<i64> {
+        match clock.or(self.defaults.clock).unwrap_or(BOOT_TIME) {
+            // Writers subtract from times, so that some are below 0.
+            BOOT_TIME | 0 => Some(time as i64),
+            own if is_of_sequence(own) => self.clocks.boot_ns(own, time),
+            // A clock that no snapshot ties to the boot time is the only one of the file.
+            other => of_all.boot_ns(other, time).or(Some(time as i64)),
+        }
+    }
+
+    /// Takes texts and their numbers.
+    pub(crate) fn take_interned(&mut self, interned: &[u8], names: &mut Names) -> Result<(), Malformed> {
+        for field in Fields::new(interned) {
+            let field = field?;
+            let table = match field.number {
+                1 => Table::Categories,
+                2 => Table::EventNames,
+                3 => Table::ArgumentNames,
+                29 => Table::ArgumentTexts,
+                _ => continue,
+            };
+            let Value::Bytes(entry) = field.value else { continue };
+            let (mut iid, mut text) = (None, None);
+            for field in Fields::new(entry) {
+                let field = field?;
+                match (field.number, field.value) {
+                    (1, Value::Varint(number)) => iid = Some(number),
+                    (2, Value::Bytes(bytes)) => text = Some(names.number_of_bytes(bytes)),
+                    _ => {}
+                }
+            }
+            if let (Some(iid), Some(text)) = (iid, text) {
+                self.texts.insert((table, iid), text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the defaults of a packet.
+    pub(crate) fn take_defaults(&mut self, defaults: &[u8]) -> Result<(), Malformed> {
+        self.defaults = Defaults::default();
+        for field in Fields::new(defaults) {
+            let field = field?;
+            match (field.number, field.value) {
+                (58, Value::Varint(clock)) => self.defaults.clock = Some(clock),
+                (11, Value::Bytes(event)) => self.defaults.read_event(event)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Defaults {
+    fn read_event(&mut self, event: &[u8]) -> Result<(), Malformed> {
+        for field in Fields::new(event) {
+            let field = field?;
+            match (field.number, field.value) {
+                (11, Value::Varint(track)) => self.track = Some(track),
+                (31, Value::Varint(track)) => self.extra_tracks.push(track),
+                (45, Value::Varint(track)) => self.extra_double_tracks.push(track),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sequences by their id, and the clocks that all share.
+#[derive(Debug, Default)]
+pub struct Sequences {
+    known: BTreeMap<u64, Sequence>,
+    pub clocks: Clocks,
+    /// Whether packets of unknown sequences were lost, so that those not seen yet may have lost their start.
+    has_gap: bool,
+}
+
+impl Sequences {
+    /// The sequence with an id, and the clocks of all.
+    pub fn get(&mut self, id: u64) -> (&mut Sequence, &mut Clocks) {
+        let is_whole = !self.has_gap;
+        let sequence = self.known.entry(id).or_insert_with(|| Sequence { is_whole, ..Sequence::default() });
+        (sequence, &mut self.clocks)
+    }
+
+    /// Packets of an unknown sequence were lost.
+    pub fn lose(&mut self) {
+        self.has_gap = true;
+        self.known.values_mut().for_each(Sequence::lose);
+    }
+}

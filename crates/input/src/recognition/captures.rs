@@ -1,0 +1,33 @@
+//! Which files are traces, or were to be.
+
+use super::discover::{Candidate, Problem};
+use super::format::Recognized;
+use super::formats::recognize;
+use super::naming;
+use super::naming::{ExpectedKind, promise};
+use super::unread_content::SkipReason;
+use crate::common::sqlite::Reader;
+
+/// Whether a file is an archive, whose content is unknown.
+pub fn is_archive(candidate: &Candidate) -> bool {
+    let name = candidate.name();
+    promise(&name).is_none() && naming::is_archive(&name)
+}
+
+/// Whether a file or dataset is a trace or a part of one, or was to be: what was named by hand, what is damaged, and what is
+/// named like a trace and holds none.
+pub fn is_capture(candidate: &Candidate) -> bool {
+    // A name is enough, and spares looking into compressed databases twice.
+    let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != ExpectedKind::Statistics);
+    match candidate.problem {
+        Some(Problem::Lost(_)) => return true,
+        Some(Problem::DeadLink(_)) => return candidate.named,
+        None if candidate.named || is_named_like_one => return true,
+        None => {}
+    }
+    match recognize(&candidate.path, Reader::Auto).1 {
+        Recognized::Capture(_) | Recognized::Part => true,
+        Recognized::UnreadContent(unread) => unread.why == SkipReason::Damaged,
+        Recognized::Unread(_) => false,
+    }
+}

@@ -1,0 +1,116 @@
+//! A format of traces: the content that belongs to it, and how that is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use parking_lot::Mutex;
+
+use super::content::Content;
+use super::unread_content::UnreadContent;
+use crate::common::csv::CsvFile;
+use crate::common::sqlite::Reader;
+use crate::json::Spool;
+use crate::rocpd::EventCache;
+use wavesieve_model::analysis::categories::Categories;
+use wavesieve_model::schema::anomaly::{Anomaly, Damage};
+use wavesieve_model::schema::facts::ProcessFacts;
+use wavesieve_tables::columns::requests::Request;
+use wavesieve_tables::trace::source::ProcessReader;
+
+/// A format of traces.
+pub trait Format: Sync {
+    /// Recognizes content in this format; `None` if it is of another.
+    fn recognize(&self, content: &mut Content) -> Option<Recognized>;
+
+    /// The captures that [`Recognized::Part`]s of this format make up.
+    fn grouped(&self, _parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {
+        Vec::new()
+    }
+}
+
+/// Opens a capture.
+type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
+
+/// The role of content in a format.
+pub enum Recognized {
+    /// A capture by itself, which this opens.
+    Capture(Open),
+    /// A file of a capture.
+    Part,
+    /// A file that is read with parts in its directory; without one it is not read.
+    Unread(UnreadContent),
+    /// Nothing that can be read.
+    UnreadContent(UnreadContent),
+}
+
+impl Recognized {
+    /// A capture that is opened by a function.
+    pub fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
+        Self::Capture(Box::new(open))
+    }
+}
+
+impl From<UnreadContent> for Recognized {
+    fn from(unread: UnreadContent) -> Self {
+        Self::UnreadContent(unread)
+    }
+}
+
+/// The inputs for opening a capture.
+pub struct Opening<'a> {
+    /// The file or directory.
+    pub path: &'a Path,
+    /// Its path as given or found.
+    pub shown: &'a str,
+    /// The last part of that.
+    pub name: &'a str,
+    /// The reader of databases.
+    pub reader: Reader,
+    /// Category rules.
+    pub categories: &'a Categories,
+    /// Columns that will be read soon.
+    pub ahead: &'a Request,
+    /// Resources that it shares with other captures.
+    pub shared: &'a Shared,
+}
+
+/// Resources shared by captures that are opened together.
+#[derive(Default)]
+pub struct Shared {
+    /// Files of decompressed text, one for each thread that opens files.
+    pub spools: Mutex<Vec<Spool>>,
+    /// Events of databases.
+    pub events: Arc<EventCache>,
+}
+
+/// Files that are read together.
+pub trait Group: Send + Sync {
+    /// Path of the only file, otherwise a pattern that matches all.
+    fn shown(&self) -> &str;
+
+    fn files(&self) -> Vec<PathBuf>;
+
+    /// Files that are not read, as others hold the same.
+    fn repeated(&self) -> &[String];
+
+    /// Opens the capture.
+    fn open(&self) -> Result<Opened>;
+}
+
+/// The content of a capture.
+pub struct Opened {
+    pub processes: Vec<ProcessInput>,
+    /// Anomalies of the capture as a whole.
+    pub notes: Vec<Anomaly>,
+    /// Parts of it that cannot be read.
+    pub damage: Vec<Damage>,
+}
+
+/// A process found in an input.
+pub struct ProcessInput {
+    /// Facts about it from the input.
+    pub facts: ProcessFacts,
+    /// Reads its tables.
+    pub source: Arc<dyn ProcessReader>,
+}

@@ -1,0 +1,100 @@
+//! Which dialects of rocpd are known, and the message about those that are not.
+
+use super::container::Partition;
+use wavesieve_model::analysis::upstream::versions;
+use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+
+/// The id of the format.
+const FORMAT: &str = "rocpd";
+
+/// How JSON columns may be compressed.
+const KNOWN_COMPRESSION: &str = "lz4-frame-v1";
+
+/// Base names of the tables that are read or known to hold nothing of use. `rocpd_` in front and the suffix behind are
+/// left out.
+const KNOWN_TABLES: &[&str] = &[
+    "metadata",
+    "string",
+    "info_node",
+    "info_process",
+    "info_thread",
+    "info_agent",
+    "info_queue",
+    "info_stream",
+    "info_pmc",
+    "info_code_object",
+    "info_kernel_symbol",
+    "info_category",
+    "track",
+    "event",
+    "event_operation",
+    "arg",
+    "pmc_event",
+    "region",
+    "sample",
+    "kernel_dispatch",
+    "memory_copy",
+    "memory_allocate",
+    "graph_launch",
+    "hip_event",
+];
+
+/// Tables of activity whose rows have a start and an end.
+const INTERVALS: &[&str] = &["region", "kernel_dispatch", "memory_copy", "memory_allocate"];
+
+/// Why the rows of a partition cannot be trusted, if so.
+pub fn unsupported(partition: &Partition) -> Option<String> {
+    let version = partition.schema_version.as_deref().unwrap_or("unknown");
+    let because = |what: &str| {
+        Some(format!(
+            "a rocpd database of schema version {version}, {what}, which is not supported; collect again with a release \
+             of rocprofv3 that writes schema 3"
+        ))
+    };
+    if let Some(compression) = partition.compression.as_deref().filter(|word| *word != KNOWN_COMPRESSION) {
+        return because(&format!("compressed as {compression}"));
+    }
+    let without_times = INTERVALS.iter().find(|base| {
+        let has = |name| partition.table(base).is_none_or(|table| table.has(name));
+        !has("start") || !has("end")
+    });
+    match without_times {
+        Some(base) => because(&format!("whose table rocpd_{base} has no start and end columns")),
+        None if is_track_based(partition) && partition.table("track").is_none() => {
+            because("whose rows refer to missing tracks")
+        }
+        None => None,
+    }
+}
+
+/// Whether threads, queues and agents of activity are those of its track, as from schema 4.1.0 on.
+pub fn is_track_based(partition: &Partition) -> bool {
+    INTERVALS.iter().filter_map(|base| partition.table(base)).any(|table| table.has("track_id") && !table.has("tid"))
+}
+
+/// Notes about parts of a partition that were not understood.
+pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
+    let note = |check_id, severity, count: usize, detail: String| Anomaly {
+        check_id,
+        severity,
+        table_name: "processes".to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        first_key: Some(shown.to_owned()),
+        detail,
+    };
+    let mut notes = Vec::new();
+    let unknown: Vec<&str> = partition.table_bases().filter(|base| !KNOWN_TABLES.contains(base)).collect();
+    if !unknown.is_empty() {
+        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
+        notes.push(note("unknown_table", Severity::Info, unknown.len(), detail));
+    }
+    let version = partition.schema_version.as_deref();
+    // The table names the schema versions whose tables this reader knows.
+    if !version.is_some_and(|version| versions(FORMAT).any(|known| known.name == version)) {
+        let stated =
+            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
+        let detail = format!("the file {stated}; it was read as 3.0.5, further columns were ignored");
+        notes.push(note("unknown_version", Severity::Warning, 1, detail));
+    }
+    notes
+}

@@ -1,0 +1,178 @@
+//! The small tables that activity rows point to.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Result;
+use parking_lot::Mutex;
+use polars::prelude::*;
+
+use super::database::Database;
+use super::dialect::is_track_based;
+use super::events::EventCache;
+use super::owners::OwnerCache;
+use super::tables::marker_names::MarkerNames;
+use crate::common::sqlite::{Columns, integer, text, type_mismatches};
+use crate::common::{IdIndex, Texts, index_of, remembering};
+use wavesieve_model::schema::anomaly::Anomaly;
+use wavesieve_tables::columns::reading::RowRange;
+use wavesieve_tables::columns::values::integers;
+
+/// Strings, categories and threads of one partition, read when first needed.
+pub(crate) struct Lookups {
+    strings: OnceLock<TextTable>,
+    categories: OnceLock<TextTable>,
+    threads: OnceLock<Threads>,
+    /// Set when all regions have a length.
+    no_instants: OnceLock<()>,
+    /// Ranges of regions that all have a length, by their first rows.
+    lasting: Mutex<BTreeMap<i64, i64>>,
+    marker_names: OnceLock<MarkerNames>,
+    /// The owners of arguments.
+    pub owners: OwnerCache,
+    /// The events, shared with other partitions.
+    pub events: Arc<EventCache>,
+}
+
+/// The texts of a table, and what was odd and damaged of it.
+struct TextTable {
+    texts: Texts,
+    anomalies: Vec<Anomaly>,
+    damage: Option<String>,
+}
+
+struct Threads {
+    index: IdIndex,
+    tids: Vec<Option<i64>>,
+    of_system: Option<IdIndex>,
+    damage: Option<String>,
+}
+
+const STRINGS: &str = "string";
+const CATEGORIES: &str = "info_category";
+const THREADS: &str = "info_thread";
+
+impl Threads {
+    fn tid(&self, row: i64) -> Option<i64> {
+        if self.of_system.as_ref().is_some_and(|tids| tids.position(row).is_some()) {
+            return Some(row);
+        }
+        self.index.position(row).and_then(|at| self.tids.get(at).copied().flatten())
+    }
+}
+
+/// The texts of a table, read when first needed.
+fn read_texts<'a>(
+    read: &'a OnceLock<TextTable>,
+    database: &Database,
+    base: &str,
+    column: &'static str,
+    threads: usize,
+) -> Result<&'a Texts> {
+    if let Some(table) = read.get() {
+        return Ok(&table.texts);
+    }
+    let columns = database.read(base, &[text(column)], threads)?;
+    let source = format!("rocpd_{base}");
+    let table = TextTable {
+        texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
+        anomalies: type_mismatches(&source, &source, &columns).collect(),
+        damage: columns.damage,
+    };
+    Ok(&read.get_or_init(|| table).texts)
+}
+
+impl Lookups {
+    /// Nothing read yet.
+    pub fn new(events: Arc<EventCache>) -> Self {
+        Self {
+            strings: OnceLock::new(),
+            categories: OnceLock::new(),
+            threads: OnceLock::new(),
+            no_instants: OnceLock::new(),
+            lasting: Mutex::default(),
+            marker_names: OnceLock::new(),
+            owners: OwnerCache::default(),
+            events,
+        }
+    }
+
+    /// Takes note of the regions that have a length, as they were read: all of them, or one range after the other.
+    pub(crate) fn see_regions(&self, regions: &Columns, rows: Option<RowRange>) {
+        let have_length = regions.left_out == Some(0) && regions.damage.is_none();
+        let rows = rows.unwrap_or(RowRange { first: i64::MIN, last: i64::MAX });
+        let mut ranges = self.lasting.lock();
+        if !have_length || rows.last < rows.first {
+            return;
+        }
+        ranges.insert(rows.first, rows.last);
+        // Ranges that follow each other are all of them.
+        let mut next = Some(i64::MIN);
+        while let Some(last) = next.and_then(|first| ranges.get(&first)) {
+            if *last == i64::MAX {
+                let _ = self.no_instants.set(());
+            }
+            next = last.checked_add(1);
+        }
+    }
+
+    /// Whether it is known that no region ends when it starts.
+    pub(crate) fn have_no_instants(&self) -> bool {
+        self.no_instants.get().is_some()
+    }
+
+    /// The string table.
+    pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
+        read_texts(&self.strings, database, STRINGS, "string", threads)
+    }
+
+    /// The categories of events: in a table of their own from schema 4.1.0 on, otherwise among the strings.
+    pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
+        if database.partition().table(CATEGORIES).is_none() {
+            return self.strings(database, threads);
+        }
+        read_texts(&self.categories, database, CATEGORIES, "name", 1)
+    }
+
+    /// The ranges that are named by their text.
+    pub fn marker_names(&self, database: &Database, threads: usize) -> Result<&MarkerNames> {
+        if let Some(names) = self.marker_names.get() {
+            return Ok(names);
+        }
+        let names = MarkerNames::read(self, database, threads)?;
+        Ok(self.marker_names.get_or_init(|| names))
+    }
+
+    /// The anomalies of the texts that were read so far.
+    pub fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
+        let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
+        read.flat_map(|table| table.anomalies.iter().cloned())
+    }
+
+    /// The damage to tables that were read so far, by base name: whatever names a row of them may be wrong.
+    pub fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
+            Some((base, table.get()?.damage.as_deref()?))
+        }
+        let threads = self.threads.get().and_then(|threads| Some((THREADS, threads.damage.as_deref()?)));
+        [of_texts(STRINGS, &self.strings), of_texts(CATEGORIES, &self.categories), threads].into_iter().flatten()
+    }
+
+    /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
+    /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
+    pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
+        let threads = match self.threads.get() {
+            Some(threads) => threads,
+            None => {
+                let columns = database.read(THREADS, &[integer("tid")], 1)?;
+                let tids: Vec<Option<i64>> = columns.integers("tid").iter().collect();
+                let of_system = is_track_based(database.partition())
+                    .then(|| IdIndex::new(&tids.iter().copied().flatten().collect::<Vec<i64>>()));
+                let index = index_of(&columns.integers("id"));
+                self.threads.get_or_init(|| Threads { index, tids, of_system, damage: columns.damage })
+            }
+        };
+        let tids = remembering(rows, |row| row.map(|row| threads.tid(row).unwrap_or(row)));
+        Ok(integers("tid", tids))
+    }
+}

@@ -1,0 +1,171 @@
+//! Columns that rows take from their event: domain, category, message, call stack and correlation.
+
+use anyhow::Result;
+use polars::prelude::*;
+use serde_json::Value;
+
+use super::dispatches::{note_missing_events, put_event_ids};
+use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
+use crate::common::{IdIndex, Texts, index_of};
+use crate::rocpd::assembly::Assembly;
+use crate::rocpd::database::KEY;
+use crate::rocpd::events::Events;
+use wavesieve_model::schema::domain::domain_of_category;
+use wavesieve_tables::columns::frames::{dictionary_column_at, text_column_from_dictionary};
+use wavesieve_tables::columns::values::I64Values;
+
+const UNKNOWN: &str = "unknown";
+
+/// Events whose details are looked for one by one, at most.
+const SOUGHT_EVENTS: usize = 100_000;
+
+/// Events between the first and the last of some, at most so many times as many, are all read.
+const WIDEST: u64 = 4;
+
+/// Canonical columns that come from the event of a row.
+pub(crate) const EVENT_COLUMNS: &[&str] =
+    &["domain", "category", "message", "call_stack", "correlation_id", "parent_correlation_id", "external_id"];
+
+/// The strings with one more at the end for what is unknown.
+pub(crate) fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
+    let mut dictionary = strings.values().to_vec();
+    dictionary.push(Some(UNKNOWN.to_owned()));
+    (dictionary, strings.values().len())
+}
+
+/// Adds domain, category, message, call stack and correlation of the events of the rows.
+pub(crate) fn put_event_columns(
+    assembly: &mut Assembly<'_>,
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) -> Result<()> {
+    let needed = assembly.sources(&[
+        (&["domain", "category"], "category_id"),
+        (&["correlation_id"], "stack_id"),
+        (&["parent_correlation_id"], "parent_stack_id"),
+        (&["external_id"], "correlation_id"),
+    ]);
+    if !needed.is_empty() {
+        let (cache, context) = (&assembly.lookups.events, assembly.context);
+        let events = Events::read(cache, assembly.database, &needed, context.threads, context.rows.is_some())?;
+        assembly.absorb("event", &events.notes());
+        put_event_ids(assembly, &events, event_ids);
+        if assembly.wants(&["domain", "category"]) {
+            let categories = assembly.lookups.categories(assembly.database, assembly.context.threads)?;
+            put_category(assembly, categories, events.values("category_id", event_ids))?;
+        }
+        note_missing_events(assembly, &events, event_ids, ids);
+    }
+    let sources = assembly.sources(&[(&["message"], "extdata"), (&["call_stack"], "call_stack")]);
+    if !sources.is_empty() && !event_ids.is_empty() {
+        // Damage of other events is reported where their numbers are read.
+        let events = if needed.is_empty() { Condition::all() } else { of_events(event_ids) };
+        let details = EventDetails::read(assembly, &sources, events)?;
+        if details.columns.height > 0 {
+            let (wants_message, wants_stack) = (assembly.wants(&["message"]), assembly.wants(&["call_stack"]));
+            let (messages, stacks) = rayon::join(
+                || wants_message.then(|| details.join("message", "extdata", event_ids, message)).transpose(),
+                || wants_stack.then(|| details.join("call_stack", "call_stack", event_ids, verbatim)).transpose(),
+            );
+            messages?.into_iter().for_each(|column| assembly.put("message", column));
+            stacks?.into_iter().for_each(|column| assembly.put("call_stack", column));
+        }
+    }
+    Ok(())
+}
+
+/// Condition for events that are looked for one by one, or of which most between the first and the last are wanted; of others all
+/// are read.
+fn of_events(event_ids: &Int64Chunked) -> Condition {
+    let (Some(first), Some(last)) = (event_ids.min(), event_ids.max()) else { return Condition::all() };
+    if last.abs_diff(first) < WIDEST * event_ids.len() as u64 {
+        return Condition::all().and(RowTest::AtLeast(KEY, first)).and(RowTest::AtMost(KEY, last));
+    }
+    sought(event_ids).unwrap_or_default()
+}
+
+/// Condition for these events, unless they are too many to be looked for one by one.
+pub(crate) fn sought(event_ids: &Int64Chunked) -> Option<Condition> {
+    if event_ids.len() > SOUGHT_EVENTS {
+        return None;
+    }
+    let mut ids: Vec<i64> = event_ids.iter().flatten().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    Some(Condition::all().and(RowTest::OneOf(KEY, ids)))
+}
+
+fn put_category(
+    assembly: &mut Assembly<'_>,
+    categories: &Texts,
+    category_ids: impl Iterator<Item = Option<i64>>,
+) -> Result<()> {
+    let (dictionary, unknown) = with_unknown(categories);
+    let code = |id| categories.position(id).unwrap_or(unknown) as IdxSize;
+    let codes = IdxCa::from_vec("".into(), category_ids.map(code).collect());
+    assembly.put_with("category", || Ok(dictionary_column_at("category", &dictionary, &codes)?))?;
+    assembly.put_with("domain", || {
+        let domain = |category: &Option<String>| domain_of_category(category.as_deref().unwrap_or(UNKNOWN));
+        let domains: Vec<Option<String>> = dictionary.iter().map(domain).map(Some).collect();
+        Ok(dictionary_column_at("domain", &domains, &codes)?)
+    })
+}
+
+/// JSON columns of the event table, only where they hold something.
+pub(crate) struct EventDetails {
+    index: IdIndex,
+    columns: Columns,
+}
+
+impl EventDetails {
+    /// Reads columns of the events that fulfil a condition.
+    pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
+        let table = assembly.database.partition().table("event");
+        let known: Vec<&'static str> =
+            names.iter().copied().filter(|name| table.is_some_and(|table| table.has(name))).collect();
+        let wanted: Vec<Wanted> = known.iter().map(|name| text(name)).collect();
+        let condition = events.and(RowTest::SaysSomething(known));
+        let columns = if wanted.is_empty() {
+            Columns::default()
+        } else {
+            assembly.database.read_where("event", &wanted, condition, assembly.context.threads)?
+        };
+        assembly.absorb("event", &columns);
+        Ok(Self { index: index_of(&columns.integers("id")), columns })
+    }
+
+    pub fn position(&self, event_id: Option<i64>) -> Option<usize> {
+        self.index.position(event_id?)
+    }
+
+    /// The texts of a column by position.
+    pub fn texts(&self, name: &str) -> StringChunked {
+        self.columns.texts(name)
+    }
+
+    /// The result of `extract` on the column `source` for every event id.
+    fn join(
+        &self,
+        name: &str,
+        source: &str,
+        event_ids: &Int64Chunked,
+        extract: fn(&str) -> Option<String>,
+    ) -> Result<Column> {
+        let values: Vec<Option<String>> = self.texts(source).iter().map(|text| text.and_then(extract)).collect();
+        if values.iter().all(Option::is_none) {
+            return Ok(Column::full_null(name.into(), event_ids.len(), &DataType::String));
+        }
+        let codes = I64Values::new(event_ids).into_rows().map(|id| self.position(id));
+        Ok(text_column_from_dictionary(name, &values, codes)?)
+    }
+}
+
+fn message(json: &str) -> Option<String> {
+    let details: Value = serde_json::from_str(json).ok()?;
+    details.get("message")?.as_str().map(str::to_owned)
+}
+
+fn verbatim(json: &str) -> Option<String> {
+    // A compressed column cannot be chosen from by its text.
+    (!matches!(json, "" | "{}")).then(|| json.to_owned())
+}

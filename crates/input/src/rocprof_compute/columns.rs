@@ -1,0 +1,111 @@
+//! The columns of files of counters that describe dispatches, and how names of columns are understood.
+
+/// A column that describes dispatches or holds the values of the long layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Col {
+    Dispatch,
+    Gpu,
+    /// Kernel symbol.
+    KernelId,
+    KernelName,
+    /// Work-items of the grid.
+    Grid,
+    /// Work-items of a workgroup.
+    Workgroup,
+    /// LDS of a workgroup.
+    Lds,
+    /// Scratch memory of a work-item.
+    Scratch,
+    /// Vector registers.
+    Vgpr,
+    /// Accumulation registers.
+    AccumVgpr,
+    /// Scalar registers.
+    Sgpr,
+    Start,
+    End,
+    /// Process of the operating system, in files of several.
+    Process,
+    /// Counter of the long layout.
+    CounterName,
+    CounterValue,
+    /// Known, but of no use here.
+    Unused,
+}
+
+/// How many columns there are.
+pub const COLUMNS: usize = Col::Unused as usize + 1;
+
+/// The column of a spelling in lower case.
+pub fn known(spelling: &str) -> Option<Col> {
+    Some(match spelling {
+        "dispatch_id" => Col::Dispatch,
+        "gpu_id" => Col::Gpu,
+        "kernel_id" => Col::KernelId,
+        "kernel_name" => Col::KernelName,
+        "grid_size" => Col::Grid,
+        "workgroup_size" => Col::Workgroup,
+        "lds_per_workgroup" => Col::Lds,
+        "scratch_per_workitem" => Col::Scratch,
+        "arch_vgpr" | "vgpr" => Col::Vgpr,
+        "accum_vgpr" => Col::AccumVgpr,
+        "sgpr" => Col::Sgpr,
+        "start_timestamp" => Col::Start,
+        "end_timestamp" => Col::End,
+        "pid" => Col::Process,
+        "counter_name" => Col::CounterName,
+        "counter_value" => Col::CounterValue,
+        "wave_size" | "obj" | "sig" | "queue_id" | "queue_index" | "tid" | "correlation_id" => Col::Unused,
+        _ => return None,
+    })
+}
+
+/// A column name without what surrounds it.
+pub fn trimmed(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).trim().trim_start_matches('\u{feff}').trim_matches('"').trim().to_owned()
+}
+
+/// Whether a column is named like a counter: a block of the hardware in capitals, `_`, and what is counted.
+pub fn is_counter(name: &str) -> bool {
+    let Some((block, counted)) = name.split_once('_') else { return false };
+    let is_block = |text: &str| {
+        text.len() >= 2
+            && text.starts_with(|first: char| first.is_ascii_uppercase())
+            && text.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit())
+    };
+    is_block(block) && counted.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
+/// A name without the number behind it, and the number: `SQ_WAVES_11` is `SQ_WAVES` and 11.
+pub(crate) fn without_number(name: &str) -> Option<(&str, usize)> {
+    let (base, digits) = name.rsplit_once('_')?;
+    let is_number = !digits.is_empty() && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if base.is_empty() || !is_number {
+        return None;
+    }
+    Some((base, digits.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_told_from_other_columns() {
+        for name in ["SQ_WAVES", "TCC_EA0_RDREQ_sum", "TCC_HIT[12]", "GRBM_COUNT", "CPC_ME1_DC0_SPI_BUSY"] {
+            assert!(is_counter(name), "{name}");
+        }
+        for name in ["Kernel_Name", "wave_size", "obj", "SGPR", "Unnamed: 0", "S_X", "SQ_", "9Q_X", "OBJ"] {
+            assert!(!is_counter(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_behind_names() {
+        assert_eq!(without_number("SQ_WAVES_11"), Some(("SQ_WAVES", 11)));
+        assert_eq!(without_number("TCC_HIT[3]_2"), Some(("TCC_HIT[3]", 2)));
+        for name in ["SQ_WAVES", "SQ_WAVES_0", "SQ_WAVES_011", "_1", "SQ_WAVES_1x", "SQ_99999999999999999999999"] {
+            assert_eq!(without_number(name), None, "{name}");
+        }
+    }
+}

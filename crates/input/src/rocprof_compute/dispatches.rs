@@ -1,0 +1,102 @@
+//! `kernels`, `counter_dispatches` and `kernel_symbols`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::survey::{Run, Survey};
+use crate::common::{SymbolNames, TableBuilder, placeholder};
+use wavesieve_tables::columns::frames::dictionary_column;
+
+const NAMES: &[&str] = &["kernel_name", "short_name", "category"];
+
+/// Runs by dispatch, the first that was recorded of each.
+fn first_runs(survey: &Survey) -> Vec<&Run> {
+    let mut first: BTreeMap<i64, &Run> = BTreeMap::new();
+    for run in &survey.runs {
+        let known = first.entry(run.dispatch).or_insert(run);
+        if run.pass < known.pass {
+            *known = run;
+        }
+    }
+    first.into_values().collect()
+}
+
+/// How many dispatches there are.
+pub fn count(survey: &Survey) -> u64 {
+    first_runs(survey).len() as u64
+}
+
+/// Assembles `kernels`: every dispatch as it ran in its first pass.
+pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+    put(builder, survey, &first_runs(survey))
+}
+
+/// Assembles `counter_dispatches`: every dispatch as it ran in each pass.
+pub(crate) fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+    let mut runs: Vec<&Run> = survey.runs.iter().collect();
+    runs.sort_by_key(|run| (run.pass, run.dispatch));
+    let first_pass = builder.context.process.pass;
+    let passes = runs.iter().map(|run| first_pass.saturating_add(run.pass));
+    builder.put("pass", Int64Chunked::from_iter_values("".into(), passes).into_series());
+    put(builder, survey, &runs)
+}
+
+fn put(builder: &mut TableBuilder<'_>, survey: &Survey, runs: &[&Run]) -> Result<()> {
+    builder.set_height(runs.len());
+    let column = |value: &dyn Fn(&Run) -> Option<i64>| -> Int64Chunked {
+        Int64Chunked::from_iter_options("".into(), runs.iter().map(|run| value(run)))
+    };
+    let size = |at: usize| move |run: &Run| run.sizes.get(at).copied().flatten();
+    let ids = column(&|run| Some(run.dispatch));
+    builder.put("dispatch_id", ids.clone().into_series());
+    let kernel_id = |run: &Run| survey.kernels.get(run.kernel).map(|kernel| kernel.id);
+    builder.put("kernel_id", column(&kernel_id).into_series());
+    if builder.wants(NAMES) {
+        let forms = names(survey).forms(builder.context.categories, &|_| true);
+        for (name, values) in forms.dispatch_columns() {
+            let codes = runs.iter().map(|run| Some(run.kernel));
+            builder.put_with(name, || Ok(dictionary_column(name, values, codes)?))?;
+        }
+    }
+    let agents = column(&|run| run.gpu);
+    builder.put_gpu(&agents, &ids);
+    builder.put("agent_id", agents.into_series());
+    // Only the number of work-items is recorded, which is put down in x.
+    for (name, at) in [("grid_x", 0), ("workgroup_x", 1)] {
+        builder.put(name, column(&|run| Some(size(at)(run).unwrap_or(0))).into_series());
+    }
+    for name in ["grid_y", "grid_z", "workgroup_y", "workgroup_z"] {
+        builder.put(name, column(&|_| Some(1)).into_series());
+    }
+    builder.put("lds_bytes", column(&size(2)).into_series());
+    builder.put("scratch_bytes", column(&size(3)).into_series());
+    builder.put_times(&column(&|run| run.start_ns), &column(&|run| run.end_ns));
+    Ok(())
+}
+
+fn names(survey: &Survey) -> SymbolNames {
+    let mut names = SymbolNames::default();
+    for kernel in &survey.kernels {
+        names.push(kernel.name.clone().unwrap_or_else(|| placeholder(kernel.id)), None, None);
+    }
+    names
+}
+
+/// Assembles `kernel_symbols`.
+pub(crate) fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+    builder.set_height(survey.kernels.len());
+    let ids = survey.kernels.iter().map(|kernel| kernel.id);
+    builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), ids).into_series());
+    let forms = names(survey).forms(builder.context.categories, &|_| true);
+    for (name, values) in forms.columns() {
+        builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+    }
+    let numbers = ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes"];
+    for (at, name) in numbers.into_iter().enumerate() {
+        let values = survey.kernels.iter().map(|kernel| kernel.numbers.get(at).copied().flatten());
+        builder.put(name, Int64Chunked::from_iter_options("".into(), values).into_series());
+    }
+    Ok(())
+}

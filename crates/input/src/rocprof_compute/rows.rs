@@ -1,0 +1,95 @@
+//! The rows of a file of counters with their numbers.
+
+use std::borrow::Cow;
+
+use ::csv::ByteRecord;
+use anyhow::Result;
+
+use super::columns::{COLUMNS, Col};
+use super::counter_file::CounterFile;
+use super::header::{Header, Layout};
+use crate::common::csv::{Flaws, Parsed, float, integer};
+use wavesieve_model::text::bytes::text_of_bytes;
+
+/// The columns of integers.
+const INTEGERS: &[Col] = &[
+    Col::Dispatch,
+    Col::Gpu,
+    Col::KernelId,
+    Col::Grid,
+    Col::Workgroup,
+    Col::Lds,
+    Col::Scratch,
+    Col::Vgpr,
+    Col::AccumVgpr,
+    Col::Sgpr,
+    Col::Start,
+    Col::End,
+    Col::Process,
+];
+
+/// A row whose numbers are understood.
+pub struct Row<'r> {
+    record: &'r ByteRecord,
+    header: &'r Header,
+    numbers: [Option<i64>; COLUMNS],
+    pub dispatch: i64,
+    /// Values of [`Header::counters`], or the only one of the long layout.
+    pub values: &'r [Option<f64>],
+    /// Values of [`Header::repeats`].
+    pub repeated: &'r [Option<f64>],
+}
+
+impl Row<'_> {
+    pub fn number(&self, column: Col) -> Option<i64> {
+        self.numbers.get(column as usize).copied().flatten()
+    }
+
+    /// The text in a column that is not empty.
+    pub fn text(&self, column: Col) -> Option<Cow<'_, str>> {
+        let field = self.record.get(self.header.position(column)?)?;
+        (!field.is_empty()).then(|| text_of_bytes(field))
+    }
+}
+
+/// Shows every row that can be understood to `visit`.
+pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+    let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
+    let counters: Vec<usize> = match header.layout {
+        Some(Layout::Long) => only,
+        _ => header.counters.iter().map(|counter| counter.position).collect(),
+    };
+    let repeats: Vec<usize> = header.repeats.iter().map(|repeat| repeat.position).collect();
+    let (mut values, mut repeated) = (Vec::new(), Vec::new());
+    file.scan(header.width, &mut |record| {
+        let mut numbers = [None; COLUMNS];
+        for column in INTEGERS {
+            let Some(position) = header.position(*column) else { continue };
+            let number = field(record, position, integer)?;
+            if let Some(place) = numbers.get_mut(*column as usize) {
+                *place = number;
+            }
+        }
+        let dispatch = numbers.get(Col::Dispatch as usize).copied().flatten().ok_or("it has no dispatch")?;
+        for (positions, numbers) in [(&counters, &mut values), (&repeats, &mut repeated)] {
+            numbers.clear();
+            for position in positions {
+                numbers.push(field(record, *position, float)?);
+            }
+        }
+        visit(&Row { record, header, numbers, dispatch, values: &values, repeated: &repeated });
+        Ok(())
+    })
+}
+
+fn field<T>(record: &ByteRecord, position: usize, parse: fn(&[u8]) -> Parsed<T>) -> Result<Option<T>, String> {
+    let field = record.get(position).unwrap_or_default();
+    match parse(field) {
+        Parsed::Value(value) => Ok(Some(value)),
+        Parsed::Missing => Ok(None),
+        Parsed::Bad => {
+            let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
+            Err(format!("{text:?} in field {} is not a number", position + 1))
+        }
+    }
+}

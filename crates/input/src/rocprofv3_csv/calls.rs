@@ -1,0 +1,107 @@
+//! `regions` and `marks` from the files of calls.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::ChunkedCollectInferIterExt;
+
+use super::census::{has_length, is_process_range};
+use super::columns::Col;
+use super::fields::{Fields, Need, Plan};
+use super::kinds::Kind;
+use super::reading::{Reading, ordinals, zero_as_null};
+use super::rows::Row;
+use crate::common::{or_else, zeros};
+use wavesieve_model::schema::domain::domain_of_category;
+use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
+const NAMES: &[&str] = &["domain", "category", "name", "message"];
+
+/// The name of a marker: its file only has the text.
+const UNKNOWN: &str = "unknown";
+/// The name of a range without thread.
+const PROCESS_RANGE: &str = "roctxProcessRangeA";
+
+const NUMBERS: &[Need] =
+    &[(Col::ThreadId, &["tid"]), (Col::Correlation, &["correlation_id"]), (Col::Start, TIMES), (Col::End, TIMES)];
+const TEXTS: &[Need] = &[(Col::Domain, NAMES), (Col::Function, NAMES)];
+
+const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
+    Plan { kind: Kind::Calls, numbers: NUMBERS, texts: TEXTS, keep, mark: is_process_range, always: &[] }
+}
+
+/// Assembles the calls that have a length.
+pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = Fields::read(reading, &plan(has_length))?;
+    reading.builder.set_height(rows.height);
+    reading.put("region_id", ordinals(rows.height));
+    put_common(reading, &rows, true)?;
+    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
+    Ok(())
+}
+
+/// Assembles the calls without length.
+pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = Fields::read(reading, &plan(|row| !has_length(row)))?;
+    reading.builder.set_height(rows.height);
+    reading.put("mark_id", ordinals(rows.height));
+    put_common(reading, &rows, false)?;
+    reading.put("time_ns", or_else(&rows.get(Col::Start), &zeros(rows.height)));
+    Ok(())
+}
+
+fn put_common(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Result<()> {
+    let threads = rows.get(Col::ThreadId);
+    let threads = threads.iter().zip(&rows.marks).map(|(thread, of_process)| thread.filter(|_| !of_process));
+    reading.put("tid", threads.collect_ca("".into()));
+    reading.put("correlation_id", zero_as_null(&rows.get(Col::Correlation)));
+    if reading.builder.wants(NAMES) {
+        put_names(reading, rows, are_ranges)?;
+    }
+    Ok(())
+}
+
+/// Adds what calls are named. The text of a marker is its message; what made it is not written, except that a range of
+/// the whole process has no thread.
+fn put_names(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Result<()> {
+    let (categories, functions) = (rows.words(Col::Domain), rows.words(Col::Function));
+    let category_list = categories.list();
+    let mut category_names = category_list.clone();
+    category_names.push(Some(UNKNOWN.to_owned()));
+    let domains: Vec<Option<String>> = category_names
+        .iter()
+        .map(|category| Some(domain_of_category(category.as_deref().unwrap_or_default())))
+        .collect();
+    let unnamed = category_list.len();
+    let codes: Vec<usize> = categories.codes.iter().map(|code| code.unwrap_or(unnamed)).collect();
+    for (name, dictionary) in [("domain", &domains), ("category", &category_names)] {
+        reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
+    }
+    let is_marker = |code: &usize| domains.get(*code).and_then(Option::as_deref) == Some("marker");
+    let texts = functions.list();
+    reading.builder.put_with("message", || {
+        let messages = codes.iter().zip(&functions.codes).map(|(domain, text)| text.filter(|_| is_marker(domain)));
+        Ok(text_column_from_dictionary("message", &texts, messages)?)
+    })?;
+    reading.builder.put_with("name", || {
+        // Only the names of calls: texts of markers do not belong in a dictionary of functions.
+        let mut dictionary = vec![Some(UNKNOWN.to_owned()), Some(PROCESS_RANGE.to_owned())];
+        let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+        let names: Vec<Option<usize>> = codes
+            .iter()
+            .zip(&functions.codes)
+            .zip(&rows.marks)
+            .map(|((domain, text), of_process)| match (is_marker(domain), text) {
+                (true, _) if !are_ranges => None,
+                (true, _) => Some(usize::from(*of_process)),
+                (false, None) => Some(0),
+                (false, Some(text)) => Some(*known.entry(*text).or_insert_with(|| {
+                    dictionary.push(texts.get(*text).cloned().flatten());
+                    dictionary.len() - 1
+                })),
+            })
+            .collect();
+        Ok(dictionary_column("name", &dictionary, names.into_iter())?)
+    })
+}

@@ -1,0 +1,190 @@
+//! Names in the rows of a file, by the process they belong to, gathered in one pass.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::columns::Col;
+use super::kinds::Kind;
+use super::rows::Row;
+use crate::common::{DispatchRun, DispatchRuns};
+use wavesieve_model::schema::domain::domain_of_category;
+
+/// The identity of a row's process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowKey {
+    /// Id of the capture.
+    Guid(String),
+    /// Process id.
+    Pid(i64),
+    /// Only a thread, or nothing at all.
+    Thread(Option<i64>),
+}
+
+/// A kernel, as the first of its rows describes it.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// Name as written.
+    pub name: Option<String>,
+    /// Vector, accumulation and scalar registers, LDS, scratch memory.
+    pub numbers: [Option<i64>; 5],
+}
+
+/// How rows use an agent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AgentUse {
+    /// It runs kernels or is the device side of a copy.
+    pub as_gpu: bool,
+    /// It is the host side of a copy.
+    pub as_cpu: bool,
+}
+
+/// Names in rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Census {
+    pub rows: BTreeMap<Kind, u64>,
+    /// Calls without length.
+    pub marks: u64,
+    pub threads: BTreeSet<i64>,
+    pub queues: BTreeSet<i64>,
+    pub streams: BTreeSet<i64>,
+    /// Process ids.
+    pub pids: BTreeSet<i64>,
+    /// Codes of agent labels.
+    pub agents: BTreeMap<i64, AgentUse>,
+    /// Kernels with an id.
+    pub kernels: BTreeMap<i64, Kernel>,
+    /// Kernels of rows without, by name.
+    pub unnumbered: BTreeMap<String, Kernel>,
+    /// Runs of the dispatches with counters.
+    pub runs: DispatchRuns,
+}
+
+impl Census {
+    pub fn rows(&self, kind: Kind) -> u64 {
+        self.rows.get(&kind).copied().unwrap_or(0)
+    }
+
+    pub fn add(&mut self, kind: Kind, row: &Row<'_>) {
+        *self.rows.entry(kind).or_insert(0) += 1;
+        if kind == Kind::Calls {
+            self.marks += u64::from(!has_length(row));
+        }
+        self.threads.extend(thread(kind, row));
+        self.queues.extend(row.number(Col::Queue));
+        self.streams.extend(row.number(Col::Stream));
+        self.pids.extend(row.number(Col::ProcessId));
+        self.add_agents(kind, row);
+        if matches!(kind, Kind::Kernels | Kind::Counters) {
+            self.add_kernel(row);
+        }
+        if kind == Kind::Counters {
+            self.runs.add(row.number(Col::Dispatch), run(row));
+        }
+    }
+
+    fn add_agents(&mut self, kind: Kind, row: &Row<'_>) {
+        if let Some(agent) = row.number(Col::Agent) {
+            let is_scratch = kind == Kind::Allocations && is_scratch(row);
+            let runs = !matches!(kind, Kind::Allocations | Kind::Copies | Kind::Calls);
+            self.agents.entry(agent).or_default().as_gpu |= runs || is_scratch;
+        }
+        if kind == Kind::Copies {
+            let direction = row.text(Col::Direction).unwrap_or_default().to_ascii_uppercase();
+            let (from, to) = direction.split_once("_TO_").unwrap_or_default();
+            for (column, place) in [(Col::SourceAgent, from), (Col::DestinationAgent, to)] {
+                if let Some(agent) = row.number(column) {
+                    let used = self.agents.entry(agent).or_default();
+                    used.as_gpu |= place.ends_with("DEVICE");
+                    used.as_cpu |= place.ends_with("HOST");
+                }
+            }
+        }
+    }
+
+    fn add_kernel(&mut self, row: &Row<'_>) {
+        let kernel = || {
+            // The output of rocpd convert has the LDS and scratch memory of the dispatch, not of the symbol.
+            let of_symbol = row.text(Col::Guid).is_none();
+            let size = |column: Col| row.number(column).filter(|_| of_symbol);
+            let numbers = [
+                row.number(Col::Vgpr),
+                row.number(Col::AccumVgpr),
+                row.number(Col::Sgpr),
+                size(Col::Lds),
+                size(Col::Scratch),
+            ];
+            Kernel { name: row.text(Col::KernelName).map(Cow::into_owned), numbers }
+        };
+        if let Some(id) = row.number(Col::KernelId) {
+            let known = self.kernels.entry(id).or_insert_with(kernel);
+            if known.name.is_none() {
+                known.name = row.text(Col::KernelName).map(Cow::into_owned);
+            }
+        } else if let Some(name) = row.text(Col::KernelName)
+            && !self.unnumbered.contains_key(name.as_ref())
+        {
+            self.unnumbered.insert(name.into_owned(), kernel());
+        }
+    }
+
+    /// Adds what another one has.
+    pub fn absorb(&mut self, other: Self) {
+        for (kind, rows) in other.rows {
+            *self.rows.entry(kind).or_insert(0) += rows;
+        }
+        self.marks += other.marks;
+        self.runs.absorb(other.runs);
+        self.threads.extend(other.threads);
+        self.queues.extend(other.queues);
+        self.streams.extend(other.streams);
+        self.pids.extend(other.pids);
+        for (agent, used) in other.agents {
+            let known = self.agents.entry(agent).or_default();
+            known.as_gpu |= used.as_gpu;
+            known.as_cpu |= used.as_cpu;
+        }
+        for (id, kernel) in other.kernels {
+            self.kernels.entry(id).or_insert(kernel);
+        }
+        for (name, kernel) in other.unnumbered {
+            self.unnumbered.entry(name).or_insert(kernel);
+        }
+    }
+}
+
+/// The process of a row, if the row identifies it.
+pub fn key(row: &Row<'_>) -> RowKey {
+    if let Some(guid) = row.text(Col::Guid) {
+        return RowKey::Guid(guid.into_owned());
+    }
+    match row.number(Col::ProcessId) {
+        Some(pid) => RowKey::Pid(pid),
+        None => RowKey::Thread(row.number(Col::ThreadId)),
+    }
+}
+
+/// The run of a dispatch that a row is about.
+fn run(row: &Row<'_>) -> DispatchRun {
+    DispatchRun { replay: row.number(Col::ReplayPass), start: row.number(Col::Start), end: row.number(Col::End) }
+}
+
+/// Whether a call has a length; one without is an instant.
+pub(crate) fn has_length(row: &Row<'_>) -> bool {
+    row.number(Col::Start) != row.number(Col::End)
+}
+
+/// Whether an allocation is one of scratch memory.
+pub fn is_scratch(row: &Row<'_>) -> bool {
+    let names_it = |column: Col| row.text(column).is_some_and(|text| text.to_ascii_uppercase().contains("SCRATCH"));
+    names_it(Col::Kind) || names_it(Col::Operation)
+}
+
+/// Whether a row is a marker of the whole process: such a range has no thread.
+pub fn is_process_range(row: &Row<'_>) -> bool {
+    let is_marker = || row.text(Col::Domain).is_some_and(|domain| domain_of_category(&domain) == "marker");
+    row.number(Col::ThreadId) == Some(0) && is_marker()
+}
+
+pub fn thread(kind: Kind, row: &Row<'_>) -> Option<i64> {
+    row.number(Col::ThreadId).filter(|_| kind != Kind::Calls || !is_process_range(row))
+}

@@ -1,0 +1,215 @@
+//! `kernels` and `counter_dispatches`. A dispatch is listed in a kernel trace, next to its counters, or both.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::columns::Col;
+use super::fields::{Fields, Need, Plan, every, nothing};
+use super::kinds::Kind;
+use super::reading::{Reading, zero_as_null};
+use super::symbols::forms;
+use crate::common::{or_else, zeros};
+use wavesieve_tables::columns::frames::dictionary_column;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+const GROUP_SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z"];
+const GRID_SIZES: &[&str] = &["grid_x", "grid_y", "grid_z"];
+
+const NUMBERS: &[Need] = &[
+    (Col::Dispatch, &[]),
+    (Col::KernelId, &["kernel_id", "kernel_name", "short_name", "category"]),
+    (Col::Agent, &["agent_id", "gpu", "device"]),
+    (Col::Queue, &["queue_id"]),
+    (Col::Stream, &["stream_id"]),
+    (Col::ThreadId, &["tid"]),
+    (Col::Correlation, &[]),
+    (Col::ReplayPass, &[""]),
+    (Col::Start, TIMES),
+    (Col::End, TIMES),
+    (Col::Lds, &["lds_bytes"]),
+    (Col::Scratch, &["scratch_bytes"]),
+    (Col::WorkgroupX, &["workgroup_x"]),
+    (Col::WorkgroupY, &["workgroup_y"]),
+    (Col::WorkgroupZ, &["workgroup_z"]),
+    (Col::GridX, &["grid_x"]),
+    (Col::GridY, &["grid_y"]),
+    (Col::GridZ, &["grid_z"]),
+    (Col::Workgroup, GROUP_SIZES),
+    (Col::Grid, GRID_SIZES),
+    (Col::GraphExec, &["graph_exec_id", "graph_node_id"]),
+    (Col::GraphNode, &["graph_node_id"]),
+];
+const TEXTS: &[Need] = &[(Col::KernelName, &["kernel_id", "kernel_name", "short_name", "category"])];
+
+/// The values that distinguish the runs of a dispatch.
+const RUNS: &[Col] = &[Col::ReplayPass, Col::Start, Col::End];
+
+/// The columns that are needed to distinguish the runs of dispatches, where some ran more than once.
+pub(super) fn needed_for_runs(reading: &Reading<'_>) -> &'static [Col] {
+    if reading.capture.replays.is_empty() { &[] } else { RUNS }
+}
+
+/// The id by which counters name their dispatch: early versions give it no number of its own.
+pub(crate) fn counted_id(dispatch: Option<i64>, correlation: Option<i64>) -> i64 {
+    dispatch.or(correlation).unwrap_or(0)
+}
+
+/// Dispatches in the order of the files with their ids and passes, those that only counters name at the end. Of a dispatch that
+/// was run again there is the first run, or one for each pass.
+struct Dispatches {
+    rows: Fields,
+    ids: Int64Chunked,
+    passes: Vec<i64>,
+}
+
+fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> {
+    let always = needed_for_runs(reading);
+    let plan = |kind| Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always };
+    let mut all = Fields::read(reading, &plan(Kind::Kernels))?;
+    let capture = reading.capture;
+    let replays = &capture.replays;
+    let mut seen: BTreeSet<(i64, i64)> = BTreeSet::new();
+    let mut is_wanted = |id: i64, pass: i64| (of_passes || pass == replays.first(id)) && seen.insert((id, pass));
+    let pass_of = |id: i64, rows: &Fields, row: usize| {
+        if replays.has(id) { replays.pass(id, rows.run(row)) } else { 0 }
+    };
+    let mut ids: Vec<Option<i64>> = all.slice(Col::Dispatch).unwrap_or_default().to_vec();
+    ids.resize(all.height, None);
+    let mut passes = vec![0; all.height];
+    let has_counters = capture.census.rows(Kind::Counters) > 0;
+    if has_counters {
+        let mut marks = vec![true; all.height];
+        let rows = ids.iter().zip(&mut passes).zip(&mut marks).enumerate();
+        for (row, ((id, pass), mark)) in
+            rows.filter_map(|(row, ((id, pass), mark))| Some((row, (((*id)?, pass), mark))))
+        {
+            *pass = pass_of(id, &all, row);
+            // A trace may list all runs of a dispatch that ran again; of others every row is a dispatch.
+            *mark = is_wanted(id, *pass) || !replays.has(id);
+        }
+        if marks.contains(&false) {
+            all.retain(&marks);
+            let mut kept = marks.iter().copied();
+            ids.retain(|_| kept.next().unwrap_or(true));
+            let mut kept = marks.iter().copied();
+            passes.retain(|_| kept.next().unwrap_or(true));
+        }
+        let mut counted = Fields::read(reading, &plan(Kind::Counters))?;
+        let mut marks = Vec::with_capacity(counted.height);
+        let (dispatches, calls) = (counted.slice(Col::Dispatch), counted.slice(Col::Correlation));
+        let of =
+            |column: Option<&[Option<i64>]>, row: usize| column.and_then(|column| column.get(row).copied().flatten());
+        for row in 0..counted.height {
+            let id = counted_id(of(dispatches, row), of(calls, row));
+            let pass = pass_of(id, &counted, row);
+            let is_new = is_wanted(id, pass);
+            if is_new {
+                ids.push(Some(id));
+                passes.push(pass);
+            }
+            marks.push(is_new);
+        }
+        counted.retain(&marks);
+        all.append(counted);
+    }
+    let mut next = ids.iter().flatten().max().copied().unwrap_or(0);
+    let numbered = ids.iter().map(|id| {
+        Some(id.unwrap_or_else(|| {
+            next = next.saturating_add(1);
+            next
+        }))
+    });
+    let numbered: Int64Chunked = numbered.collect_ca("".into());
+    Ok(Dispatches { rows: all, ids: numbered, passes })
+}
+
+/// How many dispatches there are, or how many runs of them in all passes.
+pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
+    let census = &reading.capture.census;
+    if census.rows(Kind::Counters) == 0 {
+        return Ok(census.rows(Kind::Kernels));
+    }
+    Ok(dispatches(reading, of_passes)?.rows.height as u64)
+}
+
+/// Assembles the dispatches; with `pass` the column of that name too.
+pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
+    let Dispatches { rows, ids, passes } = dispatches(reading, pass.is_some())?;
+    reading.builder.set_height(rows.height);
+    if let Some(pass) = pass {
+        let passes = passes.iter().map(|replay| pass.saturating_add(*replay));
+        reading.put("pass", Int64Chunked::from_iter_values("pass".into(), passes));
+    }
+    reading.put("dispatch_id", ids.clone());
+    put_names(reading, &rows)?;
+    reading.put_agent(&rows.get(Col::Agent), &ids);
+    for (name, column) in [
+        ("queue_id", Col::Queue),
+        ("stream_id", Col::Stream),
+        ("tid", Col::ThreadId),
+        ("lds_bytes", Col::Lds),
+        ("scratch_bytes", Col::Scratch),
+    ] {
+        reading.put(name, rows.get(column));
+    }
+    reading.put("correlation_id", zero_as_null(&rows.get(Col::Correlation)));
+    put_sizes(reading, &rows, GROUP_SIZES, [Col::WorkgroupX, Col::WorkgroupY, Col::WorkgroupZ], Col::Workgroup);
+    put_sizes(reading, &rows, GRID_SIZES, [Col::GridX, Col::GridY, Col::GridZ], Col::Grid);
+    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
+    let graphs = zero_as_null(&rows.get(Col::GraphExec));
+    let nodes = rows.get(Col::GraphNode);
+    let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
+    reading.put("graph_node_id", nodes.collect_ca("".into()));
+    reading.put("graph_exec_id", graphs);
+    Ok(())
+}
+
+/// Adds sizes in three dimensions. Counter files report only the total number of work-items, which is put into x.
+fn put_sizes(reading: &mut Reading<'_>, rows: &Fields, names: &[&'static str], columns: [Col; 3], total: Col) {
+    let total = rows.get(total);
+    let ones: Int64Chunked = total.iter().map(|total| total.map(|_| 1)).collect_ca("".into());
+    for (at, (name, column)) in names.iter().zip(columns).enumerate() {
+        let known = or_else(&rows.get(column), if at == 0 { &total } else { &ones });
+        reading.put(name, or_else(&known, &zeros(rows.height)));
+    }
+}
+
+/// Adds the kernel and its names: as the row writes it, otherwise as other rows of the same kernel do.
+fn put_names(reading: &mut Reading<'_>, rows: &Fields) -> Result<()> {
+    if !reading.builder.wants(&["kernel_id", "kernel_name", "short_name", "category"]) {
+        return Ok(());
+    }
+    let symbols = &reading.capture.symbols;
+    let words = rows.words(Col::KernelName);
+    let list = words.list();
+    let by_word: Vec<Option<i64>> = list.iter().map(|word| symbols.by_name.get(word.as_deref()?).copied()).collect();
+    let kernel_ids = rows.get(Col::KernelId);
+    let of_word = |code: &Option<usize>| code.and_then(|code| by_word.get(code).copied().flatten());
+    let ids = kernel_ids.iter().zip(&words.codes).map(|(id, code)| Some(id.or_else(|| of_word(code)).unwrap_or(-1)));
+    let ids: Int64Chunked = ids.collect_ca("".into());
+    let texts = list.len();
+    let unknown = texts + symbols.names.len();
+    let codes: Vec<usize> = ids
+        .iter()
+        .zip(&words.codes)
+        .map(|(id, code)| {
+            let of_symbol = || id.and_then(|id| symbols.index.position(id)).map(|at| texts + at);
+            code.or_else(of_symbol).unwrap_or(unknown)
+        })
+        .collect();
+    if reading.builder.wants(&["kernel_name", "short_name", "category"]) {
+        let names = list.into_iter().flatten().chain(symbols.names.iter().cloned());
+        let forms = forms(names.chain(["unknown".to_owned()]), reading.builder.context.categories);
+        for (name, dictionary) in
+            [("kernel_name", &forms.kernel_name), ("short_name", &forms.short_name), ("category", &forms.category)]
+        {
+            reading
+                .builder
+                .put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
+        }
+    }
+    reading.put("kernel_id", ids);
+    Ok(())
+}

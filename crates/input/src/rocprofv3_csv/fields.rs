@@ -1,0 +1,184 @@
+//! Columns of the rows of a kind, those that are wanted.
+
+use std::borrow::Cow;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::columns::Col;
+use super::kinds::Kind;
+use super::reading::Reading;
+use super::rows::Row;
+use super::words::Words;
+use crate::common::DispatchRun;
+
+/// A column and the canonical columns that are made from it; none if it is always needed.
+pub(crate) type Need = (Col, &'static [&'static str]);
+
+/// Which columns of which rows to read.
+pub struct Plan {
+    /// Kind of the files.
+    pub kind: Kind,
+    /// Columns of numbers.
+    pub numbers: &'static [Need],
+    /// Columns of texts.
+    pub texts: &'static [Need],
+    /// Which rows to read.
+    pub keep: fn(&Row<'_>) -> bool,
+    /// Columns of numbers to read whatever is wanted.
+    pub always: &'static [Col],
+    /// Test of each row whose results become [`Fields::marks`].
+    pub mark: fn(&Row<'_>) -> bool,
+}
+
+/// The columns that were read, of all files in order.
+#[derive(Default)]
+pub struct Fields {
+    /// Rows.
+    pub height: usize,
+    /// Results of [`Plan::mark`].
+    pub marks: Vec<bool>,
+    /// Counter values.
+    pub values: Vec<Option<f64>>,
+    numbers: Vec<(Col, Vec<Option<i64>>)>,
+    words: Vec<(Col, Words)>,
+}
+
+impl Fields {
+    /// Reads what the wanted columns need.
+    pub fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
+        let builder = &reading.builder;
+        let wanted = |needs: &[Need]| -> Vec<Col> {
+            let needed =
+                |(column, names): &&Need| names.is_empty() || builder.wants(names) || plan.always.contains(column);
+            needs.iter().filter(needed).map(|(column, _)| *column).collect()
+        };
+        let (numbers, texts) = (wanted(plan.numbers), wanted(plan.texts));
+        let with_values = plan.kind == Kind::Counters || plan.kind == Kind::StreamedCounters;
+        let make = || Self {
+            numbers: numbers.iter().map(|column| (*column, Vec::new())).collect(),
+            words: texts.iter().map(|column| (*column, Words::default())).collect(),
+            ..Self::default()
+        };
+        let visit = |fields: &mut Self, row: &Row<'_>| {
+            if !(plan.keep)(row) {
+                return;
+            }
+            fields.height += 1;
+            fields.marks.push((plan.mark)(row));
+            if with_values {
+                fields.values.push(row.value);
+            }
+            for (column, values) in &mut fields.numbers {
+                values.push(row.number(*column));
+            }
+            for (column, words) in &mut fields.words {
+                words.push(row.text(*column));
+            }
+        };
+        let table = builder.table_name();
+        let parts = reading.capture.records(plan.kind, table, &mut reading.findings, make, visit)?;
+        let mut all = make();
+        for part in parts {
+            all.append(part);
+        }
+        Ok(all)
+    }
+
+    /// Adds the rows of others at the end. Columns that only one of both has stay with nulls for the other's rows.
+    pub fn append(&mut self, other: Self) {
+        let before = self.height;
+        self.height += other.height;
+        self.marks.extend(other.marks);
+        self.values.extend(other.values);
+        for (column, values) in other.numbers {
+            match self.numbers.iter_mut().find(|(known, _)| *known == column) {
+                Some((_, known)) => known.extend(values),
+                None => {
+                    let mut filled = vec![None; before];
+                    filled.extend(values);
+                    self.numbers.push((column, filled));
+                }
+            }
+        }
+        for (column, words) in other.words {
+            match self.words.iter_mut().find(|(known, _)| *known == column) {
+                Some((_, known)) => known.append(words),
+                None => {
+                    let mut filled = Words::nulls(before);
+                    filled.append(words);
+                    self.words.push((column, filled));
+                }
+            }
+        }
+        for (_, values) in &mut self.numbers {
+            values.resize(self.height, None);
+        }
+        for (_, words) in &mut self.words {
+            words.codes.resize(self.height, None);
+        }
+    }
+
+    /// Keeps the rows that are marked.
+    pub fn retain(&mut self, marks: &[bool]) {
+        let keep = |at: usize| marks.get(at).copied().unwrap_or(false);
+        fn filter<T>(values: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
+            let mut at = 0;
+            values.retain(|_| {
+                at += 1;
+                keep(at - 1)
+            });
+        }
+        self.height = marks.iter().filter(|mark| **mark).count();
+        filter(&mut self.marks, &keep);
+        filter(&mut self.values, &keep);
+        for (_, values) in &mut self.numbers {
+            filter(values, &keep);
+        }
+        for (_, words) in &mut self.words {
+            filter(&mut words.codes, &keep);
+        }
+    }
+
+    /// The numbers of a column; nulls if it was not wanted.
+    pub fn slice(&self, column: Col) -> Option<&[Option<i64>]> {
+        self.numbers.iter().find(|(known, _)| *known == column).map(|(_, values)| values.as_slice())
+    }
+
+    /// The number of a column in a row.
+    pub fn number(&self, column: Col, row: usize) -> Option<i64> {
+        self.slice(column)?.get(row).copied().flatten()
+    }
+
+    /// The run of a dispatch that a row is about.
+    pub fn run(&self, row: usize) -> DispatchRun {
+        let number = |column: Col| self.number(column, row);
+        DispatchRun { replay: number(Col::ReplayPass), start: number(Col::Start), end: number(Col::End) }
+    }
+
+    /// As [`Fields::slice`], as a column.
+    pub fn get(&self, column: Col) -> Int64Chunked {
+        self.slice(column).map_or_else(
+            || Int64Chunked::full_null("".into(), self.height),
+            |values| Int64Chunked::from_iter_options("".into(), values.iter().copied()),
+        )
+    }
+
+    /// The texts of a column; nulls if it was not wanted.
+    pub fn words(&self, column: Col) -> Cow<'_, Words> {
+        self.words
+            .iter()
+            .find(|(known, _)| *known == column)
+            .map_or_else(|| Cow::Owned(Words::nulls(self.height)), |(_, words)| Cow::Borrowed(words))
+    }
+}
+
+/// Accepts every row.
+pub fn every(_: &Row<'_>) -> bool {
+    true
+}
+
+/// Marks no row.
+pub fn nothing(_: &Row<'_>) -> bool {
+    false
+}

@@ -1,0 +1,145 @@
+//! `memory_copies`, `memory_allocations`, `graph_launches` and `hip_events`.
+
+use anyhow::Result;
+
+use super::census::is_scratch;
+use super::columns::Col;
+use super::fields::{Fields, Need, Plan, every};
+use super::kinds::Kind;
+use super::reading::{Reading, ordinals, zero_as_null};
+use crate::common::{
+    ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
+};
+use wavesieve_tables::columns::frames::dictionary_column;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
+
+const NUMBERS: &[Need] = &[
+    (Col::SourceAgent, COPY_AGENTS),
+    (Col::DestinationAgent, COPY_AGENTS),
+    (Col::Agent, &["agent_id", "gpu", "device"]),
+    (Col::Bytes, &["bytes"]),
+    (Col::Address, &["address"]),
+    (Col::Flags, &["flags"]),
+    (Col::Queue, &["queue_id"]),
+    (Col::SourceQueue, &["source_queue_id"]),
+    (Col::Stream, &["stream_id"]),
+    (Col::ThreadId, &["tid"]),
+    (Col::Correlation, &["correlation_id"]),
+    (Col::GraphExec, &["graph_exec_id"]),
+    (Col::GraphKernels, &["kernels"]),
+    (Col::EventHandle, &["event_handle"]),
+    (Col::Start, TIMES),
+    (Col::End, TIMES),
+];
+const TEXTS: &[Need] = &[(Col::Direction, &["direction"]), (Col::Operation, &["operation", "level"])];
+
+/// Reads the rows and puts the columns that are copied as they are.
+fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
+    let plan = Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: is_scratch, always: &[] };
+    let rows = Fields::read(reading, &plan)?;
+    reading.builder.set_height(rows.height);
+    for (name, column) in [
+        ("queue_id", Col::Queue),
+        ("stream_id", Col::Stream),
+        ("tid", Col::ThreadId),
+        ("flags", Col::Flags),
+        ("kernels", Col::GraphKernels),
+        ("event_handle", Col::EventHandle),
+    ] {
+        reading.put(name, rows.get(column));
+    }
+    for (name, column) in [
+        ("source_queue_id", Col::SourceQueue),
+        ("correlation_id", Col::Correlation),
+        ("graph_exec_id", Col::GraphExec),
+        ("address", Col::Address),
+    ] {
+        reading.put(name, zero_as_null(&rows.get(column)));
+    }
+    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
+    Ok(rows)
+}
+
+/// Assembles the copies.
+pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, Kind::Copies)?;
+    reading.put("copy_id", ordinals(rows.height));
+    reading.put("bytes", rows.get(Col::Bytes));
+    if reading.builder.wants(COPY_AGENTS) {
+        let source = reading.agents(&rows.get(Col::SourceAgent));
+        let destination = reading.agents(&rows.get(Col::DestinationAgent));
+        put_copy_gpus(&mut reading.builder, &source, &destination);
+        if reading.builder.wants(&["direction"]) {
+            let words = rows.words(Col::Direction);
+            let list = words.list();
+            let names = words.codes.iter().map(|code| list.get((*code)?).and_then(Option::as_deref));
+            let process = reading.builder.context.process;
+            let column = direction_column(process, names, &source, &destination)?;
+            reading.builder.put("direction", column);
+        }
+        reading.put("src_agent_id", source);
+        reading.put("dst_agent_id", destination);
+    }
+    Ok(())
+}
+
+/// Assembles the allocations, frees and scratch operations.
+pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, Kind::Allocations)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get(Col::Agent), &ids);
+    reading.put("bytes", or_else(&rows.get(Col::Bytes), &zeros(rows.height)));
+    reading.put("alloc_id", ids);
+    if !reading.builder.wants(&["operation", "level"]) {
+        return Ok(());
+    }
+    let words = rows.words(Col::Operation);
+    let list = words.list();
+    let pairs: Vec<(&str, &str)> = words
+        .codes
+        .iter()
+        .zip(&rows.marks)
+        .map(|(code, is_scratch)| {
+            let name = code.and_then(|code| list.get(code).and_then(Option::as_deref)).unwrap_or_default();
+            allocation_words(&name.to_ascii_uppercase(), *is_scratch)
+        })
+        .collect();
+    let firsts: Vec<&str> = pairs.iter().map(|pair| pair.0).collect();
+    let seconds: Vec<&str> = pairs.iter().map(|pair| pair.1).collect();
+    for (name, dictionary, words) in
+        [("operation", ALLOCATION_OPERATIONS, firsts), ("level", ALLOCATION_LEVELS, seconds)]
+    {
+        let codes = words.iter().map(|word| dictionary.iter().position(|known| known == word));
+        let dictionary: Vec<Option<String>> = dictionary.iter().map(|word| Some((*word).to_owned())).collect();
+        let column = dictionary_column(name, &dictionary, codes)?;
+        reading.builder.put(name, column);
+    }
+    Ok(())
+}
+
+/// Assembles the graph launches.
+pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, Kind::GraphLaunches)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get(Col::Agent), &ids);
+    reading.put("graph_launch_id", ids);
+    Ok(())
+}
+
+/// Assembles the HIP events.
+pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, Kind::Events)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get(Col::Agent), &ids);
+    reading.put("hip_event_id", ids);
+    let words = rows.words(Col::Operation);
+    let mut list = words.list();
+    let unknown = list.len();
+    list.push(Some("UNKNOWN".to_owned()));
+    let codes = words.codes.iter().map(|code| Some(code.unwrap_or(unknown)));
+    let column = dictionary_column("operation", &list, codes)?;
+    reading.builder.put("operation", column);
+    Ok(())
+}

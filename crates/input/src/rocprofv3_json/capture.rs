@@ -1,0 +1,185 @@
+//! One process of a file: where its sections lie, how handles map to agents, and the small tables read once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::census::Census;
+use super::file::InputFile;
+use super::kinds::Kinds;
+use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
+use super::structure::index::{ProcessIndex, Section};
+use super::structure::roles::Roles;
+use super::symbols::Symbols;
+use crate::common::Replays;
+use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+
+/// A process of a file.
+pub struct Capture {
+    pub file: Arc<InputFile>,
+    /// Path as given or found, for messages.
+    pub path: String,
+    /// Damage to the file as a whole, due to which anything may be missing.
+    pub structural: Vec<Damage>,
+    /// Its sections.
+    pub process: ProcessIndex,
+    /// The role of each section of records.
+    pub roles: Roles,
+    /// Agent id by handle.
+    pub agents: BTreeMap<i64, i64>,
+    /// Passes of the dispatches that were run again for more counters.
+    pub replays: Replays,
+    /// Names of kinds and operations.
+    pub kinds: OnceLock<(Kinds, SectionAnomalies)>,
+    /// Kernel symbols.
+    pub symbols: OnceLock<(Symbols, SectionAnomalies)>,
+    /// Threads, queues, streams and numbers of calls.
+    pub census: OnceLock<(Census, SectionAnomalies)>,
+}
+
+/// Anomalies of sections that were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SectionAnomalies {
+    /// Things to know.
+    pub anomalies: Vec<Anomaly>,
+    /// Records that could not be read.
+    pub damage: Vec<Damage>,
+}
+
+impl SectionAnomalies {
+    /// Adds those of another read.
+    pub fn extend(&mut self, other: &Self) {
+        self.anomalies.extend(other.anomalies.iter().cloned());
+        self.damage.extend(other.damage.iter().cloned());
+    }
+
+    fn lossy(&mut self, section: &str, count: usize) {
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD";
+        self.note("invalid_utf8", Severity::Info, section, count, detail);
+    }
+
+    /// Notes records that were left out because others of the same key are there.
+    pub fn repeated(&mut self, section: &str, count: usize, detail: &str) {
+        self.note("repeated_record", Severity::Warning, section, count, detail);
+    }
+
+    fn note(&mut self, check_id: &'static str, severity: Severity, section: &str, count: usize, detail: &str) {
+        if count > 0 {
+            self.anomalies.push(Anomaly {
+                check_id,
+                severity,
+                table_name: section.to_owned(),
+                count: i64::try_from(count).unwrap_or(i64::MAX),
+                first_key: None,
+                detail: detail.to_owned(),
+            });
+        }
+    }
+}
+
+impl Capture {
+    /// Reads the records of a section; what was odd goes to `findings`.
+    pub fn records<S: Sink>(
+        &self,
+        section: &Section,
+        findings: &mut SectionAnomalies,
+        sink: impl Fn() -> S + Sync,
+    ) -> Result<Vec<S::Output>> {
+        self.records_by(section, findings, sink, None)
+    }
+
+    /// As [`Capture::records`], with quicker ways.
+    pub(crate) fn records_by<S: Sink>(
+        &self,
+        section: &Section,
+        findings: &mut SectionAnomalies,
+        sink: impl Fn() -> S + Sync,
+        shortcuts: Option<&Shortcuts<'_, S::Output>>,
+    ) -> Result<Vec<S::Output>> {
+        let collected = read_section(&self.file, section, sink, shortcuts)?;
+        findings.lossy(&section.name, collected.lossy);
+        findings.damage.extend(self.damage(section, &collected));
+        Ok(collected.parts)
+    }
+
+    fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
+        let cause = collected.first_cause.as_ref()?;
+        // Where brackets do not match, records fall into pieces, of which there may be more than records.
+        let cause = match (collected.bad as u64, section.rows) {
+            (bad, rows) if bad > rows => format!("{bad} elements of it are not records; {cause}"),
+            (bad, rows) => format!("{bad} of {rows} records cannot be parsed; {cause}"),
+        };
+        Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
+    }
+
+    /// Gathers the records of all sections of that name.
+    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        for section in self.process.named(name) {
+            let parts = self.records(section, findings, || Gather(Vec::new()))?;
+            all.extend(parts.into_iter().flatten());
+        }
+        Ok(all)
+    }
+
+    /// Reads the first object of that name.
+    pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
+        let Some(section) = self.process.named(name).next() else { return Ok(None) };
+        let (value, lossy) = read_object(&self.file, section)?;
+        findings.lossy(name, usize::from(lossy));
+        if value.is_none() {
+            findings.damage.push(Damage {
+                path: self.path.clone(),
+                part: name.to_owned(),
+                cause: "cannot be parsed".to_owned(),
+            });
+        }
+        Ok(value)
+    }
+
+    /// The value of a cache, made when first needed.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn cached<T>(
+        cache: &OnceLock<(T, SectionAnomalies)>,
+        make: impl FnOnce(&mut SectionAnomalies) -> Result<T>,
+    ) -> Result<(&T, &SectionAnomalies)> {
+        if cache.get().is_none() {
+            let mut findings = SectionAnomalies::default();
+            let value = make(&mut findings)?;
+            let _ = cache.set((value, findings));
+        }
+        match cache.get() {
+            Some((value, findings)) => Ok((value, findings)),
+            None => anyhow::bail!("internal: a cache is empty after it was filled"),
+        }
+    }
+}
+
+/// The kept part of a record in a small section.
+pub(crate) trait FromRecord: Sized + Send {
+    /// The record as the file spells it.
+    type Record<'de>: Deserialize<'de>;
+
+    /// Keeps the needed part of a record.
+    fn from_record(record: Self::Record<'_>) -> Self;
+}
+
+struct Gather<T>(Vec<T>);
+
+impl<T: FromRecord> Sink for Gather<T> {
+    type Output = Vec<T>;
+    type Record<'de> = T::Record<'de>;
+
+    fn push(&mut self, record: Self::Record<'_>) {
+        self.0.push(T::from_record(record));
+    }
+
+    fn finish(self) -> Vec<T> {
+        self.0
+    }
+}

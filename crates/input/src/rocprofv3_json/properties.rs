@@ -1,0 +1,283 @@
+//! Properties that the parsers of rocprofv3 JSON guarantee for any bytes. Each function panics if one is violated.
+
+use std::fmt::{Debug, Write as _};
+use std::io::{Seek, Write as _};
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+pub use super::template::properties::*;
+
+use super::file::InputFile;
+use super::parsing::bare_words::quiet;
+use super::parsing::records::{
+    Activity, CallWithArgs, CountedDispatch, CounterRecord, Dispatch, KernelSymbol, PcSample,
+};
+use super::parsing::surrogates::mend;
+use super::parsing::values::{Int, Length, Real, Text};
+use super::parts::{Sink, read_section};
+use super::structure::index::{FileIndex, Section};
+use super::structure::scanner::{ROOT_KEY, Scanner};
+use crate::json::Spool;
+
+/// The scanner finds the same whatever the blocks it is fed, its sections lie in the text, and of a text that is JSON
+/// they are those that a parser sees. The first byte is the distance of splits.
+pub fn json_scan(bytes: &[u8]) {
+    let Some((split_every, bytes)) = bytes.split_first() else { return };
+    let split_every = u64::from(*split_every);
+    let index = scan(bytes, split_every, bytes.len());
+    let shown = format!("{index:?}");
+    // Blocks of one byte keep the scanner from leaping.
+    for block in [1, 65, 200] {
+        assert_eq!(shown, format!("{:?}", scan(bytes, split_every, block)), "blocks of {block}");
+    }
+    for section in index.processes.iter().flat_map(|process| &process.sections) {
+        assert!(section.start <= section.end && section.end <= index.length, "{section:?}");
+        let (mut row, mut at) = (0, section.start);
+        for part in section.parts() {
+            assert!(part.row == row && at <= part.start && part.start <= part.end, "{section:?}");
+            assert!(part.rows > 0, "{section:?}");
+            (row, at) = (row + part.rows, part.end);
+        }
+        assert_eq!(row, section.rows, "{section:?}");
+    }
+    let is_plain = !bytes.contains(&b'\\');
+    if let Ok(document) = serde_json::from_slice::<Node>(bytes)
+        && is_plain
+    {
+        assert!(!index.truncated, "{index:?}");
+        let found: Vec<Vec<(&str, bool, u64)>> = index
+            .processes
+            .iter()
+            .map(|process| {
+                process.sections.iter().map(|section| (section.name.as_str(), section.is_array, section.rows)).collect()
+            })
+            .collect();
+        let expected = document.processes();
+        let same = found.len() == expected.len()
+            && found.iter().zip(&expected).all(|(found, expected)| {
+                found.len() == expected.len()
+                    && found.iter().zip(expected).all(|(found, (name, is_array, rows))| {
+                        *found == (name.as_str(), *is_array, *rows) || name.len() > LONG_KEY
+                    })
+            });
+        assert!(same, "found {found:?}, expected {expected:?}");
+    }
+}
+
+/// Keys that are so long are not kept whole.
+const LONG_KEY: usize = 200;
+
+/// Every record of a section is either read or counted as bad; where none is bad, they are the same in whatever parts the
+/// section is read.
+pub fn json_parts(bytes: &[u8]) {
+    let text = [format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"hip_api\":[").as_bytes(), bytes, b"]}}]}"].concat();
+    let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
+    if stored.write_all(&text).and_then(|()| stored.rewind()).is_err() {
+        return;
+    }
+    let Ok(file) = InputFile::open(stored.path(), &mut Spool::default()) else { return };
+    let index = scan(&text, u64::MAX, text.len());
+    let whole = read_all(&file, &index);
+    for split_every in [0, 50] {
+        let parts = read_all(&file, &scan(&text, split_every, text.len()));
+        let is_sound = index.flaw.is_none() && whole.iter().all(|(_, _, bad)| *bad == 0);
+        assert!(!is_sound || whole == parts, "parts of {split_every}: {whole:?} {parts:?}");
+    }
+}
+
+/// Every record as text, and the numbers of bad and all records, of every section of records.
+fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, usize)> {
+    let sections = index.processes.iter().flat_map(|process| &process.sections);
+    let read = |section: &Section| {
+        let collected = read_section(file, section, Shown::default, None).ok()?;
+        let records: Vec<String> = collected.parts.concat();
+        // Records that run together are distinguished, so that there may be more than the scanner saw.
+        assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");
+        Some((section.name.clone(), records, collected.bad))
+    };
+    sections.filter(|section| section.is_array).filter_map(read).collect()
+}
+
+#[derive(Default)]
+struct Shown(Vec<String>);
+
+impl Sink for Shown {
+    type Record<'de> = CallWithArgs<'de>;
+    type Output = Vec<String>;
+
+    fn push(&mut self, record: CallWithArgs<'_>) {
+        self.0.push(format!("{record:?}"));
+    }
+
+    fn finish(self) -> Vec<String> {
+        self.0
+    }
+}
+
+/// Records of every type are read or refused; a call is understood with its arguments if and only if it is without;
+/// values are those that a parser of JSON alone gives.
+pub fn json_record(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let call: Result<Activity, _> = serde_json::from_str(&text);
+    let with_args: Result<CallWithArgs<'_>, _> = serde_json::from_str(&text);
+    assert_eq!(call.is_ok(), with_args.is_ok(), "{call:?} {with_args:?}");
+    if let (Ok(call), Ok(with_args)) = (call, with_args) {
+        assert_eq!(shown(&call), shown(&with_args.call));
+    }
+    let _: Result<Dispatch, _> = serde_json::from_str(&text);
+    let _: Result<CountedDispatch, _> = serde_json::from_str(&text);
+    let _: Result<CounterRecord, _> = serde_json::from_str(&text);
+    let _: Result<PcSample<'_>, _> = serde_json::from_str(&text);
+    let _: Result<KernelSymbol<'_>, _> = serde_json::from_str(&text);
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return };
+    // A parser that keeps a value takes whatever one that drops it takes.
+    let read = |what: bool| assert!(what, "{text}");
+    read(serde_json::from_str::<Int>(&text).is_ok_and(|int| value.as_i64().is_none_or(|value| int.0 == Some(value))));
+    read(serde_json::from_str::<Real>(&text).is_ok_and(|real| !value.is_number() || real.0 == value.as_f64()));
+    read(
+        serde_json::from_str::<Text<'_>>(&text)
+            .is_ok_and(|own| value.as_str().is_none_or(|value| own.0.as_deref() == Some(value))),
+    );
+    read(
+        serde_json::from_str::<Length>(&text).is_ok_and(|own| value.as_array().is_none_or(|list| own.0 == list.len())),
+    );
+    // Valid JSON has nothing to mend.
+    assert_eq!(mend(&text), None);
+    assert_eq!(quiet(&text), None);
+}
+
+/// Texts are mended once and for all, and never change their length where that matters.
+pub fn json_mending(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Some((mended, count)) = mend(&text) {
+        assert!(count > 0 && mended.len() == text.len(), "{mended}");
+        assert_eq!(mend(&mended), None);
+    }
+    if let Some(quieted) = quiet(&text) {
+        assert_eq!(quieted.len(), text.len(), "{quieted}");
+        assert_eq!(quiet(&quieted), None);
+    }
+}
+
+fn shown(value: &impl Debug) -> String {
+    let mut text = String::new();
+    let _ = write!(text, "{value:?}");
+    text
+}
+
+fn scan(bytes: &[u8], split_every: u64, block: usize) -> FileIndex {
+    let mut scanner = Scanner::new(split_every);
+    bytes.chunks(block.max(1)).for_each(|block| scanner.feed(block));
+    scanner.finish()
+}
+
+/// JSON whose objects keep the order and the repetitions of their keys.
+enum Node {
+    Scalar,
+    List(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+/// Name of a section, whether it is a list, and its records.
+type Expected = (String, bool, u64);
+
+impl Node {
+    fn processes(&self) -> Vec<Vec<Expected>> {
+        let Self::Object(root) = self else { return Vec::new() };
+        let mut processes = Vec::new();
+        for (key, value) in root {
+            match value {
+                Self::Object(_) if key == ROOT_KEY => processes.push(value.sections()),
+                Self::List(list) if key == ROOT_KEY => {
+                    let objects = list.iter().filter(|own| matches!(own, Self::Object(_)));
+                    processes.extend(objects.map(Self::sections));
+                }
+                _ => {}
+            }
+        }
+        processes
+    }
+
+    fn sections(&self) -> Vec<Expected> {
+        const GROUPS: &[&str] =
+            &["callback_records", "buffer_records", "strings", "strings.correlation_id", "strings.counters"];
+        let mut sections = Vec::new();
+        let mut pending: Vec<(String, &Self)> = Vec::new();
+        push_members(&mut pending, "", self);
+        while let Some((name, own)) = pending.pop() {
+            match own {
+                Self::Scalar => {}
+                Self::List(records) => sections.push((name, true, records.len() as u64)),
+                Self::Object(_) if GROUPS.contains(&name.as_str()) => {
+                    push_members(&mut pending, &format!("{name}."), own);
+                }
+                Self::Object(_) => sections.push((name, false, 0)),
+            }
+        }
+        sections
+    }
+}
+
+/// Puts the members of an object on a stack, the first on top.
+fn push_members<'a>(pending: &mut Vec<(String, &'a Node)>, prefix: &str, object: &'a Node) {
+    if let Node::Object(members) = object {
+        pending.extend(members.iter().rev().map(|(key, value)| (format!("{prefix}{key}"), value)));
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NodeVisitor;
+
+        impl<'de> Visitor<'de> for NodeVisitor {
+            type Value = Node;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("JSON")
+            }
+
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_str<E: Error>(self, _: &str) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Node, E> {
+                Ok(Node::Scalar)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Node, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = elements.next_element()? {
+                    list.push(element);
+                }
+                Ok(Node::List(list))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node, A::Error> {
+                let mut object = Vec::new();
+                while let Some(member) = members.next_entry()? {
+                    object.push(member);
+                }
+                Ok(Node::Object(object))
+            }
+        }
+
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}

@@ -1,0 +1,94 @@
+//! A canonical table being read from a process of a file.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::capture::{Capture, SectionAnomalies};
+use super::integers::Integers;
+use crate::common::{TableBuilder, count_first};
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_model::schema::{Column as Declaration, Table};
+use wavesieve_tables::trace::source::{ReadContext, Rows};
+
+/// The builder of a canonical table, where its rows come from, and what was odd about them.
+pub struct Reading<'a> {
+    /// The process.
+    pub capture: &'a Capture,
+    /// Canonical columns.
+    pub builder: TableBuilder<'a>,
+    /// Anomalies of the sections.
+    pub findings: SectionAnomalies,
+}
+
+impl<'a> Reading<'a> {
+    /// A reading of the `wanted` columns of `table`.
+    pub fn new(
+        capture: &'a Capture,
+        context: &'a ReadContext<'a>,
+        table: &'static Table,
+        wanted: &'a [&'static Declaration],
+    ) -> Self {
+        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: SectionAnomalies::default() }
+    }
+
+    /// Adds a column of integers if it is wanted.
+    pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
+        self.builder.put(name, values.into_series());
+    }
+
+    /// Agent ids for a column of handles. Handle 0 stands for none; one that is not among the agents is noted.
+    pub fn agents(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) -> Int64Chunked {
+        let known = &self.capture.agents;
+        let (count, first) = count_first(
+            handles.iter().map(|handle| handle.is_some_and(|handle| handle != 0 && !known.contains_key(&handle))),
+            ids,
+        );
+        self.builder.note(
+            "missing_agent",
+            Severity::Warning,
+            count,
+            first,
+            "rows refer to an unknown agent; excluded from GPU time",
+        );
+        handles.iter().map(|handle| handle.and_then(|handle| known.get(&handle).copied())).collect_ca("".into())
+    }
+
+    /// Adds `agent_id`, `gpu` and `device` for a column of handles.
+    pub(crate) fn put_agent(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) {
+        if self.builder.wants(&["agent_id", "gpu", "device"]) {
+            let agents = self.agents(handles, ids);
+            self.builder.put_gpu(&agents, ids);
+            self.put("agent_id", agents);
+        }
+    }
+
+    /// Adds start, end, duration and validity, those that are wanted, and takes the times for that.
+    pub(crate) fn put_times(&mut self, rows: &mut Integers) {
+        if !self.builder.wants(&["start_ns", "end_ns"]) {
+            return self.builder.put_lengths(rows.times());
+        }
+        let (starts, ends) = (rows.take("start"), rows.take("end"));
+        self.builder.put_times(&starts, &ends);
+    }
+
+    /// The rows with everything that was odd about them.
+    ///
+    /// # Errors
+    /// When columns have different heights, which is a defect.
+    pub fn finish(mut self) -> Result<Rows> {
+        self.builder.note_all(self.findings.anomalies);
+        self.builder.report_damage(self.findings.damage);
+        self.builder.report_damage(self.capture.structural.iter().cloned());
+        self.builder.finish()
+    }
+}
+
+/// The numbers from 1.
+pub fn ordinals(height: usize) -> Int64Chunked {
+    Int64Chunked::from_iter_values("".into(), (1..).take(height))
+}
+
+/// The column with 0, which stands for none, replaced by null.
+pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
+    values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
+}

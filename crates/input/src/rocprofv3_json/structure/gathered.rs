@@ -1,0 +1,80 @@
+//! Columns that were read while the file was looked through for its sections, so that it is not read again for them.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+use super::index::Part;
+use crate::rocprofv3_json::template::Packed;
+
+/// Which records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    Every,
+    /// Those whose start and end differ, or that lack one of them.
+    WithLength,
+    /// The others.
+    WithoutLength,
+}
+
+impl Keep {
+    /// Whether a record with this start and end is kept.
+    pub fn accepts(self, times: impl FnOnce() -> (Option<i64>, Option<i64>)) -> bool {
+        if self == Self::Every {
+            return true;
+        }
+        let has_length = match times() {
+            (Some(start), Some(end)) => start != end,
+            _ => true,
+        };
+        has_length == (self == Self::WithLength)
+    }
+}
+
+/// Columns of records that follow each other.
+pub struct RecordBatch {
+    /// Name of the section.
+    pub section: String,
+    /// Names of the columns.
+    pub names: Vec<&'static str>,
+    /// Which records were kept.
+    pub keep: Keep,
+    /// Records, kept or not.
+    pub records: u64,
+    /// A column for each name.
+    pub columns: Vec<Packed>,
+}
+
+/// Intervals by the offset of their first record. Each is given away once.
+#[derive(Default)]
+pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
+
+impl Gathered {
+    /// Keeps an interval that starts at `offset`.
+    pub fn add(&self, offset: u64, batch: RecordBatch) {
+        self.0.lock().insert(offset, batch);
+    }
+
+    /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
+    /// the same records, and the number of these parts.
+    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
+        let start = parts.first()?.start;
+        let mut batches = self.0.lock();
+        let batch = batches.get(&start)?;
+        let rows = parts.iter().scan(0_u64, |rows, part| {
+            *rows += part.rows;
+            Some(*rows)
+        });
+        let count = rows.take_while(|rows| *rows <= batch.records).enumerate().last()?;
+        let fits = batch.section == section && batch.keep == keep && count.1 == batch.records;
+        if !fits || !names.iter().all(|name| batch.names.contains(name)) {
+            return None;
+        }
+        let mut batch = batches.remove(&start)?;
+        let columns = names.iter().map(|name| {
+            let at = batch.names.iter().position(|known| known == name)?;
+            batch.columns.get_mut(at).map(std::mem::take)
+        });
+        Some((columns.collect::<Option<_>>()?, count.0 + 1))
+    }
+}

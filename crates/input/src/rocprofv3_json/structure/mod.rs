@@ -1,0 +1,9 @@
+//! Where the sections and records of a file are.
+
+pub mod brackets;
+pub mod gathered;
+pub mod index;
+pub mod roles;
+pub(crate) mod scanner;
+pub(crate) mod structural_scan;
+pub mod sweep;

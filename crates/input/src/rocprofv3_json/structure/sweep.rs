@@ -1,0 +1,221 @@
+//! Looks through a file for its sections. Where many records of a kind follow each other they are passed by templates, on
+//! all threads, and what is wanted of them is gathered on the way.
+//!
+//! A thread that starts in the middle of a section guesses where a record starts. What it read counts only if the thread
+//! before it ends exactly there, which itself started at a place that was proven; otherwise it is forgotten. So the result
+//! is that of the [`Scanner`] alone, whatever was guessed.
+
+use anyhow::Result;
+use rayon::prelude::*;
+
+use super::gathered::{Keep, RecordBatch};
+use super::index::FileIndex;
+use super::scanner::Scanner;
+use crate::rocprofv3_json::file::InputFile;
+use crate::rocprofv3_json::template::{Packed, Run, Runner, Shape, Stop, skip_value};
+use wavesieve_tables::ablation::{Optimization, is_on};
+
+/// Distances in bytes, and how many chunks are read at a time.
+#[derive(Clone, Copy, Debug)]
+struct ChunkSizes {
+    /// Between the places where a section is taken apart.
+    part: u64,
+    /// Bytes that the scanner gets at a time.
+    block: u64,
+    /// Bytes that one thread reads at a time.
+    chunk: u64,
+    /// Behind a chunk, where its last record is likely to end.
+    short_overlap: u64,
+    /// Behind a chunk, where its last record has to end.
+    overlap: u64,
+    /// Before a chunk, where the comma before its first record has to be.
+    before: u64,
+    /// Most chunks between two times that the threads wait for each other.
+    most_chunks: u64,
+    /// Sections are at least so long before a template is made for them.
+    worthwhile: u64,
+    /// After an attempt that led nowhere the scanner goes on alone so far, and ever farther after the next, up to the
+    /// second.
+    penalty: (u64, u64),
+}
+
+const PACE: ChunkSizes = ChunkSizes {
+    part: 4 << 20,
+    block: 1 << 18,
+    // Bytes that are read stay in the cache of a core until they are parsed.
+    chunk: 1 << 18,
+    short_overlap: 1 << 11,
+    overlap: 1 << 16,
+    before: 1 << 8,
+    most_chunks: 256,
+    worthwhile: 1 << 14,
+    penalty: (1 << 16, 1 << 26),
+};
+
+/// The data to gather from the records of some sections.
+pub(crate) struct Gather<'a> {
+    /// Names of the sections.
+    pub sections: Vec<String>,
+    /// Names of the columns.
+    pub names: Vec<&'static str>,
+    /// Which records are kept.
+    pub keep: Keep,
+    /// The wanted values.
+    pub shape: Shape<'a>,
+}
+
+/// Finds the sections, and gathers columns of some.
+pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
+    scan_at(file, gathers, &PACE)
+}
+
+fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &ChunkSizes) -> Result<FileIndex> {
+    let mut scanner = Scanner::new(pace.part);
+    let (first_penalty, max_penalty) = pace.penalty;
+    let first_attempt = if is_on(Optimization::Templates) { pace.worthwhile } else { u64::MAX };
+    let (mut next_attempt, mut penalty) = (first_attempt, first_penalty);
+    let mut section_start = None;
+    loop {
+        let start = scanner.at();
+        let is_end = file.with_text(start, start.saturating_add(pace.block), |text, length| {
+            let mut block = text.get(..length).unwrap_or_default();
+            let is_end = block.is_empty();
+            while !block.is_empty() {
+                let taken = scanner.feed_until_record(block, next_attempt);
+                block = block.get(taken..).unwrap_or_default();
+                let Some(section) = scanner.section().filter(|_| scanner.at() >= next_attempt) else { continue };
+                if section_start != Some(section.start) {
+                    section_start = Some(section.start);
+                    penalty = first_penalty;
+                    next_attempt = next_attempt.max(section.start.saturating_add(pace.worthwhile));
+                }
+                if scanner.at() >= next_attempt {
+                    break;
+                }
+            }
+            is_end
+        })?;
+        if is_end {
+            return Ok(scanner.finish());
+        }
+        let (Some(section), true) = (scanner.section(), scanner.at() >= next_attempt) else { continue };
+        let name = section.name.clone();
+        let gather = gathers.iter().find(|gather| gather.sections.contains(&name));
+        let begun = scanner.at();
+        sweep(file, &mut scanner, &name, gather, pace)?;
+        let passed = scanner.at().saturating_sub(begun);
+        penalty = if passed > penalty { first_penalty } else { penalty.saturating_mul(2).min(max_penalty) };
+        next_attempt = scanner.at().saturating_add(if passed > penalty { 0 } else { penalty });
+    }
+}
+
+/// Passes the records from the position of the scanner for as long as templates match.
+fn sweep(
+    file: &InputFile,
+    scanner: &mut Scanner,
+    section: &str,
+    gather: Option<&Gather<'_>>,
+    pace: &ChunkSizes,
+) -> Result<()> {
+    let length = file.length()?;
+    let whole_values = |bytes: &[u8], _: &mut [Option<i64>]| skip_value(bytes);
+    let only_passed = Shape { wanted: &[], objects: &[], times: None, general: &whole_values };
+    let shape = gather.map_or(only_passed, |gather| gather.shape);
+    let begun = scanner.at();
+    let learnt = file.with_text(begun, begun.saturating_add(pace.overlap), |text, _| {
+        let blanks = text.len().saturating_sub(text.trim_ascii_start().len());
+        Some((blanks as u64, Runner::new(shape, text.trim_ascii_start())?))
+    })?;
+    let Some((blanks, mut runner)) = learnt else { return Ok(()) };
+    let mut at = begun.saturating_add(blanks);
+    let first = at;
+    let mut records = 0;
+    let mut columns = vec![Packed::default(); shape.wanted.len()];
+    let mut chunks = 1;
+    let mut first_round = true;
+    while at < length {
+        let before = at;
+        let read: Vec<(Option<Chunk>, Runner<'_>)> = (0..chunks)
+            .into_par_iter()
+            .map(|number| Chunk::read(file, at.saturating_add(number * pace.chunk), number > 0, runner.clone(), pace))
+            .collect::<Result<_>>()?;
+        let mut stop = Stop::Limit;
+        let mut all = true;
+        for (chunk, with_more) in read {
+            let Some(chunk) = chunk.filter(|chunk| chunk.start == at && stop == Stop::Limit) else {
+                all = false;
+                break;
+            };
+            runner = with_more;
+            at = chunk.end;
+            stop = chunk.run.stop;
+            scanner.pass(chunk.start, chunk.run.records, chunk.behind_comma, gather.is_some());
+            records += chunk.run.records;
+            columns.iter_mut().zip(chunk.columns).for_each(|(column, read)| column.append(read));
+        }
+        // A file that is cut while it is read gives nothing more, though its length said so.
+        if stop != Stop::Limit || at == before && all {
+            break;
+        }
+        if first_round && gather.is_some() {
+            let likely = records.saturating_mul(length.saturating_sub(at)) / at.saturating_sub(first).max(1);
+            columns.iter_mut().for_each(|column| column.reserve(usize::try_from(likely).unwrap_or_default()));
+        }
+        first_round = false;
+        chunks = if all { (chunks * 2).min(pace.most_chunks) } else { 1 };
+    }
+    if let Some(gather) = gather.filter(|_| records > 0) {
+        let (section, names) = (section.to_owned(), gather.names.clone());
+        file.gathered.add(first, RecordBatch { section, names, keep: gather.keep, records, columns });
+    }
+    Ok(())
+}
+
+/// The result of reading a chunk, with offsets in the file.
+struct Chunk {
+    start: u64,
+    end: u64,
+    behind_comma: u64,
+    run: Run,
+    columns: Vec<Packed>,
+}
+
+impl Chunk {
+    /// Reads the records that start in the chunk at `from`, where one starts, unless that is to be `guessed`.
+    fn read<'a>(
+        file: &InputFile,
+        from: u64,
+        guessed: bool,
+        mut runner: Runner<'a>,
+        pace: &ChunkSizes,
+    ) -> Result<(Option<Self>, Runner<'a>)> {
+        let before = if guessed { pace.before.min(from) } else { 0 };
+        let base = from.saturating_sub(before);
+        let mut chunk = None;
+        for overlap in [pace.short_overlap, pace.overlap] {
+            let end = from.saturating_add(pace.chunk).saturating_add(overlap);
+            chunk = file.with_text(base, end, |text, length| {
+                let from = before as usize;
+                let start = if guessed { runner.guess(text, from)? } else { from };
+                let limit = from.saturating_add(pace.chunk as usize).min(length);
+                let mut run = runner.run(text, start, limit);
+                let columns = std::mem::take(&mut run.columns).into_iter().map(Packed::from).collect();
+                let place = |at: usize| base.saturating_add(at as u64);
+                Some(Self {
+                    start: place(start),
+                    end: place(run.end),
+                    behind_comma: place(run.behind_comma),
+                    run,
+                    columns,
+                })
+            })?;
+            if chunk.as_ref().is_some_and(|chunk| chunk.run.stop == Stop::Limit) {
+                break;
+            }
+        }
+        Ok((chunk, runner))
+    }
+}
+
+#[cfg(test)]
+mod tests;

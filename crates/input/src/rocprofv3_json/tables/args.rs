@@ -1,0 +1,105 @@
+//! `args` from the arguments of calls, and from the details of the driver's events.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::rocprofv3_json::driver_events;
+use crate::rocprofv3_json::parsing::records::CallWithArgs;
+use crate::rocprofv3_json::parts::Sink;
+use crate::rocprofv3_json::reading::Reading;
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_tables::columns::frames::{categorical, constant_cat};
+
+#[derive(Default)]
+struct Args<'a> {
+    /// Agent ids by handle, in sections whose records have details.
+    agents: Option<&'a BTreeMap<i64, i64>>,
+    /// Calls with a length so far in the part.
+    regions: i64,
+    /// Arguments of calls without length.
+    orphans: usize,
+    owners: Vec<i64>,
+    positions: Vec<i64>,
+    types: Vec<Option<String>>,
+    names: Vec<Option<String>>,
+    values: Vec<Option<String>>,
+}
+
+impl Args<'_> {
+    fn push_arg(&mut self, position: i64, type_name: Option<String>, name: String, value: Option<String>) {
+        self.owners.push(self.regions);
+        self.positions.push(position);
+        self.types.push(type_name);
+        self.names.push(Some(name));
+        self.values.push(value);
+    }
+}
+
+impl Sink for Args<'_> {
+    type Output = Self;
+    type Record<'de> = CallWithArgs<'de>;
+
+    fn push(&mut self, record: CallWithArgs<'_>) {
+        let args = record.args.0;
+        if !record.call.has_length() {
+            self.orphans += args.len();
+            return;
+        }
+        self.regions += 1;
+        let recorded = args.len() as i64;
+        for (position, arg) in (0..).zip(args) {
+            let name = arg.name.0.map(Into::into).unwrap_or_default();
+            self.push_arg(position, arg.type_name.0.map(Into::into), name, arg.value.0.map(Into::into));
+        }
+        let details = self.agents.map(|agents| driver_events::details(&record.call, agents)).unwrap_or_default();
+        for (position, (name, value)) in (recorded..).zip(details) {
+            self.push_arg(position, None, name.to_owned(), Some(value));
+        }
+    }
+
+    fn finish(self) -> Self {
+        self
+    }
+}
+
+/// Assembles the arguments of calls that have a length.
+pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+    let capture = reading.capture;
+    let mut all = Args::default();
+    for name in &capture.roles.calls {
+        for section in capture.process.named(name) {
+            let agents = driver_events::are_in(name).then_some(&capture.agents);
+            let sink = || Args { agents, ..Args::default() };
+            for part in capture.records(section, &mut reading.findings, sink)? {
+                let before = all.regions;
+                all.owners.extend(part.owners.into_iter().map(|owner| owner.saturating_add(before)));
+                all.regions += part.regions;
+                all.orphans += part.orphans;
+                all.positions.extend(part.positions);
+                all.types.extend(part.types);
+                all.names.extend(part.names);
+                all.values.extend(part.values);
+            }
+        }
+    }
+    let height = all.owners.len();
+    let builder = &mut reading.builder;
+    builder.set_height(height);
+    builder.put("owner", constant_cat("owner", Some("region"), height)?);
+    builder.put("owner_id", Int64Chunked::from_vec("".into(), all.owners).into_series());
+    builder.put("position", Int64Chunked::from_vec("".into(), all.positions).into_series());
+    let texts = |values: Vec<Option<String>>| StringChunked::from_iter_options("".into(), values.into_iter());
+    builder.put("type", texts(all.types).into_series());
+    builder.put("name", texts(all.names).into_series().cast(&categorical())?);
+    builder.put("value", texts(all.values).into_series());
+    builder.note(
+        "missing_owner",
+        Severity::Info,
+        all.orphans,
+        None,
+        "arguments belong to no region, kernel or copy; excluded",
+    );
+    Ok(())
+}

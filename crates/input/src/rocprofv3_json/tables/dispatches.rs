@@ -1,0 +1,298 @@
+//! `kernels` and `counter_dispatches` from `kernel_dispatch`, and from counter records whose dispatch is not there.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::common::{DispatchRun, Replays, TableBuilder, count_rows, or, or_else};
+use crate::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
+use crate::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
+use crate::rocprofv3_json::parsing::records::{CountedDispatch, Dispatch, KeyedText};
+use crate::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
+use crate::rocprofv3_json::structure::gathered::Keep;
+use crate::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at};
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+
+/// Read for no canonical column: it only distinguishes the runs of a dispatch.
+const OF_RUNS: &[&str] = &["replay_pass"];
+
+const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
+
+/// The fields of a dispatch.
+pub(crate) const LAYOUT: Layout<Dispatch> = Layout {
+    fields: &[
+        Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
+        Field::new(
+            "kernel_id",
+            &["kernel_id", "kernel_name", "short_name", "category"],
+            &["dispatch_info.kernel_id"],
+            |r| r.dispatch_info.kernel_id.0,
+        ),
+        Field::new("agent_id", AGENTS, &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
+        Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
+        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new(
+            "correlation_id",
+            &["correlation_id"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Dispatch| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| {
+            r.correlation_id.external.nonzero()
+        })
+        .nonzero(),
+        Field::new("start", TIMES, &["start_timestamp"], |r| r.start_timestamp.0),
+        Field::new("end", TIMES, &["end_timestamp"], |r| r.end_timestamp.0),
+        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| {
+            r.dispatch_info.workgroup_size.x.0
+        }),
+        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| {
+            r.dispatch_info.workgroup_size.y.0
+        }),
+        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| {
+            r.dispatch_info.workgroup_size.z.0
+        }),
+        Field::new("grid_x", &["grid_x"], &["dispatch_info.grid_size.x"], |r| r.dispatch_info.grid_size.x.0),
+        Field::new("grid_y", &["grid_y"], &["dispatch_info.grid_size.y"], |r| r.dispatch_info.grid_size.y.0),
+        Field::new("grid_z", &["grid_z"], &["dispatch_info.grid_size.z"], |r| r.dispatch_info.grid_size.z.0),
+        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| {
+            r.dispatch_info.group_segment_size.0
+        }),
+        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| {
+            r.dispatch_info.private_segment_size.0
+        }),
+        Field::new("replay_pass", OF_RUNS, &["replay_pass"], |r| r.replay_pass.0),
+        Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
+        Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
+    ],
+    objects: &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"],
+};
+
+/// Dispatches in the order of the file, those that only a counter record names at the end. Of a dispatch that was run again there is
+/// the first run, or one for each pass.
+struct Dispatches {
+    rows: Integers,
+    /// The pass of each among the runs of its dispatch; empty where every dispatch ran once.
+    replays: Vec<i64>,
+}
+
+impl Dispatches {
+    fn read(
+        capture: &Capture,
+        builder: &TableBuilder<'_>,
+        of_passes: bool,
+        findings: &mut SectionAnomalies,
+    ) -> Result<Self> {
+        let mut rows = Integers::default();
+        let has_replays = !capture.replays.is_empty();
+        let wants = |columns: &[&str]| builder.wants(columns) || (has_replays && [TIMES, OF_RUNS].contains(&columns));
+        let selected = Selected::new(&LAYOUT, Keep::Every, wants);
+        for section in capture.process.named(DISPATCHES) {
+            rows.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
+        }
+        let selected = selected.of_other_spelling();
+        let counted = || capture.process.named(COUNTERS);
+        if has_replays {
+            let mut runs = FirstRuns { replays: &capture.replays, of_passes, seen: BTreeSet::new() };
+            let (mut rows, mut replays) = runs.kept(rows, false)?;
+            for section in counted() {
+                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let (counted, of_counted) = runs.kept(counted, true)?;
+                rows.append(counted);
+                replays.extend(of_counted);
+            }
+            return Ok(Self { rows, replays });
+        }
+        if capture.process.rows(COUNTERS) > 0 {
+            let mut seen: BTreeSet<i64> = rows.rows("dispatch_id").flatten().collect();
+            for section in counted() {
+                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let new: BooleanChunked = counted
+                    .get("dispatch_id")
+                    .iter()
+                    .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
+                    .collect_ca("".into());
+                rows.append(counted.filter(&new)?);
+            }
+        }
+        if of_passes {
+            rows = without_repeated(rows, findings)?;
+        }
+        Ok(Self { rows, replays: Vec::new() })
+    }
+}
+
+/// Chooses among the runs of dispatches.
+struct FirstRuns<'a> {
+    replays: &'a Replays,
+    /// Whether all runs are wanted, not only the first of each.
+    of_passes: bool,
+    seen: BTreeSet<(i64, i64)>,
+}
+
+impl FirstRuns<'_> {
+    /// The wanted rows with their passes, each run once. A trace without counters may list all runs of a dispatch that ran again; of
+    /// others every row is a dispatch.
+    fn kept(&mut self, rows: Integers, is_counted: bool) -> Result<(Integers, Vec<i64>)> {
+        let (ids, stated) = (rows.get("dispatch_id"), rows.get("replay_pass"));
+        let (starts, ends) = (rows.get("start"), rows.get("end"));
+        let runs = stated.iter().zip(starts.iter().zip(ends.iter()));
+        let mut passes = Vec::new();
+        let mut marks = Vec::with_capacity(rows.height);
+        for (id, (replay, (start, end))) in ids.iter().zip(runs) {
+            let pass = match id {
+                Some(id) if self.replays.has(id) => self.replays.pass(id, DispatchRun { replay, start, end }),
+                _ => 0,
+            };
+            let is_kept = id.is_none_or(|id| {
+                let is_run = self.of_passes || pass == self.replays.first(id);
+                let is_new = is_run && self.seen.insert((id, pass));
+                is_new || !(is_counted || self.of_passes || self.replays.has(id))
+            });
+            if is_kept {
+                passes.push(pass);
+            }
+            marks.push(is_kept);
+        }
+        let marks: BooleanChunked = marks.into_iter().map(Some).collect_ca("".into());
+        Ok((rows.filter(&marks)?, passes))
+    }
+}
+
+/// Assembles the dispatches; with `pass` the column of that name too.
+pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
+    let capture = reading.capture;
+    let Dispatches { mut rows, replays } =
+        Dispatches::read(capture, &reading.builder, pass.is_some(), &mut reading.findings)?;
+    reading.builder.set_height(rows.height);
+    if let Some(pass) = pass {
+        let passes = match replays.as_slice() {
+            [] => Int64Chunked::full("pass".into(), pass, rows.height),
+            replays => {
+                Int64Chunked::from_iter_values("pass".into(), replays.iter().map(|one| pass.saturating_add(*one)))
+            }
+        };
+        reading.put("pass", passes);
+    }
+    put_identity(reading, &rows)?;
+    put_region_name(reading, &rows)?;
+    for name in ["queue_id", "stream_id", "tid", "correlation_id", "external_id", "lds_bytes", "scratch_bytes"] {
+        reading.builder.put_with(name, || Ok(rows.take(name).into_column()))?;
+    }
+    for name in ["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"] {
+        reading.builder.put_with(name, || Ok(or(&rows.take(name), 0).into_column()))?;
+    }
+    reading.put_times(&mut rows);
+    if reading.builder.wants(&["graph_exec_id", "graph_node_id"]) {
+        let graphs = zero_as_null(&rows.get("graph_exec_id"));
+        let nodes = rows.get("graph_node_id");
+        let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
+        reading.put("graph_node_id", nodes.collect_ca("".into()));
+        reading.put("graph_exec_id", graphs);
+    }
+    Ok(())
+}
+
+/// Adds ids, names and agents, and notes which are missing.
+fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
+    // Most tables need the ids for what is odd only.
+    let ids = LazyCell::new(|| {
+        let recorded = rows.get("dispatch_id");
+        if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) }
+    });
+    reading.builder.put_with("dispatch_id", || Ok(ids.clone().into_column()))?;
+    put_names(reading, rows, &|| ids.clone())?;
+    if reading.builder.wants(AGENTS) {
+        reading.put_agent(&rows.get("agent_id"), &ids);
+    }
+    Ok(())
+}
+
+/// The first dispatch of each id: those of a pass are joined with their counters by it, and a second one would count
+/// every value again.
+fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<Integers> {
+    let mut seen = BTreeSet::new();
+    let ids = rows.get("dispatch_id");
+    let first: BooleanChunked = ids.iter().map(|id| Some(id.is_none_or(|id| seen.insert(id)))).collect_ca("".into());
+    let before = rows.height;
+    let rows = rows.filter(&first)?;
+    findings.repeated(
+        "counter_dispatches",
+        before.saturating_sub(rows.height),
+        "dispatch ids occur more than once in a pass; the first dispatch counts",
+    );
+    Ok(rows)
+}
+
+/// How many dispatches there are; of those of a pass the first of each id.
+pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
+    if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
+        return Ok(reading.capture.process.rows(DISPATCHES));
+    }
+    let dispatches = Dispatches::read(reading.capture, &reading.builder, of_pass, &mut reading.findings)?;
+    Ok(dispatches.rows.height as u64)
+}
+
+fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64Chunked) -> Result<()> {
+    reading.builder.put_with("kernel_id", || Ok(or(&rows.get("kernel_id"), -1).into_column()))?;
+    if !reading.builder.wants(&["kernel_name", "short_name", "category"]) {
+        return Ok(());
+    }
+    let categories = reading.builder.context.categories;
+    let (symbols, findings) = reading.capture.symbols()?;
+    reading.findings.extend(findings);
+    let resolved = symbols.names.resolve_each(&symbols.index, rows.rows("kernel_id"), rows.height, categories);
+    for (name, dictionary) in resolved.names.dispatch_columns() {
+        reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
+    }
+    if resolved.missing.is_empty() {
+        return Ok(());
+    }
+    let (count, first) = count_rows(&resolved.missing, &ids());
+    reading.builder.note(
+        "missing_symbol",
+        Severity::Warning,
+        count,
+        first,
+        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
+    );
+    Ok(())
+}
+
+/// A text by its number.
+pub(crate) struct Keyed(pub i64, pub String);
+
+impl FromRecord for Keyed {
+    type Record<'de> = KeyedText<'de>;
+
+    fn from_record(record: KeyedText<'_>) -> Self {
+        Self(record.key.0.unwrap_or(0), record.value.0.map(Into::into).unwrap_or_default())
+    }
+}
+
+/// Adds the range names that kernel renaming left behind the external ids.
+fn put_region_name(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
+    if !reading.builder.wants(&["region_name"]) {
+        return Ok(());
+    }
+    let texts: Vec<Keyed> = reading.capture.gather("strings.correlation_id.external", &mut reading.findings)?;
+    let names: Vec<Option<String>> = texts.iter().map(|Keyed(_, text)| Some(text.clone())).collect();
+    let positions: BTreeMap<i64, usize> = texts
+        .iter()
+        .enumerate()
+        .filter(|(_, Keyed(key, text))| *key != 0 && !text.is_empty())
+        .map(|(position, Keyed(key, _))| (*key, position))
+        .collect();
+    let external = rows.rows("external_id");
+    let codes = external.map(|id| id.and_then(|id| positions.get(&id).copied()));
+    let column = dictionary_column("region_name", &names, codes)?;
+    reading.builder.put("region_name", column);
+    Ok(())
+}

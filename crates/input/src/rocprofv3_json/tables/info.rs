@@ -1,0 +1,96 @@
+//! The tables that describe a process: queues, streams, threads, code objects, kernel symbols.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::dispatches::Keyed;
+use crate::rocprofv3_json::capture::FromRecord;
+use crate::rocprofv3_json::parsing::records::CodeObject;
+use crate::rocprofv3_json::reading::Reading;
+use crate::rocprofv3_json::symbols::Symbols;
+use wavesieve_tables::columns::frames::dictionary_column;
+
+/// Assembles `queues` or `streams`: ids that records name.
+pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
+    let (census, findings) = reading.capture.census()?;
+    reading.findings.extend(findings);
+    let ids = if key == "queue_id" { &census.queues } else { &census.streams };
+    reading.builder.set_height(ids.len());
+    reading.put(key, Int64Chunked::from_iter_values("".into(), ids.iter().copied()));
+    Ok(())
+}
+
+/// Assembles `threads`: those that records name, with the names that the program gave them.
+pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
+    let (census, findings) = reading.capture.census()?;
+    reading.findings.extend(findings);
+    reading.builder.set_height(census.threads.len());
+    reading.put("tid", Int64Chunked::from_iter_values("".into(), census.threads.iter().copied()));
+    if reading.builder.wants(&["name"]) && !census.naming_calls.is_empty() {
+        let texts: Vec<Keyed> = reading.capture.gather("strings.marker_api", &mut reading.findings)?;
+        let texts: BTreeMap<i64, String> = texts.into_iter().map(|Keyed(key, text)| (key, text)).collect();
+        let name = |thread: &i64| texts.get(census.naming_calls.get(thread)?).cloned();
+        let names = StringChunked::from_iter_options("".into(), census.threads.iter().map(name));
+        reading.builder.put("name", names.into_series());
+    }
+    Ok(())
+}
+
+struct Row {
+    numbers: [Option<i64>; 4],
+    uri: Option<String>,
+}
+
+impl FromRecord for Row {
+    type Record<'de> = CodeObject<'de>;
+
+    fn from_record(record: CodeObject<'_>) -> Self {
+        Self {
+            numbers: [record.code_object_id.0, record.agent_id.0, record.load_base.0, record.load_size.0],
+            uri: record.uri.filled().map(str::to_owned),
+        }
+    }
+}
+
+/// Assembles `code_objects` without the placeholder that the list starts with.
+pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
+    let mut rows: Vec<Row> = reading.capture.gather("code_objects", &mut reading.findings)?;
+    let is_placeholder = |row: &Row| row.uri.is_none() && row.numbers.iter().all(|number| number.unwrap_or(0) == 0);
+    rows.retain(|row| !is_placeholder(row));
+    reading.builder.set_height(rows.len());
+    let column = |at: usize| -> Int64Chunked {
+        rows.iter().map(|row| row.numbers.get(at).copied().flatten()).collect_ca("".into())
+    };
+    let ids: Int64Chunked = column(0).iter().map(|id| Some(id.unwrap_or(0))).collect_ca("".into());
+    if reading.builder.wants(&["agent_id"]) {
+        let agents = reading.agents(&column(1), &ids);
+        reading.put("agent_id", agents);
+    }
+    reading.put("load_base", column(2));
+    reading.put("load_size", column(3));
+    reading.put("code_object_id", ids);
+    let uris = StringChunked::from_iter_options("".into(), rows.iter().map(|row| row.uri.as_deref()));
+    reading.builder.put("uri", uris.into_series());
+    Ok(())
+}
+
+/// Assembles `kernel_symbols`.
+pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+    let (symbols, findings) = reading.capture.symbols()?;
+    reading.findings.extend(findings);
+    reading.builder.set_height(symbols.ids.len());
+    reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
+    if reading.builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
+        let wanted = reading.builder.wanted();
+        let names = symbols.names.forms(reading.builder.context.categories, &|name| wanted.contains(name));
+        for (name, values) in names.columns() {
+            reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
+    }
+    for (name, values) in Symbols::COLUMNS.into_iter().zip(&symbols.columns) {
+        reading.put(name, Int64Chunked::from_iter_options("".into(), values.iter().copied()));
+    }
+    Ok(())
+}

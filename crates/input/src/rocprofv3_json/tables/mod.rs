@@ -1,0 +1,9 @@
+//! The canonical tables, a file each, or one for tables from the same records.
+
+pub mod args;
+pub mod calls;
+pub mod counters;
+pub mod dispatches;
+pub mod info;
+pub mod pc_samples;
+pub mod transfers;

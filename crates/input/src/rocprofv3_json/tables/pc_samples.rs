@@ -1,0 +1,177 @@
+//! `pc_samples` from both kinds of program counter sampling.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::common::{or_else, zeros};
+use crate::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
+use crate::rocprofv3_json::parsing::records::PcSample;
+use crate::rocprofv3_json::parsing::values::Text;
+use crate::rocprofv3_json::parts::Sink;
+use crate::rocprofv3_json::reading::Reading;
+use crate::rocprofv3_json::structure::roles::PC_SAMPLES;
+use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
+
+const NUMBERS: &[&str] =
+    &["dispatch_id", "code_object_id", "code_object_offset", "xcc", "shader_engine", "cu", "simd", "wave", "time_ns"];
+
+/// Samples of one part: numbers by column, words as codes into a list of their own.
+struct Samples {
+    numbers: Vec<Vec<Option<i64>>>,
+    exec_mask: Vec<Option<i64>>,
+    issued: Vec<Option<bool>>,
+    instruction: Vec<Option<i64>>,
+    types: Words,
+    stalls: Words,
+}
+
+#[derive(Default)]
+struct Words {
+    known: BTreeMap<String, usize>,
+    codes: Vec<Option<usize>>,
+}
+
+impl Words {
+    fn push(&mut self, word: &Text<'_>) {
+        let code = word.filled().map(|word| match self.known.get(word) {
+            Some(code) => *code,
+            None => self.code(word),
+        });
+        self.codes.push(code);
+    }
+
+    fn code(&mut self, word: &str) -> usize {
+        let next = self.known.len();
+        *self.known.entry(word.to_owned()).or_insert(next)
+    }
+
+    fn append(&mut self, other: Self) {
+        let words = other.list();
+        let codes: Vec<usize> = words.iter().flatten().map(|word| self.code(word)).collect();
+        self.codes.extend(other.codes.iter().map(|code| code.and_then(|code| codes.get(code).copied())));
+    }
+
+    fn list(&self) -> Vec<Option<String>> {
+        let mut words = vec![None; self.known.len()];
+        for (word, code) in &self.known {
+            if let Some(place) = words.get_mut(*code) {
+                *place = Some(word.clone());
+            }
+        }
+        words
+    }
+
+    fn column(&self, name: &str) -> Result<Column> {
+        Ok(dictionary_column(name, &self.list(), self.codes.iter().copied())?)
+    }
+}
+
+impl Samples {
+    fn new() -> Self {
+        Self {
+            numbers: vec![Vec::new(); NUMBERS.len()],
+            exec_mask: Vec::new(),
+            issued: Vec::new(),
+            instruction: Vec::new(),
+            types: Words::default(),
+            stalls: Words::default(),
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        for (column, added) in self.numbers.iter_mut().zip(other.numbers) {
+            column.extend(added);
+        }
+        self.exec_mask.extend(other.exec_mask);
+        self.issued.extend(other.issued);
+        self.instruction.extend(other.instruction);
+        self.types.append(other.types);
+        self.stalls.append(other.stalls);
+    }
+}
+
+impl Sink for Samples {
+    type Output = Self;
+    type Record<'de> = PcSample<'de>;
+
+    fn push(&mut self, sample: PcSample<'_>) {
+        let record = sample.record;
+        let numbers = [
+            record.dispatch_id.nonzero(),
+            record.pc.code_object_id.nonzero(),
+            record.pc.code_object_offset.0,
+            record.hw_id.chiplet.0,
+            record.hw_id.shader_engine_id.0,
+            record.hw_id.cu_or_wgp_id.0,
+            record.hw_id.simd_id.0,
+            record.hw_id.wave_id.0,
+            record.timestamp.0,
+        ];
+        for (column, number) in self.numbers.iter_mut().zip(numbers) {
+            column.push(number);
+        }
+        self.exec_mask.push(record.exec_mask.0);
+        self.issued.push(record.wave_issued.0.map(|issued| issued != 0));
+        self.instruction.push(sample.inst_index.0);
+        self.types.push(&record.inst_type);
+        self.stalls.push(&record.snapshot.stall_reason);
+    }
+
+    fn finish(self) -> Self {
+        self
+    }
+}
+
+struct Line(String);
+
+impl FromRecord for Line {
+    type Record<'de> = Text<'de>;
+
+    fn from_record(record: Text<'_>) -> Self {
+        Self(record.0.map(Into::into).unwrap_or_default())
+    }
+}
+
+/// Assembles the samples of both kinds, those by host traps first.
+pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+    let capture = reading.capture;
+    let mut all = Samples::new();
+    for section in PC_SAMPLES.iter().flat_map(|name| capture.process.named(name)) {
+        for part in capture.records(section, &mut reading.findings, Samples::new)? {
+            all.append(part);
+        }
+    }
+    let height = all.issued.len();
+    reading.builder.set_height(height);
+    for (name, values) in NUMBERS.iter().zip(&all.numbers) {
+        let values = Int64Chunked::from_iter_options("".into(), values.iter().copied());
+        reading.put(name, if *name == "time_ns" { or_else(&values, &zeros(height)) } else { values });
+    }
+    let issued = BooleanChunked::from_iter_options("".into(), all.issued.into_iter());
+    reading.builder.put("wave_issued", issued.into_series());
+    reading.builder.put_with("exec_mask", || {
+        let masks = all.exec_mask.iter().map(|mask| mask.map(|mask| format!("0x{mask:016x}")));
+        Ok(StringChunked::from_iter_options("".into(), masks).into_series().into_column())
+    })?;
+    reading.builder.put_with("instruction_type", || all.types.column("instruction_type"))?;
+    reading.builder.put_with("stall_reason", || all.stalls.column("stall_reason"))?;
+    for (name, section) in
+        [("instruction", "strings.pc_sample_instructions"), ("comment", "strings.pc_sample_comments")]
+    {
+        if reading.builder.wants(&[name]) {
+            let lines = lines(capture, section, &mut reading.findings)?;
+            // -1 stands for an instruction that is not known.
+            let codes = all.instruction.iter().map(|index| index.and_then(|index| usize::try_from(index).ok()));
+            let column = text_column_from_dictionary(name, &lines, codes)?;
+            reading.builder.put(name, column);
+        }
+    }
+    Ok(())
+}
+
+fn lines(capture: &Capture, section: &str, findings: &mut SectionAnomalies) -> Result<Vec<Option<String>>> {
+    let lines: Vec<Line> = capture.gather(section, findings)?;
+    Ok(lines.into_iter().map(|Line(line)| Some(line).filter(|line| !line.is_empty())).collect())
+}

@@ -1,0 +1,188 @@
+//! `memory_copies`, `memory_allocations`, `graph_launches` and `hip_events`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::IntoColumn;
+
+use crate::common::{
+    ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
+};
+use crate::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
+use crate::rocprofv3_json::parsing::records::Activity;
+use crate::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
+use crate::rocprofv3_json::structure::gathered::Keep;
+use crate::rocprofv3_json::structure::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_tables::columns::frames::dictionary_column;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+const OPERATION: &[&str] = &["direction", "operation", "level"];
+const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
+
+const LAYOUT: Layout<Activity> = Layout {
+    fields: &[
+        Field::new("kind", OPERATION, &["kind"], |r| r.kind.0),
+        Field::new("operation", OPERATION, &["operation"], |r| r.operation.0),
+        Field::new("src_agent_id", COPY_AGENTS, &["src_agent_id"], |r| r.src_agent_id.0),
+        Field::new("dst_agent_id", COPY_AGENTS, &["dst_agent_id"], |r| r.dst_agent_id.0),
+        Field::new("agent_id", &["agent_id", "gpu", "device"], &["agent_id"], |r| r.agent_id.0),
+        Field::new("bytes", &["bytes"], &["bytes", "allocation_size"], |r| r.bytes.0.or(r.allocation_size.0)),
+        Field::new("address", &["address"], &["address"], |r: &Activity| r.address.nonzero()).nonzero(),
+        Field::new("flags", &["flags"], &["flags"], |r| r.flags.0),
+        Field::new("queue_id", &["queue_id"], &["queue_id"], |r| r.queue_id.0),
+        Field::new("source_queue_id", &["source_queue_id"], &["source_queue_id"], |r| r.source_queue_id.0),
+        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new(
+            "correlation_id",
+            &["correlation_id"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Activity| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new("graph_exec_id", &["graph_exec_id"], &["graph_exec_id"], |r: &Activity| r.graph_exec_id.nonzero())
+            .nonzero(),
+        Field::new("event_handle", &["event_handle"], &["hip_event_handle"], |r| r.hip_event_handle.0),
+        Field::new("kernels", &["kernels"], &["kernel_dispatch_count"], |r| r.kernel_dispatch_count.0),
+        Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
+        Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
+    ],
+    objects: &[],
+};
+
+/// Reads the sections in order and puts the columns that are copied as they are.
+fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
+    Ok(rows_of_two(reading, names)?.0)
+}
+
+/// As [`rows`], with the number of rows of the sections of the first name.
+fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, usize)> {
+    let mut all = Integers::default();
+    let mut of_first = 0;
+    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| reading.builder.wants(columns));
+    for name in names {
+        for section in reading.capture.process.named(name) {
+            let read = Integers::read::<Activity, Activity>;
+            all.append(read(reading.capture, section, &selected, &mut reading.findings)?);
+        }
+        if Some(name) == names.first() {
+            of_first = all.height;
+        }
+    }
+    reading.builder.set_height(all.height);
+    let copied = ["queue_id", "source_queue_id", "stream_id", "tid", "correlation_id", "graph_exec_id", "event_handle"];
+    for name in copied.into_iter().chain(["kernels", "address", "flags"]) {
+        reading.builder.put_with(name, || Ok(all.get(name).into_column()))?;
+    }
+    reading.put_times(&mut all);
+    Ok((all, of_first))
+}
+
+/// Names of the operations of rows, as codes into a list.
+fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<String>>, Vec<usize>)> {
+    let (kinds, findings) = reading.capture.kinds()?;
+    reading.findings.extend(findings);
+    let mut names: Vec<Option<String>> = Vec::new();
+    let mut known: BTreeMap<(Option<i64>, Option<i64>), usize> = BTreeMap::new();
+    let (kind, operation) = (rows.rows("kind"), rows.rows("operation"));
+    let codes = kind.zip(operation).map(|key| {
+        *known.entry(key).or_insert_with(|| {
+            names.push(kinds.operation(key.0, key.1).map(str::to_uppercase));
+            names.len() - 1
+        })
+    });
+    let codes: Vec<usize> = codes.collect();
+    let unknown = codes.iter().filter(|code| matches!(names.get(**code), Some(None))).count();
+    reading.builder.note(
+        "unknown_kind",
+        Severity::Warning,
+        unknown,
+        None,
+        "rows have a kind or operation that the file does not name",
+    );
+    Ok((names, codes))
+}
+
+/// Assembles the copies.
+pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, &[COPIES])?;
+    let ids = ordinals(rows.height);
+    reading.put("bytes", rows.get("bytes"));
+    if reading.builder.wants(COPY_AGENTS) {
+        let source = reading.agents(&rows.get("src_agent_id"), &ids);
+        let destination = reading.agents(&rows.get("dst_agent_id"), &ids);
+        put_copy_gpus(&mut reading.builder, &source, &destination);
+        if reading.builder.wants(&["direction"]) {
+            let (names, codes) = operations(reading, &rows)?;
+            let names = codes.iter().map(|code| names.get(*code).and_then(Option::as_deref));
+            let process = reading.builder.context.process;
+            let column = direction_column(process, names, &source, &destination)?;
+            reading.builder.put("direction", column);
+        }
+        reading.put("src_agent_id", source);
+        reading.put("dst_agent_id", destination);
+    }
+    reading.put("copy_id", ids);
+    Ok(())
+}
+
+/// Assembles the allocations, frees and scratch operations.
+pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+    let (rows, plain) = rows_of_two(reading, ALLOCATIONS)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("bytes", or_else(&rows.get("bytes"), &zeros(rows.height)));
+    if reading.builder.wants(&["operation", "level"]) {
+        let (names, codes) = operations(reading, &rows)?;
+        let words: Vec<(&str, &str)> = codes
+            .iter()
+            .enumerate()
+            .map(|(row, code)| {
+                allocation_words(names.get(*code).and_then(Option::as_deref).unwrap_or_default(), row >= plain)
+            })
+            .collect();
+        for (name, dictionary, word) in [
+            (
+                "operation",
+                ALLOCATION_OPERATIONS,
+                (|words: &(&'static str, &'static str)| words.0) as fn(&_) -> &'static str,
+            ),
+            ("level", ALLOCATION_LEVELS, |words| words.1),
+        ] {
+            let codes = words.iter().map(|words| dictionary.iter().position(|known| *known == word(words)));
+            let dictionary: Vec<Option<String>> = dictionary.iter().map(|word| Some((*word).to_owned())).collect();
+            let column = dictionary_column(name, &dictionary, codes)?;
+            reading.builder.put(name, column);
+        }
+    }
+    reading.put("alloc_id", ids);
+    Ok(())
+}
+
+/// Assembles the graph launches.
+pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, GRAPH_LAUNCHES)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("graph_launch_id", ids);
+    Ok(())
+}
+
+/// Assembles the HIP events.
+pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, &[HIP_EVENTS])?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("source_queue_id", zero_as_null(&rows.get("source_queue_id")));
+    if reading.builder.wants(&["operation"]) {
+        let (mut names, codes) = operations(reading, &rows)?;
+        for name in &mut names {
+            name.get_or_insert_with(|| "UNKNOWN".to_owned());
+        }
+        let column = dictionary_column("operation", &names, codes.into_iter().map(Some))?;
+        reading.builder.put("operation", column);
+    }
+    reading.put("hip_event_id", ids);
+    Ok(())
+}

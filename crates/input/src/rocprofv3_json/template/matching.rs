@@ -1,0 +1,151 @@
+//! A template ready to read records.
+
+use std::sync::Arc;
+
+use super::learn::{Kind, LearnedShape, learn};
+use super::numbers::{integer, skip_integer};
+use super::shape::Shape;
+use super::skip::{count_elements, skip_number, skip_text, skip_value};
+
+/// Eight bytes of a literal.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    value: u64,
+    /// The bits that count.
+    mask: u64,
+    /// Bytes that count.
+    length: usize,
+}
+
+/// The treatment of the value behind a literal.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Integer(usize),
+    OtherInteger,
+    Real,
+    Text,
+    Array,
+    Elements(usize),
+    Truth,
+    /// Nothing is left.
+    End,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    literal: Vec<Word>,
+    value: Value,
+}
+
+/// A template for the wanted values of a shape.
+#[derive(Clone, Debug)]
+pub struct Template {
+    steps: Arc<[Step]>,
+    /// For every wanted value its place among the integers that are read, and whether 0 stands for none.
+    sources: Arc<[(Option<usize>, bool)]>,
+    integers: Vec<i64>,
+    /// The first literal.
+    pub head: Arc<[u8]>,
+}
+
+fn words(literal: &[u8]) -> Vec<Word> {
+    literal
+        .chunks(8)
+        .map(|bytes| {
+            let word = |fill: &dyn Fn(&u8) -> u8| {
+                let filled = (0..8).map(|at| bytes.get(at).map_or(0, fill));
+                filled.rev().fold(0_u64, |word, byte| word << 8 | u64::from(byte))
+            };
+            Word { value: word(&|byte| *byte), mask: word(&|_| u8::MAX), length: bytes.len() }
+        })
+        .collect()
+}
+
+impl Template {
+    /// Learns from the record at the start of a text, if it is one that templates are for and the general parser
+    /// understands.
+    pub fn learn(bytes: &[u8], shape: &Shape<'_>) -> Option<Self> {
+        let (learnt, length) = learn(bytes)?;
+        let mut values = vec![None; shape.wanted.len()];
+        if (shape.general)(bytes, &mut values)? != length {
+            return None;
+        }
+        let mut template = Self::from_learnt(&learnt, shape)?;
+        // The template has to agree with the general parser on what it was learnt from.
+        let mut own = vec![None; shape.wanted.len()];
+        (template.read(bytes, &mut own)? == length && own == values).then_some(template)
+    }
+
+    fn from_learnt(learnt: &LearnedShape, shape: &Shape<'_>) -> Option<Self> {
+        let places = learnt.places(shape)?;
+        let mut read: Vec<usize> = places.iter().flatten().copied().collect();
+        read.sort_unstable();
+        read.dedup();
+        let slot = |leaf: usize| read.binary_search(&leaf).ok();
+        let varying = learnt.leaves.iter().enumerate().filter_map(|(at, leaf)| {
+            Some(match (leaf.kind, slot(at)) {
+                (Kind::Integer, Some(slot)) => Value::Integer(slot),
+                (Kind::Integer, None) => Value::OtherInteger,
+                (Kind::Real, _) => Value::Real,
+                (Kind::Text, _) => Value::Text,
+                (Kind::Array, Some(slot)) => Value::Elements(slot),
+                (Kind::Array, None) => Value::Array,
+                (Kind::Truth, _) => Value::Truth,
+                (Kind::Null | Kind::Object, _) => return None,
+            })
+        });
+        let steps: Arc<[Step]> = learnt
+            .literals
+            .iter()
+            .zip(varying.chain([Value::End]))
+            .map(|(literal, value)| Step { literal: words(literal), value })
+            .collect();
+        let sources = places.iter().zip(shape.wanted);
+        Some(Self {
+            sources: sources.map(|(leaf, wanted)| (leaf.and_then(slot), wanted.zero_is_none)).collect(),
+            integers: vec![0; read.len()],
+            head: learnt.literals.first()?.as_slice().into(),
+            steps,
+        })
+    }
+
+    /// Reads the record at the start of a text, which zeros have to follow, and gives its length; `None` if it does not
+    /// fit.
+    #[inline]
+    pub fn read(&mut self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
+        let mut rest = bytes;
+        for step in self.steps.iter() {
+            for word in &step.literal {
+                let found = u64::from_le_bytes(*rest.first_chunk()?);
+                if (found ^ word.value) & word.mask != 0 {
+                    return None;
+                }
+                rest = rest.get(word.length..)?;
+            }
+            let length = match step.value {
+                Value::Integer(slot) => {
+                    let (value, length) = integer(rest)?;
+                    *self.integers.get_mut(slot)? = value;
+                    length
+                }
+                Value::OtherInteger => skip_integer(rest)?,
+                Value::Real => skip_number(rest)?,
+                Value::Text => skip_text(rest)?,
+                Value::Array => count_elements(rest)?.1,
+                Value::Elements(slot) => {
+                    let (count, length) = count_elements(rest)?;
+                    *self.integers.get_mut(slot)? = i64::try_from(count).ok()?;
+                    length
+                }
+                Value::Truth => skip_value(rest).filter(|_| matches!(rest.first(), Some(b't' | b'f')))?,
+                Value::End => 0,
+            };
+            rest = rest.get(length..)?;
+        }
+        for (value, (slot, zero_is_none)) in values.iter_mut().zip(self.sources.iter()) {
+            let read = slot.and_then(|slot| self.integers.get(slot).copied());
+            *value = read.filter(|value| !(*zero_is_none && *value == 0));
+        }
+        bytes.len().checked_sub(rest.len())
+    }
+}

@@ -1,0 +1,149 @@
+//! Reads record after record.
+
+use super::columns::IntColumn;
+use super::matching::Template;
+use super::shape::Shape;
+use super::skip::blanks;
+
+/// Layouts of records that are kept for a section.
+const MAX_TEMPLATES: usize = 4;
+/// How far the start of a record is looked for.
+const FARTHEST_GUESS: usize = 1 << 16;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The next record starts where the run had to end, or behind.
+    Limit,
+    /// The last record of the run has no comma behind it; it is not counted in the run.
+    NoComma,
+    /// The following text was not understood.
+    Unclear,
+}
+
+/// The result of a run.
+#[derive(Debug)]
+pub struct Run {
+    /// One for each wanted value.
+    pub columns: Vec<IntColumn>,
+    /// Records, kept or not.
+    pub records: u64,
+    /// First byte of what comes next, behind a comma and white space.
+    pub end: usize,
+    /// Behind the last comma.
+    pub behind_comma: usize,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// Reads records by templates, and by the general parser where none fits.
+#[derive(Clone)]
+pub struct Runner<'a> {
+    shape: Shape<'a>,
+    templates: Vec<Template>,
+    values: Vec<Option<i64>>,
+}
+
+impl<'a> Runner<'a> {
+    /// A runner that learns from the record at the start of a text, which zeros have to follow; `None` if there is
+    /// nothing to learn.
+    pub fn new(shape: Shape<'a>, record: &[u8]) -> Option<Self> {
+        let template = Template::learn(record, &shape)?;
+        Some(Self { shape, templates: vec![template], values: vec![None; shape.wanted.len()] })
+    }
+
+    /// Lets another general parser decide from now on.
+    #[cfg(test)]
+    pub(crate) fn forbid_general(&mut self, general: super::shape::General<'a>) {
+        self.shape.general = general;
+    }
+
+    /// Reads the record at the start of a text into the values and gives its length.
+    #[inline]
+    fn record(&mut self, bytes: &[u8]) -> Option<usize> {
+        for at in 0..self.templates.len() {
+            let Some(length) = self.templates.get_mut(at)?.read(bytes, &mut self.values) else { continue };
+            if at > 0 {
+                // The template that matched last is likely to match next.
+                self.templates.swap(0, at);
+            }
+            return Some(length);
+        }
+        if self.templates.len() < MAX_TEMPLATES
+            && let Some(template) = Template::learn(bytes, &self.shape)
+        {
+            self.templates.insert(0, template);
+        }
+        self.values.fill(None);
+        (self.shape.general)(bytes, &mut self.values)
+    }
+
+    /// Reads the records from `start` on that start before `limit` and that a comma follows. Zeros have to follow the
+    /// text.
+    pub fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
+        let columns = vec![IntColumn::default(); self.shape.wanted.len()];
+        let mut run = Run { columns, records: 0, end: start, behind_comma: start, stop: Stop::Limit };
+        while run.end < limit {
+            let rest = bytes.get(run.end..).unwrap_or_default();
+            let Some(length) = self.record(rest) else {
+                run.stop = Stop::Unclear;
+                break;
+            };
+            let comma = length + blanks(rest.get(length..).unwrap_or_default());
+            if rest.get(comma) != Some(&b',') {
+                run.stop = Stop::NoComma;
+                break;
+            }
+            self.keep(&mut run);
+            run.behind_comma = run.end + comma + 1;
+            run.end = run.behind_comma + blanks(bytes.get(run.behind_comma..).unwrap_or_default());
+        }
+        run
+    }
+
+    /// Adds the last record of a text of `length` bytes, behind which there is no comma, to a run; `None` if there is
+    /// more behind it.
+    pub fn last(&mut self, bytes: &[u8], length: usize, run: &mut Run) -> Option<()> {
+        let last = run.end + self.record(bytes.get(run.end..)?)?;
+        let end = last + blanks(bytes.get(last..)?);
+        if last > length || end < length {
+            return None;
+        }
+        self.keep(run);
+        run.end = end;
+        Some(())
+    }
+
+    /// Adds the record that was read to a run.
+    #[inline]
+    fn keep(&self, run: &mut Run) {
+        run.records += 1;
+        if self.shape.keeps(&self.values) {
+            for (column, value) in run.columns.iter_mut().zip(&self.values) {
+                column.push(*value);
+            }
+        }
+    }
+
+    /// Where a record may start, at `from` or behind: there is a comma before it, one behind it, and it fits a template.
+    pub fn guess(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        let head = self.templates.first()?.head.clone();
+        let first = *head.first()?;
+        let text = bytes.get(..from.saturating_add(FARTHEST_GUESS).min(bytes.len()))?;
+        let mut at = from;
+        loop {
+            at += text.get(at..)?.iter().position(|byte| *byte == first)?;
+            let before = text.get(..at)?.trim_ascii_end();
+            if text.get(at..)?.starts_with(&head) && before.last() == Some(&b',') {
+                let record = bytes.get(at..)?;
+                let mut templates = self.templates.iter_mut();
+                let length = templates.find_map(|template| template.read(record, &mut self.values));
+                let behind = length.and_then(|length| record.get(length..)).map(<[u8]>::trim_ascii_start);
+                if behind.is_some_and(|behind| behind.first() == Some(&b',')) {
+                    return Some(at);
+                }
+            }
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! RPD databases of rocmProfileData, rocpd's predecessor: one set of tables per file, shared by any number of processes.
+//! API calls and GPU operations are rows of their own, tied by `rocpd_api_ops`; launch and copy arguments hang on the
+//! call. Sessions number their rows from `session << 32`, so that ids are unique over the file. Only base tables are
+//! read, never views.
+
+mod arg_texts;
+pub mod properties;
+
+mod args;
+mod calls;
+mod census;
+mod container;
+mod dispatches;
+mod format;
+mod graphs;
+mod info;
+mod joins;
+mod kinds;
+mod monitor;
+mod ops;
+mod reading;
+mod source;
+mod symbols;
+mod transfers;
+
+pub(crate) use format::Rpd;
+
+/// Name of the format in the `processes` table.
+pub const FORMAT: &str = "rpd";

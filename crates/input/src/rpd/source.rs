@@ -1,0 +1,158 @@
+//! A process of an RPD database as a source of canonical tables.
+
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use polars::prelude::IntoLazy;
+
+use super::census::{Census, content_hash};
+use super::container::Container;
+use super::kinds::OpKind;
+use super::reading::{Capture, Owner, Reading};
+use super::{args, calls, dispatches, info, monitor, ops, transfers};
+use crate::common::is_left_out;
+use crate::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
+use crate::recognition::format::{Opened, ProcessInput};
+use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
+use wavesieve_model::schema::{Column, Table};
+use wavesieve_tables::columns::frames::{empty_frame, own_columns};
+use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+
+/// Schema versions whose tables this reader knows.
+const KNOWN_VERSIONS: &[&str] = &["2", "3"];
+
+struct RpdSource {
+    capture: Arc<Capture>,
+    owner: Owner,
+    /// Path as given or found.
+    shown: String,
+    content: OnceLock<Vec<Damage>>,
+}
+
+/// The processes of an RPD database: one for every process id. Sessions of a process are parts of it, since their rows
+/// differ in id and share the clock.
+///
+/// # Errors
+/// When the list of tables cannot be read.
+pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
+    let store = Store::checked(file.path(), reader)?;
+    let connection = open(file.path())?;
+    let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
+    let census = Census::take(&connection, &container);
+    let mut notes: Vec<Anomaly> = file.note(shown).into_iter().collect();
+    note_unknown(&container, shown, &mut notes);
+    let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| agent(*gpu)).collect();
+    let content_hash = content_hash(&connection, &container);
+    let pids = census.pids.clone();
+    let schema_version = container.schema_version.clone();
+    let capture = Arc::new(Capture::new(Arc::clone(file), store, container, census));
+    let processes = pids.iter().enumerate().map(|(at, pid)| {
+        let facts = ProcessFacts {
+            content_hash: content_hash.clone(),
+            pid: *pid,
+            path: shown.to_owned(),
+            source: source.to_owned(),
+            format: super::FORMAT.to_owned(),
+            schema_version: schema_version.clone(),
+            agents: agents.clone(),
+            ..ProcessFacts::default()
+        };
+        let others = pids.iter().copied().filter(|other| other != pid).collect();
+        let owner = Owner { pid: *pid, others, is_main: at == 0 };
+        let (shown, content) = (shown.to_owned(), OnceLock::new());
+        ProcessInput { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner, shown, content }) }
+    });
+    let processes = processes.collect();
+    // The census has looked at all calls and operations: what it did not find decides what is a kernel, and whose.
+    let damage = file.damage(shown).into_iter().chain(capture.damage_of_tables(false, shown)).collect();
+    Ok(Opened { processes, notes, damage })
+}
+
+/// A GPU of which nothing is known but the number, which counts over all GPUs of the machine.
+fn agent(gpu: i64) -> AgentFacts {
+    AgentFacts {
+        agent_id: gpu,
+        agent_type: "GPU".to_owned(),
+        absolute_index: Some(gpu),
+        type_index: Some(gpu),
+        name: "unknown".to_owned(),
+        ..AgentFacts::default()
+    }
+}
+
+fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
+    let mut note = |check_id, severity, count: usize, detail| {
+        notes.push(Anomaly::of_file(check_id, severity, count as u64, shown, detail));
+    };
+    let unknown = &container.unknown_tables;
+    if !unknown.is_empty() {
+        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
+        note("unknown_table", Severity::Info, unknown.len(), detail);
+    }
+    let version = container.schema_version.as_deref();
+    if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
+        let stated =
+            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
+        let detail = format!("the file {stated}; it was read as RPD 2 and 3, further columns were ignored");
+        note("unknown_version", Severity::Warning, 1, detail);
+    }
+}
+
+impl ProcessReader for RpdSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let mut reading = Reading::new(&self.capture, &self.owner, context, table, columns);
+        match table.name {
+            "kernels" => dispatches::read(&mut reading)?,
+            "memory_copies" => transfers::read(&mut reading)?,
+            "regions" => calls::read_regions(&mut reading)?,
+            "marks" => calls::read_marks(&mut reading)?,
+            "args" => args::read(&mut reading)?,
+            "samples" => monitor::read(&mut reading)?,
+            "queues" => info::read_queues(&mut reading)?,
+            "streams" => info::read_streams(&mut reading)?,
+            "threads" => info::read_threads(&mut reading)?,
+            "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
+            // Tables that RPD cannot fill.
+            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+        }
+        reading.finish()
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        let mut reading = Reading::new(&self.capture, &self.owner, context, table, &[]);
+        match table.name {
+            "kernels" => ops::count(&mut reading, OpKind::Kernel),
+            "memory_copies" => ops::count(&mut reading, OpKind::Copy),
+            "regions" => calls::count(&reading, true),
+            "marks" => calls::count(&reading, false),
+            "samples" if self.owner.is_main => reading.count("monitor", &Condition::all()),
+            // These are gathered from other rows, so counting requires reading.
+            "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
+                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
+                let rows = self.read(context, table, &columns)?;
+                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+            }
+            _ => Ok(RowCount::default()),
+        }
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        // All processes of a file have the same tables. Not within `get_or_init`: a thread that waits for others there may start work
+        // that wants the same.
+        if self.owner.is_main && self.content.get().is_none() {
+            let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
+    }
+}

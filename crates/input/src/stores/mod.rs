@@ -1,0 +1,11 @@
+//! Datasets in object stores and on web servers: what an address is, requests to a store, and the local copy of what is needed.
+
+mod address;
+mod failure;
+mod mirror;
+mod store;
+
+pub use address::{Address, AddressError};
+pub use failure::StoreFailure;
+pub use mirror::{Mirror, shown};
+pub use store::{Listed, ObjectPlace};

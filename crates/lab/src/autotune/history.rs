@@ -1,0 +1,80 @@
+//! The history of measurements.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run of a configuration came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The number that is made small or large.
+    Value(f64),
+    /// Why the run has no number.
+    Failed(String),
+}
+
+/// The known runs of a configuration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The numbers of its runs.
+    pub values: Vec<f64>,
+    /// Why it failed; it is not run again.
+    pub failure: Option<String>,
+}
+
+/// The runs in their order.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// By configuration.
+    known: Vec<Option<Known>>,
+    /// Configurations in the order of their first runs.
+    order: Vec<usize>,
+    runs: usize,
+}
+
+impl History {
+    pub fn new(configurations: usize) -> Self {
+        Self { known: vec![None; configurations], order: Vec::new(), runs: 0 }
+    }
+
+    pub fn add(&mut self, configuration: usize, outcome: &Outcome) {
+        let Some(place) = self.known.get_mut(configuration) else { return };
+        if place.is_none() {
+            self.order.push(configuration);
+        }
+        let known = place.get_or_insert_default();
+        match outcome {
+            Outcome::Value(value) => known.values.push(*value),
+            Outcome::Failed(reason) => known.failure = Some(reason.clone()),
+        }
+        self.runs += 1;
+    }
+
+    pub fn known(&self, configuration: usize) -> Option<&Known> {
+        self.known.get(configuration)?.as_ref()
+    }
+
+    /// Configurations in the order of their first runs.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    pub fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// The numbers of a configuration that never failed.
+    pub fn values(&self, configuration: usize) -> Option<&[f64]> {
+        let known = self.known(configuration)?;
+        (known.failure.is_none() && !known.values.is_empty()).then_some(known.values.as_slice())
+    }
+
+    /// Configurations that ran and never failed, in the order of their first runs.
+    pub fn measured(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        self.order.iter().filter_map(|configuration| Some((*configuration, self.values(*configuration)?)))
+    }
+
+    /// How many configurations failed.
+    pub fn failures(&self) -> usize {
+        self.order.len() - self.measured().count()
+    }
+}

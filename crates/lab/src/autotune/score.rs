@@ -1,0 +1,104 @@
+//! Numbers of runs as scores that are small where a configuration is good, and how far they scatter.
+
+use super::history::History;
+use wavesieve_model::analysis::statistics::medians::median_of_floats;
+use wavesieve_model::analysis::statistics::student::critical_t;
+
+/// Probability of an interval that misses.
+const MISSES: f64 = 0.05;
+/// Quantile of normal differences: their median, in deviations of a single value, is 0.6745 · √2.
+const PAIR: f64 = 0.953_872_552_417_87;
+/// The standard error of a median of many, in that of a mean.
+const MEDIAN: f64 = 1.253_314_137;
+
+/// How numbers become scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scale {
+    /// Whether large numbers are good.
+    pub is_maximized: bool,
+    /// Whether ratios count, as they do of times; not where a number is zero or below.
+    has_ratios: bool,
+}
+
+impl Scale {
+    pub fn new(history: &History, is_maximized: bool) -> Self {
+        let has_ratios = history.measured().all(|(_, values)| values.iter().all(|value| *value > 0.0));
+        Self { is_maximized, has_ratios }
+    }
+
+    /// Whether differences of scores are ratios.
+    pub(crate) fn has_ratios(self) -> bool {
+        self.has_ratios
+    }
+
+    pub fn score(self, value: f64) -> f64 {
+        let placed = if self.has_ratios { libm::log(value) } else { value };
+        if self.is_maximized { -placed } else { placed }
+    }
+
+    pub fn value(self, score: f64) -> f64 {
+        let placed = if self.is_maximized { -score } else { score };
+        if self.has_ratios { libm::exp(placed) } else { placed }
+    }
+
+    /// How much higher scores may be that are worse by a factor.
+    pub fn room(self, factor: f64, best: f64) -> f64 {
+        if self.has_ratios { libm::log(factor) } else { (factor - 1.0) * best.abs() }
+    }
+}
+
+/// The median score of values.
+pub(crate) fn median_score(values: &[f64], scale: Scale) -> Option<f64> {
+    let mut scores: Vec<f64> = values.iter().map(|value| scale.score(*value)).collect();
+    median_of_floats(&mut scores)
+}
+
+/// The median of values.
+pub(crate) fn median_value(values: &[f64]) -> Option<f64> {
+    median_of_floats(&mut values.to_vec())
+}
+
+/// How far scores of one configuration scatter, taken to be alike for all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    pub deviation: f64,
+    pub degrees: f64,
+}
+
+impl Noise {
+    /// Noise of configurations that ran several times, by the median difference of two runs, which single runs that
+    /// were disturbed do not change; `None` if each ran once.
+    pub fn new<'a>(groups: impl Iterator<Item = &'a [f64]>, scale: Scale) -> Option<Self> {
+        let mut differences: Vec<f64> = Vec::new();
+        let mut degrees = 0_usize;
+        for values in groups {
+            let scores: Vec<f64> = values.iter().map(|value| scale.score(*value)).collect();
+            degrees += scores.len().saturating_sub(1);
+            for (place, one) in scores.iter().enumerate() {
+                differences.extend(scores.iter().skip(place + 1).map(|two| (one - two).abs()));
+            }
+        }
+        let squares: f64 = differences.iter().map(|difference| difference * difference).sum();
+        let count = differences.len() as f64;
+        let median = median_of_floats(&mut differences)?;
+        // Numbers that are printed with few digits are often the same.
+        let deviation = if median > 0.0 { median / PAIR } else { (squares / count / 2.0).sqrt() };
+        Some(Self { deviation, degrees: degrees as f64 })
+    }
+
+    /// Half the width of the interval of a median of this many runs.
+    pub(crate) fn half_width(self, runs: usize) -> f64 {
+        critical_t(MISSES, self.degrees) * self.error(runs)
+    }
+
+    /// The difference of two medians that is more than noise.
+    pub fn difference(self, one: usize, two: usize) -> f64 {
+        let (one, two) = (self.error(one), self.error(two));
+        critical_t(MISSES, self.degrees) * (one * one + two * two).sqrt()
+    }
+
+    fn error(self, runs: usize) -> f64 {
+        let factor = if runs > 2 { MEDIAN } else { 1.0 };
+        factor * self.deviation / (runs.max(1) as f64).sqrt()
+    }
+}

@@ -1,0 +1,92 @@
+//! The loop: a configuration is chosen, runs, and is recorded.
+
+use std::time::{Duration, Instant};
+
+use super::error::AutotuneError;
+use super::halving::Verdict;
+use super::history::{History, Outcome};
+use super::search::{Search, Step};
+use super::space::Space;
+use super::state::State;
+
+/// So many configurations fail one after the other before it is clear that the command is wrong.
+const MAX_FAILURES: usize = 20;
+/// The part of the time after which no new configurations run, so that the promising ones run again.
+const EXPLORING: f64 = 0.75;
+
+/// How a run of a configuration went.
+#[derive(Debug)]
+pub enum Measurement {
+    Outcome(Outcome),
+    /// The user stopped it; it does not count.
+    Interrupted,
+    /// No configuration can be measured, for this reason.
+    Impossible(String),
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stopped {
+    /// It came to its end.
+    Finished(Verdict),
+    /// The time was over.
+    Budget,
+    Interrupted,
+    /// None of the first configurations worked.
+    NothingWorks,
+    Impossible(String),
+}
+
+/// Searches to the end, until the time is over, or the user stops it.
+///
+/// # Errors
+/// Where results cannot be written.
+pub fn tune(
+    space: &Space,
+    search: &mut Search<'_>,
+    history: &mut History,
+    mut state: Option<&mut State>,
+    budget: Option<Duration>,
+    measure: &mut dyn FnMut(usize) -> Measurement,
+    on_run: &mut dyn FnMut(&History, usize, &Outcome),
+) -> Result<Stopped, AutotuneError> {
+    let begin = Instant::now();
+    loop {
+        if let Some(budget) = budget {
+            if begin.elapsed() >= budget {
+                return Ok(Stopped::Budget);
+            }
+            if begin.elapsed() >= budget.mul_f64(EXPLORING) {
+                search.stop_exploring();
+            }
+        }
+        if history.order().len() >= MAX_FAILURES && history.measured().next().is_none() {
+            return Ok(Stopped::NothingWorks);
+        }
+        let configuration = match search.step(history) {
+            Step::Run(configuration) => configuration,
+            Step::Done(verdict) => return Ok(Stopped::Finished(verdict)),
+        };
+        let start = Instant::now();
+        match measure(configuration) {
+            Measurement::Outcome(outcome) => {
+                let outcome = written(outcome);
+                if let Some(state) = state.as_deref_mut() {
+                    state.add(space, configuration, &outcome, start.elapsed().as_secs_f64())?;
+                }
+                history.add(configuration, &outcome);
+                on_run(history, configuration, &outcome);
+            }
+            Measurement::Interrupted => return Ok(Stopped::Interrupted),
+            Measurement::Impossible(reason) => return Ok(Stopped::Impossible(reason)),
+        }
+    }
+}
+
+/// The outcome as the file of results gives it back: a reader of JSON is not exact to the last bit of longer numbers.
+fn written(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Value(value) => Outcome::Value(format!("{value:.11e}").parse().unwrap_or(value)),
+        failed @ Outcome::Failed(_) => failed,
+    }
+}

@@ -1,0 +1,42 @@
+//! Where the library is that programs load.
+
+use std::path::{Path, PathBuf};
+
+/// Its file.
+pub const LIBRARY: &str = "libwavesieve_capture.so";
+/// The variable that names it.
+pub const LIBRARY_VARIABLE: &str = "WAVESIEVE_CAPTURE_LIBRARY";
+
+/// Where packages put it, from the folder of the program.
+const INSTALLED: &str = "../lib/wavesieve";
+
+/// Finds the library: the one that is named, or next to the program, or where packages put it.
+///
+/// # Errors
+/// With what to do, where it is not there or cannot be named to the runtime.
+pub fn find_library(named: Option<&Path>, program: &Path) -> Result<PathBuf, String> {
+    let folder = program.parent().unwrap_or(Path::new("."));
+    let found = match named {
+        Some(path) if path.is_file() => path.to_owned(),
+        Some(path) => return Err(format!("{} is no file; name {LIBRARY}", path.display())),
+        None => {
+            let places = [folder.join(LIBRARY), folder.join(INSTALLED).join(LIBRARY)];
+            places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+                format!(
+                    "{LIBRARY} is neither in {} nor in {INSTALLED}; build it with `cargo build -p wavesieve-capture`, or \
+                     name it with --library or {LIBRARY_VARIABLE}",
+                    folder.display()
+                )
+            })?
+        }
+    };
+    let path = found.canonicalize().map_err(|error| format!("{}: {error}", found.display()))?;
+    // The runtime takes the variable for a list of names.
+    match path.to_str() {
+        Some(text) if !text.contains(char::is_whitespace) => Ok(path),
+        _ => Err(format!(
+            "the path {} cannot be named to the HSA runtime; move it to one without spaces",
+            path.display()
+        )),
+    }
+}

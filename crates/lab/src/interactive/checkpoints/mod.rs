@@ -1,0 +1,17 @@
+//! Checkpoints of source files: commits that no branch, index or work tree knows of, under `refs/wavesieve/`.
+
+mod commit;
+mod error;
+mod export;
+mod git;
+mod listing;
+mod reading;
+mod references;
+mod repository;
+#[cfg(test)]
+mod tests;
+
+pub use error::GitError;
+pub use git::{Git, reason_of};
+pub use listing::Checkpoint;
+pub use repository::Repository;

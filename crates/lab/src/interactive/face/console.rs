@@ -1,0 +1,262 @@
+//! The face of a terminal, a pipe or a file with answers.
+
+use std::io;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::answers::Answers;
+use super::error::FaceError;
+use super::events::Events;
+use super::interruptions::Interruptions;
+use super::lines::{Line, Lines};
+use super::prompt::prompt;
+use super::question::{Face, Level, Question, Reply};
+use super::screen::Screen;
+
+/// Options of a face.
+#[derive(Clone, Debug, Default)]
+pub struct ConsoleOptions {
+    /// The file with answers; a person or a pipe answers by default.
+    pub answers: Option<PathBuf>,
+    /// Whether defaults answer what no file does.
+    pub yes: bool,
+    /// Where events go; `-` is standard output, and then texts go to standard error.
+    pub events: Option<PathBuf>,
+    pub color: bool,
+    pub quiet: bool,
+}
+
+/// Asks and reports with lines of text.
+pub struct Console {
+    screen: Screen,
+    events: Option<Events>,
+    answers: Option<Answers>,
+    lines: Option<Lines>,
+    is_yes: bool,
+    /// Whether a person types, so that the answer is on the screen already.
+    is_typed: bool,
+    interruptions: Interruptions,
+}
+
+/// The parts of a face in a test.
+#[cfg(test)]
+pub(super) struct Parts {
+    pub screen: Screen,
+    pub events: Option<Events>,
+    pub answers: Option<Answers>,
+    pub lines: Option<Lines>,
+    pub is_yes: bool,
+    pub interruptions: Interruptions,
+}
+
+impl Console {
+    /// The face of the process, which takes its Ctrl-C from now on.
+    ///
+    /// # Errors
+    /// When the files cannot be opened.
+    pub fn open(options: &ConsoleOptions) -> Result<Self, FaceError> {
+        let answers = options.answers.as_deref().map(Answers::read).transpose()?;
+        let events = options.events.as_deref().map(Events::open).transpose()?;
+        let is_person = answers.is_none() && !options.yes;
+        let is_error = options.events.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        Ok(Self {
+            screen: Screen::new(is_error, options.color, options.quiet),
+            events,
+            answers,
+            lines: is_person.then(|| Lines::new(|| io::stdin().lock())),
+            is_yes: options.yes,
+            is_typed: is_person && io::stdin().is_terminal(),
+            interruptions: Interruptions::of_program(),
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(parts: Parts) -> Self {
+        let Parts { screen, events, answers, lines, is_yes, interruptions } = parts;
+        Self { screen, events, answers, lines, is_yes, is_typed: false, interruptions }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_screen(self, screen: Screen) -> Self {
+        Self { screen, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_events(&mut self, events: Events) {
+        self.events = Some(events);
+    }
+
+    /// As if Ctrl-C was pressed.
+    #[cfg(test)]
+    pub(super) fn press(&self) {
+        self.interruptions.press();
+    }
+
+    /// Ends the work.
+    ///
+    /// # Errors
+    /// When not all of it could be shown.
+    pub fn finish(mut self) -> Result<(), FaceError> {
+        self.screen.end();
+        self.screen.take_error().map_or(Ok(()), |error| Err(FaceError::Output(error)))
+    }
+
+    /// The reply to a question; the default if the answer is empty.
+    fn reply(&mut self, question: &Question) -> Result<Reply, FaceError> {
+        if self.interruptions.is_set() {
+            return Ok(Reply::Interrupted);
+        }
+        let by_default = || question.default.clone().map_or(Reply::End, Reply::Line);
+        let scripted = match &mut self.answers {
+            Some(answers) => answers.answer(question)?,
+            None => None,
+        };
+        let answer = match (scripted, self.is_yes) {
+            (Some(answer), _) => answer,
+            (None, true) => return Ok(by_default()),
+            (None, false) => match self.read(question)? {
+                Reply::Line(answer) => answer,
+                other => return Ok(other),
+            },
+        };
+        let answer = if question.is_long { answer.trim_end() } else { answer.trim() };
+        Ok(match &question.default {
+            Some(default) if answer.is_empty() => Reply::Line(default.clone()),
+            _ => Reply::Line(answer.to_owned()),
+        })
+    }
+
+    /// A line of the input, or all until an empty one.
+    fn read(&mut self, question: &Question) -> Result<Reply, FaceError> {
+        let Some(lines) = &mut self.lines else { return Ok(Reply::End) };
+        let check = self.interruptions.check();
+        let mut next = || lines.next(&check).map_err(|error| FaceError::Input { asked: question.id, error });
+        let mut answer = match next()? {
+            Line::Text(text) => text,
+            Line::End => return Ok(Reply::End),
+            Line::Interrupted => return Ok(Reply::Interrupted),
+        };
+        while question.is_long && !answer.is_empty() {
+            match next()? {
+                Line::Text(text) if text.trim().is_empty() => break,
+                Line::End => break,
+                Line::Text(text) => {
+                    answer.push('\n');
+                    answer.push_str(&text);
+                }
+                Line::Interrupted => return Ok(Reply::Interrupted),
+            }
+        }
+        Ok(Reply::Line(answer))
+    }
+
+    /// Shows an answer that was not typed, and ends the line of the question.
+    fn echo(&mut self, question: &Question, reply: &Reply) {
+        let shown = match reply {
+            Reply::Line(_) if self.is_typed => return,
+            Reply::Line(text) if question.is_long => text.lines().map(|line| format!("\n  {line}")).collect(),
+            Reply::Line(text) => text.clone(),
+            Reply::End => "(no answer)".to_owned(),
+            Reply::Interrupted => "(interrupted)".to_owned(),
+        };
+        let lines: Vec<String> = shown.split('\n').map(super::plain).collect();
+        self.screen.write(&(lines.join("\n") + "\n"));
+    }
+}
+
+impl Face for Console {
+    fn ask(&mut self, question: &Question) -> Result<Reply, FaceError> {
+        self.end();
+        let choices: Vec<Value> =
+            question.choices.iter().map(|choice| json!({ "key": choice.key, "label": choice.label })).collect();
+        let (id, text, default) = (question.id, &question.text, &question.default);
+        self.event("question", json!({ "id": id, "text": text, "choices": choices, "default": default }));
+        let is_shown = !self.screen.is_quiet() || self.lines.is_some();
+        if is_shown {
+            let prompt = prompt(question, self.screen.width());
+            let lines: String = prompt.lines.iter().map(|line| format!("{line}\n")).collect();
+            self.screen.write(&(lines + &prompt.before_answer));
+        }
+        if let Some(error) = self.screen.take_error() {
+            return Err(FaceError::Output(error));
+        }
+        self.interruptions.set_asking(true);
+        let reply = self.reply(question);
+        self.interruptions.set_asking(false);
+        let reply = reply.inspect_err(|_| {
+            if is_shown {
+                self.screen.write("\n");
+            }
+        })?;
+        if is_shown {
+            self.echo(question, &reply);
+        }
+        let (answer, how) = match &reply {
+            Reply::Line(text) => (Some(text), "answered"),
+            Reply::End => (None, "end"),
+            Reply::Interrupted => (None, "interrupted"),
+        };
+        self.event("answer", json!({ "id": id, "answer": answer, "how": how }));
+        Ok(reply)
+    }
+
+    fn say(&mut self, level: Level, text: &str) {
+        self.screen.say(level, text);
+    }
+
+    fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        self.screen.table(head, rows);
+    }
+
+    fn diff(&mut self, diff: &str) {
+        self.screen.diff(diff);
+    }
+
+    fn output(&mut self, line: &str) {
+        self.screen.output(line);
+    }
+
+    fn begin(&mut self, text: &str) {
+        self.screen.begin(text);
+    }
+
+    fn begin_request(&mut self, text: &str) {
+        self.interruptions.set_idle(true);
+        self.screen.begin(text);
+    }
+
+    fn end(&mut self) {
+        self.interruptions.set_idle(false);
+        self.screen.end();
+    }
+
+    fn set_session(&mut self, id: &str) {
+        if let Some(events) = &mut self.events {
+            events.set_session(id);
+        }
+    }
+
+    fn event(&mut self, name: &str, fields: Value) {
+        let Some(events) = &mut self.events else { return };
+        if let Err(error) = events.write(name, fields, SystemTime::now()) {
+            // The work goes on without a log that cannot be written.
+            self.events = None;
+            self.screen.say(Level::Error, &format!("cannot write events: {error}; no more are written"));
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interruptions.is_set()
+    }
+
+    fn interruption(&self) -> Box<dyn Fn() -> bool> {
+        self.interruptions.check()
+    }
+
+    fn forgive(&mut self) {
+        self.interruptions.forgive();
+    }
+}

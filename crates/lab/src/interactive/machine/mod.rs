@@ -1,0 +1,25 @@
+//! One state machine for interactive sessions and the tuning workflow. It knows no terminal: a [`Face`](super::face::Face)
+//! asks and shows, and every step is written to the session before and after it is done.
+
+mod analyze;
+mod definitions;
+mod driver;
+mod editing;
+mod error;
+mod findings;
+mod interactive;
+mod judging;
+mod measure;
+mod model;
+mod records;
+mod rollback;
+mod session;
+mod state;
+mod summary;
+mod workflow;
+
+pub use driver::Tools;
+pub use error::MachineError;
+pub use findings::Analyzed;
+pub(crate) use model::has_new_tokens;
+pub use session::run;

@@ -1,0 +1,201 @@
+//! Records of a session: measurements, edits, checkpoints and suggestions that must not come again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::interactive::edits::Edit;
+use crate::interactive::programs::Profiling;
+
+/// One run of the profiler.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    pub directory: PathBuf,
+    pub traces: Vec<PathBuf>,
+    /// How long the whole program ran under the profiler.
+    pub seconds: f64,
+    /// The digest for `compare`, once the run is analyzed.
+    pub digest: Option<PathBuf>,
+}
+
+/// How a measurement compares with an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Judged {
+    /// Number of the measurement that it is compared with.
+    pub with: u64,
+    /// As in `compare`: `faster`, `slower`, `same`, `unclear` or `not_comparable`.
+    pub verdict: String,
+    pub reason: String,
+    /// Change of the span in percent; negative is faster.
+    pub span_pct: Option<f64>,
+    /// Time that became shorter, in percent of the time before, as rocpd has it: positive is faster.
+    pub delta_pct: Option<f64>,
+}
+
+/// Runs of one command, and what was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    pub number: u64,
+    pub command: Profiling,
+    #[serde(default)]
+    pub runs: Vec<Run>,
+    /// The edit that the program had by then.
+    #[serde(default)]
+    pub edit: Option<u64>,
+    /// Whether times are those of the program: no counters or thread traces were collected.
+    #[serde(default)]
+    pub is_times: bool,
+    /// Mean time from the first to the last activity of a GPU.
+    #[serde(default)]
+    pub span_ns: Option<i64>,
+    /// Ids of its findings.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    #[serde(default)]
+    pub judged: Option<Judged>,
+}
+
+impl Measurement {
+    /// Whether the times of both can be compared: they were collected with the same flags.
+    pub(crate) fn is_comparable(&self, other: &Self) -> bool {
+        self.is_times && other.is_times && self.command.collects() == other.command.collects()
+    }
+
+    /// The traces of all its runs.
+    pub fn traces(&self) -> Vec<PathBuf> {
+        self.runs.iter().flat_map(|run| run.traces.clone()).collect()
+    }
+}
+
+/// Where an edit stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EditStatus {
+    /// Written, and not looked at.
+    #[default]
+    Proposed,
+    /// Not accepted.
+    Refused,
+    /// Its files are being written.
+    Applying,
+    /// They are written.
+    Applied,
+    /// It builds, or there is no build command.
+    Built,
+    /// It passed the test, or there is none. Only such an edit is measured.
+    Ready,
+    /// It was measured and kept.
+    Kept,
+    /// It did not build or failed the test, or was slower, and its files are as before.
+    Reverted,
+}
+
+impl EditStatus {
+    /// Whether something is still to be done with it.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Proposed | Self::Applying | Self::Applied | Self::Built | Self::Ready)
+    }
+
+    /// Whether files have it.
+    pub(crate) fn is_in_files(self) -> bool {
+        matches!(self, Self::Applied | Self::Built | Self::Ready | Self::Kept)
+    }
+
+    /// Whether it was there once, and is no longer.
+    pub fn is_gone(self) -> bool {
+        matches!(self, Self::Reverted)
+    }
+
+    /// Its name in events.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Refused => "refused",
+            Self::Applying => "applying",
+            Self::Applied => "applied",
+            Self::Built => "built",
+            Self::Ready => "ready",
+            Self::Kept => "kept",
+            Self::Reverted => "reverted",
+        }
+    }
+}
+
+/// An edit, whole: it can be taken back from this alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EditRecord {
+    pub id: u64,
+    pub timestamp: String,
+    /// `model`, `editor` or `patch`.
+    pub origin: String,
+    /// Folder that its paths are below.
+    pub root: PathBuf,
+    pub edit: Edit,
+    pub status: EditStatus,
+    /// Its purpose, in a line.
+    pub summary: String,
+    #[serde(default)]
+    pub checkpoint: Option<u64>,
+    /// Why it was taken back.
+    #[serde(default)]
+    pub problem: Option<String>,
+}
+
+/// A state of files that can be gone back to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CheckpointRecord {
+    pub id: u64,
+    /// The commit and its reference; none without git.
+    #[serde(default)]
+    pub commit: Option<String>,
+    #[serde(default)]
+    pub reference: Option<String>,
+    pub timestamp: String,
+    /// The edit that led to it.
+    pub edit: u64,
+    pub files_modified: Vec<PathBuf>,
+    pub edit_summary: String,
+    /// Every file that the session changed so far, as it was at this checkpoint; none where the file was not there.
+    pub file_snapshots: BTreeMap<PathBuf, Option<String>>,
+    /// Number of the measurement that was made of it.
+    #[serde(default)]
+    pub measurement: Option<u64>,
+    /// Time that became shorter against the measurement before, in percent of that: positive is faster.
+    #[serde(default)]
+    pub performance_delta_pct: Option<f64>,
+    #[serde(default)]
+    pub verdict: Option<String>,
+    #[serde(default)]
+    pub blacklisted: bool,
+}
+
+/// A suggestion that a model must not repeat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Blacklisted {
+    pub category: String,
+    pub description: String,
+}
+
+/// Share by which a time became shorter, in percent of the time before, to one decimal.
+pub(crate) fn shorter_pct(before_ns: i64, after_ns: i64) -> Option<f64> {
+    if before_ns <= 0 {
+        return None;
+    }
+    let share = (before_ns - after_ns) as f64 / before_ns as f64 * 100.0;
+    Some((share * 10.0).round() / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_shorter_times() {
+        assert_eq!(shorter_pct(1_000_000, 900_000), Some(10.0));
+        assert_eq!(shorter_pct(900_000, 1_503_000), Some(-67.0));
+        assert_eq!(shorter_pct(0, 5), None);
+    }
+}

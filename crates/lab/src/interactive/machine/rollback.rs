@@ -1,0 +1,319 @@
+//! Checkpoints, and the way back to them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::driver::Machine;
+use super::error::Halt;
+use super::records::{CheckpointRecord, EditRecord, EditStatus, Measurement};
+use super::state::State;
+use crate::interactive::edits::{Edit, EditState, FileEdit};
+use crate::interactive::face::Level;
+
+/// Files and their texts; none where a file is not there.
+pub type Texts = BTreeMap<PathBuf, Option<String>>;
+
+impl Machine<'_> {
+    /// Makes a checkpoint of the files as an edit left them. Without git the texts alone are kept; nothing fails here, as a
+    /// session goes on without checkpoints.
+    pub fn checkpoint(&mut self, edit: &EditRecord, files: Vec<PathBuf>) {
+        let id = self.state.next_checkpoint;
+        self.state.next_checkpoint += 1;
+        let texts = texts_at(&self.state, self.state.checkpoints.len(), Some(edit));
+        let (mut commit, mut reference) = (None, None);
+        if let Some(repository) = self.repository.clone() {
+            let parent = self.state.checkpoints.iter().rev().find_map(|one| one.commit.clone());
+            let parent = parent.or_else(|| self.state.baseline_commit.clone());
+            let session = self.session.session_id.clone();
+            let all: Vec<PathBuf> = texts.keys().cloned().collect();
+            match repository.save(&session, id, parent.as_deref(), &all, &first_line(&edit.summary)) {
+                Ok(saved) => (commit, reference) = (Some(saved.commit), Some(saved.reference)),
+                Err(error) => self.say(
+                    Level::Warning,
+                    format!("no commit for checkpoint {id}: {error}; its texts are kept in the session"),
+                ),
+            }
+        }
+        let timestamp = self.timestamp();
+        self.event("checkpoint", json!({ "checkpoint": id, "commit": commit, "reference": reference, "files": files }));
+        self.state.checkpoints.push(CheckpointRecord {
+            id,
+            commit,
+            reference,
+            timestamp,
+            edit: edit.id,
+            files_modified: files,
+            edit_summary: first_line(&edit.summary),
+            file_snapshots: texts,
+            measurement: None,
+            performance_delta_pct: None,
+            verdict: None,
+            blacklisted: false,
+        });
+        self.state.active_checkpoint = Some(id);
+        if let Some(open) = self.state.open_edit_mut().filter(|open| open.id == edit.id) {
+            open.checkpoint = Some(id);
+        }
+    }
+
+    /// Turns changes made outside the session to files of an edit into an edit of their own, so that no rollback loses them.
+    pub(crate) fn adopt_outside_changes(&mut self, edit: &EditRecord) {
+        let known = texts_at(&self.state, self.state.checkpoints.len(), None);
+        let changed = |file: &&FileEdit| known.get(&file.path).is_some_and(|text| *text != file.before);
+        let files: Vec<FileEdit> = edit
+            .edit
+            .files
+            .iter()
+            .filter(changed)
+            .map(|file| FileEdit {
+                path: file.path.clone(),
+                before: known.get(&file.path).cloned().flatten(),
+                after: file.before.clone(),
+                ..FileEdit::default()
+            })
+            .collect();
+        if files.is_empty() {
+            return;
+        }
+        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        let place = self.state.edits.len().saturating_sub(1);
+        let record = EditRecord {
+            id: self.state.next_edit,
+            timestamp: self.timestamp(),
+            origin: "outside".to_owned(),
+            root: edit.root.clone(),
+            edit: Edit { files },
+            status: EditStatus::Kept,
+            summary: "changed outside the session".to_owned(),
+            checkpoint: Some(self.state.next_checkpoint),
+            problem: None,
+        };
+        self.state.next_edit += 1;
+        self.say(Level::Note, "files were changed outside the session; that is a checkpoint of its own");
+        self.state.edits.insert(place, record.clone());
+        self.checkpoint(&record, paths);
+    }
+
+    /// An edit was taken back: its checkpoint is no longer one to go back to. Its reference stays for users who want to look.
+    pub(crate) fn forget_checkpoint_of(&mut self, edit: u64) {
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.state.checkpoints).into_iter().partition(|one| one.edit == edit);
+        self.state.checkpoints = kept;
+        self.state.undone_checkpoints.extend(gone);
+        self.state.active_checkpoint = self.state.checkpoints.last().map(|one| one.id);
+    }
+
+    /// Notes a measurement at the checkpoint that it was made of.
+    pub(crate) fn note_checkpoint(&mut self, measurement: &Measurement) {
+        if let Some(last) = self.state.checkpoints.last_mut()
+            && measurement.edit == Some(last.edit)
+            && last.measurement.is_none()
+        {
+            last.measurement = Some(measurement.number);
+            last.performance_delta_pct = measurement.judged.as_ref().and_then(|judged| judged.delta_pct);
+            last.verdict = measurement.judged.as_ref().map(|judged| judged.verdict.clone());
+        }
+    }
+
+    /// Asks which state to go back to, and goes.
+    pub(crate) fn roll_back(&mut self) -> Result<(), Halt> {
+        if self.state.checkpoints.is_empty() && self.state.undone_checkpoints.is_empty() {
+            self.say(Level::Note, "there is no checkpoint");
+            return Ok(());
+        }
+        let mut all: Vec<CheckpointRecord> =
+            self.state.checkpoints.iter().chain(&self.state.undone_checkpoints).cloned().collect();
+        all.sort_by_key(|one| one.id);
+        let rows: Vec<Vec<String>> = all.iter().map(row).collect();
+        self.face.table(&["id", "edit", "measurement", "faster", "verdict", "files"], &rows);
+        let ids: Vec<String> = all.iter().map(|one| one.id.to_string()).collect();
+        let mut choices: Vec<(&str, &str)> = vec![("base", "the state before the first edit")];
+        choices.extend(ids.iter().map(|id| (id.as_str(), "this checkpoint")));
+        choices.push(("c", "stay"));
+        let answer = self.choose("rollback.target", "Go back to", &choices, Some("c"))?;
+        let target = match answer.as_str() {
+            "c" => return Ok(()),
+            "base" => None,
+            id => id.parse::<u64>().ok(),
+        };
+        let slower: Vec<CheckpointRecord> = self
+            .state
+            .checkpoints
+            .iter()
+            .filter(|one| target.is_none_or(|target| one.id > target))
+            .filter(|one| one.performance_delta_pct.is_some_and(|pct| pct < 0.0) && !one.blacklisted)
+            .cloned()
+            .collect();
+        for checkpoint in slower {
+            let text = format!(
+                "{} was slower ({}%). Never let a model suggest it again?",
+                checkpoint.edit_summary,
+                checkpoint.performance_delta_pct.unwrap_or(0.0)
+            );
+            if self.confirm("rollback.blacklist", text, true)? {
+                let verdict = checkpoint.verdict.clone().unwrap_or_default();
+                self.blacklist(&checkpoint.edit_summary, checkpoint.performance_delta_pct, &verdict);
+                if let Some(one) = self.state.checkpoints.iter_mut().find(|one| one.id == checkpoint.id) {
+                    one.blacklisted = true;
+                }
+            }
+        }
+        self.go_back(target)
+    }
+
+    /// Brings files to a checkpoint, or to what they were before the first edit. Files that were changed outside the session
+    /// stop it, so that nothing is lost.
+    fn go_back(&mut self, target: Option<u64>) -> Result<(), Halt> {
+        let root = self.state.edits.first().map_or_else(|| self.root(), |edit| edit.root.clone());
+        let Some(way) = way_back(&self.state, target) else {
+            self.say(Level::Error, "there is no such checkpoint");
+            return Ok(());
+        };
+        match way.state(&root) {
+            Ok(EditState::Before) => way.apply(&root)?,
+            // A rollback that was cut off.
+            Ok(EditState::After) => {}
+            Ok(EditState::Neither(path)) => {
+                self.say(
+                    Level::Error,
+                    format!(
+                        "{} was changed outside the session; commit or undo that change, then go back",
+                        path.display()
+                    ),
+                );
+                return Ok(());
+            }
+            Err(error) => {
+                self.say(Level::Error, error.to_string());
+                return Ok(());
+            }
+        }
+        truncate(&mut self.state, target);
+        self.analyzed = None;
+        self.state.is_stale = true;
+        let name = target.map_or_else(|| "the state before the first edit".to_owned(), |id| format!("checkpoint {id}"));
+        self.event(
+            "rolled_back",
+            json!({ "target": target, "files": way.files.iter().map(|file| &file.path).collect::<Vec<_>>() }),
+        );
+        self.say(Level::Good, format!("the files are at {name}"));
+        Ok(())
+    }
+}
+
+/// A checkpoint in the table.
+fn row(one: &CheckpointRecord) -> Vec<String> {
+    let files: Vec<String> = one.files_modified.iter().map(|path| path.display().to_string()).collect();
+    vec![
+        one.id.to_string(),
+        one.edit_summary.clone(),
+        one.measurement.map(|number| number.to_string()).unwrap_or_default(),
+        one.performance_delta_pct.map(|pct| format!("{pct:+}%")).unwrap_or_default(),
+        one.verdict.clone().unwrap_or_default(),
+        files.join(", "),
+    ]
+}
+
+/// The first line of a summary, without what marks a list, as one subject.
+pub fn first_line(summary: &str) -> String {
+    let line = summary.lines().map(|line| line.trim_matches(['#', '-', '*', ' '])).find(|line| !line.is_empty());
+    line.unwrap_or("edit").chars().take(80).collect()
+}
+
+/// The texts of all files that the session changed, as they were before it.
+pub(crate) fn texts_before(state: &State) -> Texts {
+    let mut texts = Texts::new();
+    for file in state.edits.iter().filter(|edit| edit.checkpoint.is_some()).flat_map(|edit| &edit.edit.files) {
+        texts.entry(file.path.clone()).or_insert_with(|| file.before.clone());
+    }
+    texts
+}
+
+/// The files at one of the checkpoints, with another edit on top.
+fn texts_at(state: &State, checkpoints: usize, edit: Option<&EditRecord>) -> Texts {
+    let mut texts = texts_before(state);
+    if let Some(checkpoint) = checkpoints.checked_sub(1).and_then(|last| state.checkpoints.get(last)) {
+        texts.extend(checkpoint.file_snapshots.clone());
+    }
+    for file in edit.iter().flat_map(|edit| &edit.edit.files) {
+        texts.insert(file.path.clone(), file.after.clone());
+    }
+    texts
+}
+
+/// The edit that brings files from where the session left them to a checkpoint; `None` if the checkpoint does not exist.
+pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
+    let now = texts_at(state, state.checkpoints.len(), None);
+    let before = texts_before(state);
+    let then = match target {
+        None => before.clone(),
+        Some(id) => {
+            let mut all = state.checkpoints.iter().chain(&state.undone_checkpoints);
+            let mut texts = before.clone();
+            texts.extend(all.find(|one| one.id == id)?.file_snapshots.clone());
+            texts
+        }
+    };
+    let files = now
+        .into_iter()
+        .map(|(path, text)| {
+            // A file that only later edits touched was then as it was before all of them.
+            let after = then.get(&path).or_else(|| before.get(&path)).cloned().flatten();
+            FileEdit { before: text, after, path, ..FileEdit::default() }
+        })
+        .filter(|file| file.before != file.after)
+        .collect();
+    Some(Edit { files })
+}
+
+/// Forgets what came after a checkpoint; it is kept apart to be read.
+pub fn truncate(state: &mut State, target: Option<u64>) {
+    if let Some(place) = state.undone_checkpoints.iter().position(|one| Some(one.id) == target) {
+        return go_forward(state, place);
+    }
+    let is_later = |one: &CheckpointRecord| target.is_none_or(|target| one.id > target);
+    let (later, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.checkpoints).into_iter().partition(is_later);
+    let gone: Vec<u64> = later.iter().map(|one| one.edit).collect();
+    let last = kept.last().and_then(|one| one.measurement);
+    let baseline = target.is_none().then(|| {
+        let without = state.measurements.iter().filter(|one| one.edit.is_none()).map(|one| one.number);
+        without.max()
+    });
+    let keep_to = match baseline {
+        Some(number) => number,
+        None => last,
+    };
+    let is_kept = |one: &Measurement| keep_to.is_some_and(|number| one.number <= number);
+    let (kept_measurements, undone): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut state.measurements).into_iter().partition(is_kept);
+    state.measurements = kept_measurements;
+    state.undone_measurements.extend(undone);
+    state.checkpoints = kept;
+    state.undone_checkpoints.extend(later);
+    for edit in state.edits.iter_mut().filter(|edit| gone.contains(&edit.id)) {
+        edit.status = EditStatus::Reverted;
+        edit.problem.get_or_insert_with(|| "rolled back".to_owned());
+    }
+    state.active_checkpoint = target;
+    state.measuring = None;
+    state.origin = None;
+}
+
+/// Takes up a checkpoint that was left, with its edit and its measurement.
+fn go_forward(state: &mut State, place: usize) {
+    let checkpoint = state.undone_checkpoints.remove(place);
+    if let Some(edit) = state.edits.iter_mut().find(|edit| edit.id == checkpoint.edit) {
+        edit.status = EditStatus::Kept;
+        edit.problem = None;
+    }
+    let is_its = |one: &Measurement| Some(one.number) == checkpoint.measurement;
+    if let Some(place) = state.undone_measurements.iter().position(is_its) {
+        state.measurements.push(state.undone_measurements.remove(place));
+    }
+    state.active_checkpoint = Some(checkpoint.id);
+    state.checkpoints.push(checkpoint);
+    state.measuring = None;
+    state.origin = None;
+}

@@ -1,0 +1,30 @@
+//! Kinds of applications.
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of an application, by its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplicationKind {
+    /// No command.
+    Unknown,
+    /// A program of its own.
+    HipCompute,
+    /// Started by a launcher of MPI or of a batch system.
+    Mpi,
+    /// Started by a launcher of a framework, which makes the processes itself.
+    Distributed,
+    /// A program that runs a language model.
+    LlmInference,
+    /// A Python program with a machine-learning framework.
+    PythonMl,
+    /// Another Python program.
+    Python,
+}
+
+impl ApplicationKind {
+    /// Its description, in a sentence.
+    pub fn description(self) -> &'static str {
+        super::tables::tables().description.get(&self).map_or("", String::as_str)
+    }
+}

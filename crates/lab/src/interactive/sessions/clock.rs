@@ -1,0 +1,115 @@
+//! Times as session files have them.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use wavesieve_model::text::time::utc;
+
+/// A time of UTC with milliseconds, such as `2026-01-31T12:00:00.125Z`.
+pub(crate) fn utc_fraction(time: SystemTime) -> String {
+    let milliseconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().subsec_millis();
+    format!("{}.{milliseconds:03}Z", utc(time).trim_end_matches('Z'))
+}
+
+/// The time of a text such as `2026-01-31T12:00:00.123456+00:00`: a fraction, a blank in place of the T and an offset may be
+/// there or not; identifiers have `2026-01-31_12-00-00` and `20260131_120000`.
+pub fn instant(text: &str) -> Option<SystemTime> {
+    let mut rest = text.trim();
+    let year = number(&mut rest, 4)?;
+    let [month, day] = [(); 2].map(|()| next(&mut rest));
+    rest = rest.strip_prefix(['T', 't', ' ', '_'])?;
+    let hour = number(&mut rest, 2)?;
+    let [minute, second] = [(); 2].map(|()| next(&mut rest));
+    let (month, day, minute, second) = (month?, day?, minute?, second?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    let mut nanoseconds = 0;
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let digits: String = fraction.chars().take_while(char::is_ascii_digit).collect();
+        rest = fraction.get(digits.len()..)?;
+        nanoseconds = format!("{digits:0<9}").get(..9)?.parse().ok()?;
+    }
+    let seconds = days(year, month, day)? * 86_400 + hour * 3_600 + minute * 60 + second - offset(rest)?;
+    UNIX_EPOCH.checked_add(Duration::new(u64::try_from(seconds).ok()?, nanoseconds))
+}
+
+/// So many digits.
+fn number(rest: &mut &str, digits: usize) -> Option<i64> {
+    let (head, tail) = rest.split_at_checked(digits)?;
+    *rest = tail;
+    head.bytes().all(|byte| byte.is_ascii_digit()).then(|| head.parse().ok())?
+}
+
+/// Two digits, and what may separate them from those before.
+fn next(rest: &mut &str) -> Option<i64> {
+    *rest = rest.strip_prefix(['-', ':']).unwrap_or(rest);
+    number(rest, 2)
+}
+
+/// Seconds that a text such as `+02:00` is ahead of UTC.
+fn offset(text: &str) -> Option<i64> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    let (sign, mut rest) = match text.split_at_checked(1) {
+        Some(("+", rest)) => (1, rest),
+        Some(("-", rest)) => (-1, rest),
+        Some(("Z" | "z", "")) => return Some(0),
+        // An identifier goes on after the time.
+        Some(("_", _)) => return Some(0),
+        _ => return None,
+    };
+    let (hours, minutes) = (number(&mut rest, 2)?, next(&mut rest)?);
+    rest.is_empty().then_some(sign * (hours * 3_600 + minutes * 60))
+}
+
+/// Days since 1970.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    // Years that begin in March end with the day of leap years.
+    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    (year >= 1969).then_some(365 * year + year / 4 - year / 100 + year / 400 + of_year - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for seconds in [0, 951_782_399, 951_782_400, 1_767_225_599, 4_102_444_800] {
+            let time = UNIX_EPOCH + Duration::from_millis(seconds * 1_000 + 125);
+            assert_eq!(instant(&utc_fraction(time)), Some(time));
+            assert_eq!(instant(&utc(time)), Some(UNIX_EPOCH + Duration::from_secs(seconds)));
+        }
+    }
+
+    #[test]
+    fn times_of_others() {
+        let expected = instant("2026-01-31T12:00:00Z");
+        assert!(expected.is_some());
+        for text in [
+            "2026-01-31T12:00:00",
+            "2026-01-31 12:00:00",
+            "2026-01-31T12:00:00.000000+00:00",
+            "2026-01-31T14:00:00+02:00",
+            "2026-01-31T06:30:00-0530",
+            "2026-01-31_12-00-00",
+            "2026-01-31_12-00-00_app",
+            "20260131_120000_app",
+        ] {
+            assert_eq!(instant(text), expected, "{text}");
+        }
+        for text in [
+            "",
+            "today",
+            "2026-01-31",
+            "2026-13-01T00:00:00Z",
+            "2026-01-31T12:00:00Zx",
+            "0001-01-01T00:00:00Z",
+            "2026-01-31T12:00:00ü",
+        ] {
+            assert_eq!(instant(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Lists of sessions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::clock::instant;
+use super::lock::SessionLock;
+use super::names::is_identifier;
+use super::place::is_same_folder;
+use super::read::read;
+use super::session::{EntryKind, Kind, Session};
+use super::store::{Store, file_in};
+use wavesieve_input::is_unfinished;
+
+/// Whose session it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Owner {
+    /// A session of this program.
+    Wavesieve,
+    /// A session of rocpd or rocinsight: it can be read and gone on with, but is never changed.
+    Rocpd,
+}
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Listed {
+    #[serde(rename = "session_id")]
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    pub owner: Owner,
+    pub created_at: String,
+    pub last_updated: String,
+    #[serde(rename = "source_dir")]
+    pub root: PathBuf,
+    /// Runs, changes and saved findings.
+    pub runs: usize,
+    pub changes: usize,
+    pub items: usize,
+    /// Whether a process works on it.
+    pub is_in_use: bool,
+    pub path: PathBuf,
+}
+
+impl Listed {
+    pub fn of(session: &Session, owner: Owner, path: PathBuf, is_in_use: bool) -> Self {
+        let count = |kind: &EntryKind| session.history.iter().filter(|entry| entry.kind == *kind).count();
+        Self {
+            id: session.session_id.clone(),
+            kind: session.kind,
+            owner,
+            created_at: session.created_at.clone(),
+            last_updated: session.last_updated.clone(),
+            root: session.root.clone(),
+            runs: count(&EntryKind::ProfilingRun),
+            changes: count(&EntryKind::CodeChange),
+            items: session.persistent_menu_items.len(),
+            is_in_use,
+            path,
+        }
+    }
+
+    /// Whether it is of a folder with source code.
+    pub fn is_of(&self, root: &Path) -> bool {
+        is_same_folder(&self.root, root)
+    }
+
+    /// When something last happened in it, if that is known.
+    pub fn last_used(&self) -> Option<SystemTime> {
+        let changed = || fs::metadata(&self.path).and_then(|data| data.modified()).ok();
+        instant(&self.last_updated).or_else(|| instant(&self.created_at)).or_else(changed)
+    }
+}
+
+impl Store {
+    /// All sessions, the newest first, and warnings about files that are not sessions. Of two with one identifier ours counts.
+    pub fn list(&self) -> (Vec<Listed>, Vec<String>) {
+        let (mut listed, mut warnings): (Vec<Listed>, Vec<String>) = Default::default();
+        let own = (self.directory(), Owner::Wavesieve);
+        for (place, owner) in [own].into_iter().chain(self.others().iter().map(|place| (place.as_path(), Owner::Rocpd)))
+        {
+            for path in session_files(place, &mut warnings) {
+                match read(&path) {
+                    Err(error) => warnings.push(error.to_string()),
+                    // A copy under another name would be listed twice and found once.
+                    Ok(session) if file_in(place, &session.session_id) != path => warnings.push(format!(
+                        "{} holds session `{}`, whose file is named otherwise; rename or remove it",
+                        path.display(),
+                        session.session_id
+                    )),
+                    Ok(session) if listed.iter().any(|other| other.id == session.session_id) => {}
+                    Ok(session) => {
+                        let folder = self.work_directory(&session.session_id);
+                        let is_in_use = owner == Owner::Wavesieve && SessionLock::is_held(&folder);
+                        listed.push(Listed::of(&session, owner, path, is_in_use));
+                    }
+                }
+            }
+        }
+        listed.sort_by(|one, other| {
+            (instant(&other.created_at), &other.created_at, &other.id).cmp(&(
+                instant(&one.created_at),
+                &one.created_at,
+                &one.id,
+            ))
+        });
+        (listed, warnings)
+    }
+}
+
+impl Store {
+    /// The folders of traces whose session was never saved, and when they last changed.
+    pub fn strays(&self) -> Vec<(String, Option<SystemTime>)> {
+        let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        let mut strays: Vec<(String, Option<SystemTime>)> = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.metadata().ok()?.modified().ok())))
+            .filter(|(id, _)| is_identifier(id) && !file_in(self.directory(), id).exists())
+            .collect();
+        strays.sort();
+        strays
+    }
+}
+
+/// The files of sessions in a folder, by name.
+fn session_files(place: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(place) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            warnings.push(format!("cannot read {}: {error}", place.display()));
+            return Vec::new();
+        }
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let is_session = |path: &PathBuf| {
+        let is_named = path.extension().is_some_and(|extension| extension == "json") && !path.is_dir();
+        // Workflows of rocpd keep archives of conversations next to sessions.
+        is_named && !path.file_name().is_some_and(is_unfinished)
+    };
+    files.retain(is_session);
+    files.sort();
+    files
+}

@@ -1,0 +1,23 @@
+//! Sessions: what a loop keeps between its runs, and where.
+
+mod clock;
+mod error;
+mod list;
+mod lock;
+mod names;
+mod others;
+mod place;
+mod read;
+mod session;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub use clock::instant;
+pub(crate) use clock::utc_fraction;
+pub use error::SessionError;
+pub use list::{Listed, Owner};
+pub use lock::SessionLock;
+pub use session::{EntryKind, HistoryEntry, Kind, MenuItem, Session};
+pub use store::Store;

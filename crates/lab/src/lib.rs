@@ -1,0 +1,32 @@
+//! Programs that are profiled, changed, measured again and kept or undone.
+//!
+//! [`lab`] works on one kernel at a time, [`interactive`] leads through a whole session. All of the `unsafe` code that loads and runs
+//! other programs' code is here and in the capture library.
+
+/// The text of a file at the top of the repository.
+macro_rules! data {
+    ($path:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path))
+    };
+}
+
+pub mod autotune;
+pub mod capturing;
+pub mod code;
+pub mod interactive;
+pub mod measuring;
+pub mod optimize;
+pub mod profiling;
+pub mod proposers;
+pub mod replay;
+
+#[cfg(test)]
+#[path = "../../../tests/cli/permissions.rs"]
+mod permissions;
+#[cfg(test)]
+#[path = "../../../tests/cli/skipping.rs"]
+#[allow(dead_code)]
+mod skipping;
+#[cfg(test)]
+#[path = "../../../tests/cli/small_disk.rs"]
+mod small_disk;

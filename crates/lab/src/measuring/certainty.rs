@@ -1,0 +1,121 @@
+//! How certain times are that were measured several times.
+
+use serde::Serialize;
+
+use wavesieve_model::analysis::statistics::medians::median_of_floats;
+use wavesieve_model::analysis::statistics::trimmed::{mean, sum_of_squares};
+
+/// Coefficients of variation up to which times are stable, and moderately stable.
+const STABLE: f64 = 0.05;
+const MODERATE: f64 = 0.10;
+/// The least probability with which an interval has the true median in it.
+const CONFIDENCE: f64 = 0.95;
+/// The most runs that have an interval: beyond, powers of two soon underflow.
+pub const MOST_RUNS: usize = 1000;
+
+/// How much times vary from run to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StabilityClass {
+    Stable,
+    Moderate,
+    Unstable,
+}
+
+impl StabilityClass {
+    /// By the coefficient of variation; the bounds belong to the better class.
+    pub fn of(cv: f64) -> Self {
+        match cv {
+            cv if cv <= STABLE => Self::Stable,
+            cv if cv <= MODERATE => Self::Moderate,
+            _ => Self::Unstable,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Moderate => "moderate",
+            Self::Unstable => "unstable",
+        }
+    }
+}
+
+/// An interval of the median by order statistics, which assumes nothing about how times are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+    /// Probability that the median is in it, at least 0.95.
+    pub confidence: f64,
+}
+
+/// Times of several runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stability {
+    pub runs: usize,
+    pub mean: f64,
+    pub median: f64,
+    /// Standard deviation of the sample, with n - 1; 0 for one run.
+    pub stddev: f64,
+    pub min: f64,
+    pub max: f64,
+    /// Standard deviation over mean.
+    pub cv: f64,
+    pub class: StabilityClass,
+    /// `None` below six runs, which are too few for any.
+    pub interval: Option<Interval>,
+}
+
+impl Stability {
+    /// Takes times in any order; `None` without times.
+    pub fn of(times: &[f64]) -> Option<Self> {
+        let mean = mean(times)?;
+        let median = median_of_floats(&mut times.to_vec())?;
+        let degrees = times.len().saturating_sub(1);
+        let stddev = if degrees == 0 { 0.0 } else { (sum_of_squares(times)? / degrees as f64).sqrt() };
+        let cv = if mean > 0.0 { stddev / mean } else { 0.0 };
+        let mut sorted = times.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Some(Self {
+            runs: times.len(),
+            mean,
+            median,
+            stddev,
+            min: *sorted.first()?,
+            max: *sorted.last()?,
+            cv,
+            class: StabilityClass::of(cv),
+            interval: interval(&sorted),
+        })
+    }
+
+    /// Width of the interval as a share of the median; `None` without an interval or with a median of 0.
+    pub fn width(&self) -> Option<f64> {
+        let interval = self.interval?;
+        (self.median > 0.0).then(|| (interval.high - interval.low) / self.median)
+    }
+}
+
+/// The narrowest interval between two values equally far from the ends that has the median in it with enough probability.
+fn interval(sorted: &[f64]) -> Option<Interval> {
+    let count = sorted.len();
+    if count > MOST_RUNS {
+        return None;
+    }
+    let mut chosen = None;
+    // Half of the values are below the median: how many are is binomial.
+    let mut outside = 0.0;
+    let mut term = libm::exp2(-(count as f64));
+    for cut in 0..count.div_ceil(2) {
+        outside += 2.0 * term;
+        term *= (count - cut) as f64 / (cut + 1) as f64;
+        let confidence = 1.0 - outside;
+        if confidence < CONFIDENCE {
+            break;
+        }
+        chosen = Some((cut, confidence));
+    }
+    let (cut, confidence) = chosen?;
+    Some(Interval { low: *sorted.get(cut)?, high: *sorted.get(count.checked_sub(cut + 1)?)?, confidence })
+}

@@ -1,0 +1,70 @@
+//! Why a program could not be measured.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::interactive::programs::{End, ProgramError, why};
+
+/// Lines of output that a failure repeats.
+const LAST_LINES: usize = 12;
+
+/// Why a program could not be measured.
+#[derive(Debug, Error)]
+pub enum MeasureError {
+    /// No command could measure it.
+    #[error(transparent)]
+    Command(#[from] ProgramError),
+    /// The user interrupted it.
+    #[error("the measurement was interrupted")]
+    Interrupted,
+    /// The program or the profiler did not end well.
+    #[error("cannot measure `{line}`: {}{}", why(end, *limit_s), last_lines(tail))]
+    Ended {
+        /// The command.
+        line: String,
+        /// How it ended.
+        end: End,
+        /// How long it had.
+        limit_s: Option<u64>,
+        /// The end of its output.
+        tail: String,
+    },
+    /// It ended well, and there is nothing to read.
+    #[error(
+        "`{line}` wrote no trace below {}; check that the program runs on a GPU and that its processes end by themselves",
+        directory.display()
+    )]
+    NoTrace {
+        /// The command.
+        line: String,
+        /// Where traces were expected.
+        directory: PathBuf,
+    },
+    /// Nothing ran on a GPU.
+    #[error("`{line}` recorded no kernel; check that the program runs on a GPU")]
+    NoKernels {
+        /// The command.
+        line: String,
+    },
+    /// None of the kernels has a name that is asked for.
+    #[error("no kernel of `{line}` matches `{pattern}`; its kernels are {found}")]
+    NoMatch {
+        /// The command.
+        line: String,
+        /// The pattern for names.
+        pattern: String,
+        /// Some of the names that there are.
+        found: String,
+    },
+    /// The traces cannot be read, or have no place.
+    #[error("{0:#}")]
+    Other(#[from] anyhow::Error),
+}
+
+/// The last lines of an output, below a message.
+fn last_lines(tail: &str) -> String {
+    let lines: Vec<&str> = tail.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.iter().skip(lines.len().saturating_sub(LAST_LINES));
+    last.map(|line| format!("\n  {line}")).collect()
+}

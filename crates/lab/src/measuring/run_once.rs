@@ -1,0 +1,78 @@
+//! One run of a program under rocprofv3.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::error::MeasureError;
+use super::run_times::{RunTimes, read_run_times};
+use crate::interactive::programs::{Application, End, Limits, Profiling, run};
+
+/// The recording if only times count: it disturbs the program least.
+const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
+
+/// The files and time of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Collected {
+    /// The command, as a line for a shell.
+    pub line: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// Files that can be read, sorted.
+    pub traces: Vec<PathBuf>,
+}
+
+/// Runs the application once with its kernels timed, and reads what they took.
+///
+/// Files in `directory` are removed first; the application runs in `working_directory`.
+///
+/// # Errors
+/// When the program fails, is stopped, or nothing of a GPU was recorded.
+pub(crate) fn run_once(
+    application: &Application,
+    directory: &Path,
+    working_directory: &Path,
+    limits: &Limits,
+    is_interrupted: &dyn Fn() -> bool,
+    on_line: &mut dyn FnMut(&str),
+) -> Result<RunTimes, MeasureError> {
+    let profiling = Profiling::of_words(&TIMES.map(ToOwned::to_owned), application, directory)?;
+    let collected = collect(&profiling, directory, working_directory, limits, is_interrupted, on_line)?;
+    let times = read_run_times(&collected)?;
+    if times.kernels.is_empty() {
+        return Err(MeasureError::NoKernels { line: collected.line });
+    }
+    Ok(times)
+}
+
+/// Runs a command of rocprofv3 that writes into a directory, which is emptied first.
+///
+/// # Errors
+/// When the program fails, is stopped, or writes no trace.
+pub fn collect(
+    profiling: &Profiling,
+    directory: &Path,
+    working_directory: &Path,
+    limits: &Limits,
+    is_interrupted: &dyn Fn() -> bool,
+    on_line: &mut dyn FnMut(&str),
+) -> Result<Collected, MeasureError> {
+    let line = profiling.line();
+    // The remains of a stopped run are not a result.
+    if directory.exists() {
+        fs::remove_dir_all(directory).with_context(|| format!("cannot empty {}", directory.display()))?;
+    }
+    fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let ended = run(&profiling.words, &profiling.environment, working_directory, limits, is_interrupted, on_line);
+    match ended.end {
+        End::Code(0) => {}
+        End::Interrupted => return Err(MeasureError::Interrupted),
+        end => return Err(MeasureError::Ended { line, end, limit_s: limits.seconds, tail: ended.tail }),
+    }
+    let traces = profiling.traces(directory);
+    if traces.is_empty() {
+        return Err(MeasureError::NoTrace { line, directory: directory.to_owned() });
+    }
+    Ok(Collected { line, seconds: ended.seconds, traces })
+}

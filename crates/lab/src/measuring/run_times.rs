@@ -1,0 +1,86 @@
+//! Times of the kernels of a run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+
+use super::run_once::Collected;
+use wavesieve_engine::findings::Rows;
+use wavesieve_engine::{QueryOptions, Registry, run_query};
+use wavesieve_model::analysis::categories::COMMUNICATION;
+
+/// Categories of what the runtime does by itself, not the program.
+const OF_THE_RUNTIME: [&str; 2] = ["runtime", "graph_task"];
+/// How names of kernels of the runtime start, also of those that copy and fill.
+const RUNTIME_PREFIX: &str = "__amd_rocclr_";
+
+/// Times of a kernel in a run, over all processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelTimes {
+    /// Its full demangled name.
+    pub name: String,
+    /// The sum over its dispatches.
+    pub total_ns: i64,
+    pub dispatches: u64,
+    pub longest_ns: i64,
+    /// Whether it belongs to the runtime, which users do not tune.
+    pub is_of_runtime: bool,
+    /// Whether it communicates: its time is mostly that of waiting for other GPUs.
+    pub is_communication: bool,
+}
+
+/// Times of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunTimes {
+    /// From the start of the command to its end.
+    pub seconds: f64,
+    /// Files that can be read, sorted.
+    pub traces: Vec<PathBuf>,
+    /// From the first to the last activity of a GPU; of several GPUs the longest.
+    pub span_ns: i64,
+    /// Most total time first.
+    pub kernels: Vec<KernelTimes>,
+}
+
+impl RunTimes {
+    /// The times of a kernel, by its name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelTimes> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+/// Reads what a run left.
+///
+/// # Errors
+/// When its traces cannot be read.
+pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
+    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
+    let trace =
+        wavesieve_input::open(inputs).with_context(|| format!("cannot read what `{}` wrote", collected.line))?;
+    let registry = Registry::embedded();
+    let answer = |query: &str, columns: &[&str]| {
+        let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
+        let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
+        run_query(&trace, registry.get(query)?, &options)
+    };
+    let answered = answer("kernel_summary", &["kernel_name", "category", "calls", "total_ns", "max_ns"])?;
+    let rows = Rows::over(Some(&answered));
+    let kernel = |row: usize| {
+        let name = rows.text(row, "kernel_name")?;
+        let category = rows.text(row, "category").unwrap_or_default();
+        Some(KernelTimes {
+            name: name.to_owned(),
+            total_ns: rows.integer(row, "total_ns")?,
+            dispatches: u64::try_from(rows.integer(row, "calls")?).ok()?,
+            longest_ns: rows.integer(row, "max_ns")?,
+            is_communication: category == COMMUNICATION,
+            is_of_runtime: name.starts_with(RUNTIME_PREFIX) || OF_THE_RUNTIME.contains(&category),
+        })
+    };
+    let kernels = rows.places().filter_map(kernel).collect();
+    let answered = answer("device_summary", &["device", "span_ns"])?;
+    let rows = Rows::over(Some(&answered));
+    let span_ns = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max().unwrap_or(0);
+    Ok(RunTimes { seconds: collected.seconds, traces: collected.traces.clone(), span_ns, kernels })
+}

@@ -1,0 +1,517 @@
+//! Proposes, builds, checks and measures candidates, one after the other.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::attempt::Attempt;
+use super::commands::{Commands, Ran};
+use super::correctness::{Checks, Expected, last_lines};
+use super::declarations::included_from_outside;
+use super::error::OptimizeError;
+use super::gates::{Gate, GateResult, Verdict, is_accepted};
+use super::interface::{self, Compiled, compiled};
+use super::promotion::{change, promote};
+use super::resources::{self, Limits};
+use super::speed::{Race, Results};
+use super::target::Target;
+use super::tree::{Listing, copy};
+use crate::interactive::edits::Edit;
+use crate::interactive::programs::Application;
+use crate::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
+use wavesieve_files::regular::{self, LARGE_BYTES};
+
+/// Name of the log.
+const LOG: &str = "attempts.jsonl";
+/// The program as it is.
+const BASE: &str = "base";
+/// The folder of traces.
+const TRACES: &str = "traces";
+
+/// Options of an optimization.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the kernel that the facts are about.
+    pub profiled: Option<String>,
+    /// Name of the kernel, if the source has several.
+    pub kernel: Option<String>,
+    pub build: Application,
+    pub application: Application,
+    pub checks: Checks,
+    pub limits: Limits,
+    /// File with the code object, below the sources.
+    pub object: Option<PathBuf>,
+    pub runs: u32,
+    pub min_gain_pct: f64,
+    /// Candidates at most.
+    pub attempts: u32,
+    /// How often a proposer may write again what does not build.
+    pub repairs: u32,
+    pub accepts_unverified: bool,
+    pub transforms: Vec<Transform>,
+    pub facts: KernelFacts,
+    /// Where everything is written.
+    pub directory: PathBuf,
+}
+
+/// Gets reports of the progress.
+pub trait Observer {
+    /// Something begins.
+    fn begins(&self, what: &str);
+    /// A candidate has passed a gate or not.
+    fn gate(&self, attempt: u32, result: &GateResult);
+    /// Something is worth a line.
+    fn note(&self, text: &str);
+}
+
+/// Makes the model's side when the program as it is was measured; nothing without a model.
+pub(crate) type MakeModel<'a> = dyn Fn(&[PathBuf]) -> Result<Option<ModelProposer<'a>>, OptimizeError> + 'a;
+
+/// The outcome of an optimization.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub attempts: Vec<Attempt>,
+    /// The request that would have been sent, if only that was wanted.
+    pub shown: Option<String>,
+    /// The attempt that the patch is of, and the patch.
+    pub promoted: Option<(u32, PathBuf)>,
+    /// Transforms that do not fit, and why.
+    pub refusals: Vec<(&'static str, String)>,
+}
+
+/// A state of the sources that candidates are compared with.
+struct Version {
+    /// The attempt that made it; zero is the program as it is.
+    number: u32,
+    copy: PathBuf,
+    text: String,
+    target: Target,
+    compiled: Vec<Compiled>,
+}
+
+/// A change to be judged.
+struct Proposal {
+    proposer: String,
+    reason: String,
+    edit: Edit,
+    prompt: Option<String>,
+    reply: Option<String>,
+}
+
+struct Driver<'a> {
+    options: &'a Options,
+    commands: &'a Commands<'a>,
+    observer: &'a dyn Observer,
+    model: Option<ModelProposer<'a>>,
+    expected: Expected,
+    /// The best so far.
+    base: Version,
+    /// The file as it was.
+    original: String,
+    originals: Listing,
+    facts: KernelFacts,
+    outcome: Outcome,
+}
+
+/// Whether a folder has attempts or measurements, which are kept whatever comes next.
+pub fn has_results(directory: &Path) -> bool {
+    directory.join(LOG).exists() || directory.join(TRACES).exists()
+}
+
+/// Tries changes until none is left or enough were tried.
+///
+/// # Errors
+/// When the program as it is does not pass its own checks, or something fails that is not the fault of a candidate.
+pub fn optimize<'a>(
+    options: &'a Options,
+    commands: &'a Commands<'a>,
+    make_model: &MakeModel<'a>,
+    observer: &'a dyn Observer,
+) -> Result<Outcome, OptimizeError> {
+    let mut driver = Driver::new(options, commands, make_model, observer)?;
+    driver.transforms()?;
+    driver.ask_model()?;
+    Ok(driver.outcome)
+}
+
+impl<'a> Driver<'a> {
+    /// Builds, checks and measures the program as it is.
+    fn new(
+        options: &'a Options,
+        commands: &'a Commands<'a>,
+        make_model: &MakeModel<'a>,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, OptimizeError> {
+        let place = &commands.place;
+        let path = place.root.join(&place.file);
+        let original = read_source(&path)?;
+        let target = Target::find(&original, options.kernel.as_deref())?;
+        if let Some(profiled) = options.profiled.as_ref().filter(|profiled| !target.is(profiled)) {
+            let text = format!("the profile is of {profiled}, not of {}; profile that kernel", target.kernel.name);
+            return Err(OptimizeError::Usage(text));
+        }
+        fs::create_dir_all(&options.directory)
+            .with_context(|| format!("cannot make {}; name another with --output", options.directory.display()))?;
+        let originals = Listing::of(&place.root, &options.directory)?;
+        let folder = options.directory.join(BASE);
+        observer.begins("building the program as it is");
+        for link in copy(&place.root, &folder, &options.directory)? {
+            let text = format!(
+                "{} leads out of the sources and is not copied: commands that write there change it",
+                link.display()
+            );
+            observer.note(&text);
+        }
+        let before = Listing::of(&folder, Path::new("-"))?;
+        let built = commands.run(&options.build, &folder)?;
+        if let Some(problem) = &built.problem {
+            let text = format!("does not build: {} {problem}{}", built.command, last_lines(&built));
+            return Err(OptimizeError::Baseline(text));
+        }
+        let compiled = compiled(&folder, options.object.as_deref(), &before, &target)?;
+        let base = Version { number: 0, copy: folder.clone(), text: original.clone(), target, compiled };
+        let mut driver = Self {
+            options,
+            commands,
+            observer,
+            model: None,
+            expected: Expected::default(),
+            base,
+            original,
+            originals,
+            facts: options.facts.clone(),
+            outcome: Outcome::default(),
+        };
+        driver.check_originals(&built.command)?;
+        observer.begins("checking the program as it is");
+        let object = object_of(&folder, &driver.base.compiled);
+        driver.expected = options.checks.expected(commands, &options.application, &folder, object.as_deref())?;
+        observer.begins("measuring the program as it is");
+        let is_kernel = |name: &str| driver.base.target.is(name);
+        let race = driver.race(&is_kernel);
+        let (times, _) = race.run(&folder, &options.directory.join(TRACES).join(BASE))?;
+        if !times.kernels.iter().any(|kernel| is_kernel(&kernel.name)) {
+            let found: Vec<&str> = times.kernels.iter().take(5).map(|kernel| kernel.name.as_str()).collect();
+            let text = format!("does not run {}; its kernels are {}", driver.base.target.kernel.name, found.join(", "));
+            return Err(OptimizeError::Baseline(text));
+        }
+        if driver.facts.work_items.is_none() {
+            driver.facts.work_items = super::speed::largest_workgroup(&times, &is_kernel)?;
+        }
+        driver.check_originals(&options.application.line())?;
+        driver.model = make_model(&times.traces)?;
+        Ok(driver)
+    }
+
+    fn race<'b>(&'b self, is_kernel: &'b dyn Fn(&str) -> bool) -> Race<'b> {
+        Race {
+            commands: self.commands,
+            application: &self.options.application,
+            is_kernel,
+            runs: self.options.runs,
+            min_gain_pct: self.options.min_gain_pct,
+            results: self,
+        }
+    }
+
+    /// Tries each transform that fits.
+    fn transforms(&mut self) -> Result<(), OptimizeError> {
+        for transform in self.options.transforms.clone() {
+            if self.is_enough() {
+                break;
+            }
+            match transform.apply(&self.base.text, &self.base.target.kernel, &self.facts) {
+                Err(refusal) => self.outcome.refusals.push((transform.word(), refusal.0)),
+                Ok(transformed) => {
+                    let edit = self.edit_to(transformed.text);
+                    let proposal = Proposal {
+                        proposer: transform.word().to_owned(),
+                        reason: transformed.reason,
+                        edit,
+                        prompt: None,
+                        reply: None,
+                    };
+                    self.try_proposal(proposal, 0)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the model until enough was tried.
+    fn ask_model(&mut self) -> Result<(), OptimizeError> {
+        let Some(model) = self.model.take() else { return Ok(()) };
+        let (mut problem, mut repair): (Option<String>, u32) = (None, 0);
+        let mut failed: BTreeSet<String> = BTreeSet::new();
+        while problem.is_some() || !self.is_enough() {
+            self.observer.begins("asking the model");
+            let question = Question {
+                root: &self.base.copy,
+                file: &self.commands.place.file,
+                text: &self.base.text,
+                kernel: &self.base.target.kernel,
+                facts: &self.facts,
+                tried: self.tried(),
+                problem: problem.clone(),
+            };
+            let (failure, answer) = match model.ask(&question)? {
+                Prompted::Shown(text) => {
+                    self.outcome.shown = Some(text);
+                    return Ok(());
+                }
+                Prompted::Refused { reason, prompt, reply } => {
+                    self.refuse(reason.clone(), prompt, reply.clone(), repair)?;
+                    (Some(reason), reply)
+                }
+                Prompted::Edit { edit, prompt, reply } => {
+                    let answer = reply.clone();
+                    let reason = reply.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+                    let proposal = Proposal {
+                        proposer: "model".to_owned(),
+                        reason,
+                        edit,
+                        prompt: Some(prompt),
+                        reply: Some(reply),
+                    };
+                    (self.try_proposal(proposal, repair)?, answer)
+                }
+            };
+            let is_accepted = self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted);
+            if !is_accepted && !failed.insert(answer) {
+                self.observer.note("the model gave an answer again that was not accepted; it is not asked any more");
+                return Ok(());
+            }
+            // A correctable answer is asked for again, with what was wrong; everything else is a new attempt.
+            (problem, repair) = match failure {
+                Some(failure) if repair < self.options.repairs => (Some(failure), repair + 1),
+                _ => (None, 0),
+            };
+        }
+        Ok(())
+    }
+
+    fn is_enough(&self) -> bool {
+        self.outcome.attempts.iter().filter(|attempt| attempt.repair == 0).count() >= self.options.attempts as usize
+    }
+
+    /// Puts a change through the gates; what a proposer could correct, if it fails at one of the first two.
+    fn try_proposal(&mut self, proposal: Proposal, repair: u32) -> Result<Option<String>, OptimizeError> {
+        let number = self.next_number();
+        self.observer.begins(&format!("attempt {number} ({}): {}", proposal.proposer, proposal.reason));
+        let mut attempt = Attempt {
+            attempt: number,
+            base: self.base.number,
+            repair,
+            diff: Some(proposal.edit.diff()),
+            proposer: proposal.proposer,
+            reason: proposal.reason,
+            prompt: proposal.prompt,
+            reply: proposal.reply,
+            ..Attempt::default()
+        };
+        if let Some(line) = proposal.edit.files.iter().find_map(|file| {
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            included_from_outside(&text(&file.before), &text(&file.after))
+        }) {
+            let reason = format!("it includes what is not a file of the sources: {line}");
+            self.observer.note(&reason);
+            attempt.refused = Some(reason.clone());
+            self.record(attempt)?;
+            return Ok(Some(reason));
+        }
+        let version = self.judge(&mut attempt, &proposal.edit)?;
+        attempt.is_accepted = is_accepted(&attempt.gates, self.options.accepts_unverified);
+        let correctable = attempt.gates.last().filter(|result| {
+            result.verdict == Verdict::Fail && matches!(result.gate, Gate::Builds | Gate::Interface | Gate::Correct)
+        });
+        let failure = correctable.map(|result| format!("{}: {}", result.gate.word(), result.reason));
+        self.record(attempt)?;
+        if let Some(version) = version
+            && self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted)
+        {
+            self.base = version;
+            // At once: what comes later may fail.
+            self.promote()?;
+        }
+        Ok(failure)
+    }
+
+    /// All gates in their order, up to the first that fails.
+    fn judge(&self, attempt: &mut Attempt, edit: &Edit) -> Result<Option<Version>, OptimizeError> {
+        let options = self.options;
+        let folder = options.directory.join(format!("candidate-{}", attempt.attempt));
+        copy(&self.commands.place.root, &folder, &options.directory)?;
+        // The sources as they were, then what was accepted, then this change.
+        if self.base.text != self.original {
+            self.edit_between(&self.original, &self.base.text).apply(&folder)?;
+        }
+        edit.apply(&folder)?;
+        let path = folder.join(&self.commands.place.file);
+        let text = regular::read_text(&path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
+        let target = self.base.target.again(&text);
+        let before = Listing::of(&folder, Path::new("-"))?;
+        let built = self.commands.run(&options.build, &folder)?;
+        self.check_originals(&built.command)?;
+        if !self.pass(attempt, of_build(&built)) {
+            attempt.build = Some(built);
+            return Ok(None);
+        }
+        attempt.build = Some(built);
+        let compiled = match &target {
+            Some(target) => compiled(&folder, options.object.as_deref(), &before, target).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        if !self.pass(
+            attempt,
+            interface::gate(
+                (&self.base.target, &self.base.text),
+                (target.as_ref(), &text),
+                &self.base.compiled,
+                &compiled,
+            ),
+        ) {
+            return Ok(None);
+        }
+        let Some(target) = target else { return Ok(None) };
+        let resources = resources::gate(&self.base.compiled, &compiled, &options.limits, self.facts.work_items);
+        if !self.pass(attempt, resources) {
+            return Ok(None);
+        }
+        let object = object_of(&folder, &compiled);
+        let (application, expected) = (&options.application, &self.expected);
+        let correct = options.checks.gate(self.commands, application, &folder, object.as_deref(), expected)?;
+        self.check_originals("the check")?;
+        if !self.pass(attempt, correct) {
+            return Ok(None);
+        }
+        let is_kernel = |name: &str| target.is(name);
+        let race = self.race(&is_kernel);
+        let traces = options.directory.join(TRACES).join(format!("attempt-{}", attempt.attempt));
+        let times = match race.times(&self.base.copy, &folder, &traces)? {
+            Ok(times) => times,
+            Err(result) => {
+                self.pass(attempt, result);
+                return Ok(None);
+            }
+        };
+        (attempt.base_ns, attempt.candidate_ns) = (times.base_ns.clone(), times.new_ns.clone());
+        if !self.pass(attempt, race.faster(&times)) || !self.pass(attempt, race.others(&times)) {
+            return Ok(None);
+        }
+        Ok(Some(Version { number: attempt.attempt, copy: folder, text, target, compiled }))
+    }
+
+    /// Records what a gate found; whether the next may be tried.
+    fn pass(&self, attempt: &mut Attempt, result: GateResult) -> bool {
+        self.observer.gate(attempt.attempt, &result);
+        let goes_on = result.verdict != Verdict::Fail;
+        attempt.gates.push(result);
+        goes_on
+    }
+
+    fn refuse(&mut self, reason: String, prompt: String, reply: String, repair: u32) -> Result<(), OptimizeError> {
+        let number = self.next_number();
+        self.observer.note(&format!("attempt {number} (model): {reason}"));
+        self.record(Attempt {
+            attempt: number,
+            base: self.base.number,
+            proposer: "model".to_owned(),
+            repair,
+            prompt: Some(prompt),
+            reply: Some(reply),
+            refused: Some(reason),
+            ..Attempt::default()
+        })
+    }
+
+    fn record(&mut self, attempt: Attempt) -> Result<(), OptimizeError> {
+        attempt.log(&self.options.directory.join(LOG))?;
+        self.outcome.attempts.push(attempt);
+        Ok(())
+    }
+
+    fn next_number(&self) -> u32 {
+        u32::try_from(self.outcome.attempts.len()).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
+    /// Attempts that were not accepted, for a model that shall not write them again.
+    fn tried(&self) -> Vec<String> {
+        let tried = self.outcome.attempts.iter().filter(|attempt| !attempt.is_accepted && attempt.diff.is_some());
+        tried
+            .map(|attempt| {
+                let reason = attempt.gates.last().map_or("", |result| result.reason.as_str());
+                format!("{reason}\n{}", attempt.diff.as_deref().unwrap_or_default())
+            })
+            .collect()
+    }
+
+    fn edit_to(&self, text: String) -> Edit {
+        self.edit_between(&self.base.text, &text)
+    }
+
+    fn edit_between(&self, before: &str, after: &str) -> Edit {
+        change(&self.commands.place.file, before, after)
+    }
+
+    /// Writes the patch of the best candidate.
+    fn promote(&mut self) -> Result<(), OptimizeError> {
+        let edit = self.edit_between(&self.original, &self.base.text);
+        let path = promote(&edit, &self.commands.place.root, &self.options.directory)?;
+        self.observer.note(&format!("attempt {} is promoted: {}", self.base.number, path.display()));
+        self.outcome.promoted = Some((self.base.number, path));
+        Ok(())
+    }
+
+    /// Whether the sources are as they were: commands belong into the copies.
+    fn check_originals(&self, command: &str) -> Result<(), OptimizeError> {
+        let now = Listing::of(&self.commands.place.root, &self.options.directory)?;
+        match now.changed_since(&self.originals).into_iter().next() {
+            Some(path) => Err(OptimizeError::WroteOriginal { command: format!("`{command}`"), path }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text of a source.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8.
+pub fn read_source(path: &Path) -> Result<String, OptimizeError> {
+    fs::read_to_string(path).map_err(|error| {
+        let advice = if error.kind() == std::io::ErrorKind::InvalidData {
+            "; convert it to UTF-8, such as with iconv"
+        } else {
+            ""
+        };
+        OptimizeError::Usage(format!("{}: {error}{advice}", path.display()))
+    })
+}
+
+/// The file with the compiled kernel.
+fn object_of(copy: &Path, compiled: &[Compiled]) -> Option<PathBuf> {
+    compiled.iter().find(|one| one.is_target).map(|one| copy.join(&one.file))
+}
+
+impl Results for Driver<'_> {
+    fn clear(&self, copy: &Path) -> Result<(), OptimizeError> {
+        self.options.checks.clear(self.commands, copy)
+    }
+
+    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError> {
+        self.options.checks.differs(self.commands, copy, &self.expected)
+    }
+}
+
+fn of_build(built: &Ran) -> GateResult {
+    let seconds = built.seconds;
+    let facts = serde_json::json!({ "seconds": seconds });
+    match &built.problem {
+        None => GateResult::new(Gate::Builds, Verdict::Pass, format!("built in {seconds:.1} s"), facts),
+        Some(problem) => {
+            let reason = format!("the build {problem}{}", last_lines(built));
+            GateResult::new(Gate::Builds, Verdict::Fail, reason, facts)
+        }
+    }
+}

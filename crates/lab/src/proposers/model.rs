@@ -1,0 +1,160 @@
+//! A language model as proposer.
+
+use std::path::{Path, PathBuf};
+
+use minijinja::context;
+
+use super::facts::KernelFacts;
+use crate::interactive::edits::Edit;
+use crate::interactive::machine::{Analyzed, has_new_tokens};
+use wavesieve_agent::llm::{LlmError, Message, Narrator, Request, Role, Share, ask_chain, filled};
+use wavesieve_engine::Registry;
+use wavesieve_source::kernels::SourceKernel;
+
+const SYSTEM: &str = data!("templates/llm/edit.md");
+const REQUEST: &str = data!("templates/llm/optimize_request.md");
+
+/// Findings that a model is sent.
+const MOST_FINDINGS: usize = 6;
+/// Earlier attempts that a model is sent.
+const MOST_TRIED: usize = 4;
+/// Bytes of source that a model is sent.
+const SOURCE_BYTES: usize = 60_000;
+
+/// Asks a model for changes.
+pub struct ModelProposer<'a> {
+    narrator: &'a Narrator,
+    analyzed: Analyzed,
+}
+
+/// A question to a model.
+pub struct Question<'a> {
+    /// Where the file is.
+    pub root: &'a Path,
+    /// Below the root.
+    pub file: &'a Path,
+    pub text: &'a str,
+    pub kernel: &'a SourceKernel,
+    pub facts: &'a KernelFacts,
+    /// Earlier attempts, with what came of them.
+    pub tried: Vec<String>,
+    /// Why its last answer was not accepted.
+    pub problem: Option<String>,
+}
+
+/// The outcome of a request.
+#[derive(Debug)]
+pub enum Prompted {
+    /// A change.
+    Edit { edit: Edit, prompt: String, reply: String },
+    /// An answer that is not a change, and why.
+    Refused { reason: String, prompt: String, reply: String },
+    /// The request that would have been sent.
+    Shown(String),
+}
+
+impl<'a> ModelProposer<'a> {
+    /// A proposer that knows what traces and source show.
+    ///
+    /// # Errors
+    /// When the traces cannot be analysed, or the model may not see source.
+    pub fn new(
+        narrator: &'a Narrator,
+        traces: &[PathBuf],
+        source: &Path,
+        registry: &Registry,
+    ) -> Result<Self, LlmError> {
+        check_share(narrator)?;
+        let analyzed = Analyzed::new(traces, &[source.to_owned()], registry);
+        let analyzed = analyzed.map_err(|error| LlmError::Usage(format!("cannot analyse the runs: {error:#}")))?;
+        Ok(Self { narrator, analyzed })
+    }
+
+    /// Whether a model may see a file, and can.
+    ///
+    /// # Errors
+    /// When it may not, or the file is too large.
+    pub fn check(narrator: &Narrator, file: &Path, text: &str) -> Result<(), LlmError> {
+        check_share(narrator)?;
+        check_size(file, text)
+    }
+
+    /// Asks for a change of the kernel.
+    ///
+    /// # Errors
+    /// When the model gives no answer.
+    pub fn ask(&self, question: &Question<'_>) -> Result<Prompted, LlmError> {
+        check_size(question.file, question.text)?;
+        let findings = self.analyzed.items.iter().take(MOST_FINDINGS).map(|item| {
+            context! {
+                title => item.title.clone(), explanation => item.explanation.clone(), advice => item.advice.clone(),
+                priority => item.priority.word(),
+            }
+        });
+        let first = question.tried.len().saturating_sub(MOST_TRIED);
+        let values = context! {
+            kernel => question.kernel.name.clone(),
+            signature => question.text.get(question.kernel.signature.clone()).map(str::to_owned),
+            facts => shown(question.facts),
+            findings => findings.collect::<Vec<_>>(),
+            tried => question.tried.iter().skip(first).cloned().collect::<Vec<_>>(),
+            problem => question.problem.clone(),
+            file => question.file.display().to_string(),
+            source => question.text.to_owned(),
+        };
+        let prompt = filled("optimize_request.md", REQUEST, values)?;
+        let request = Request {
+            system: SYSTEM.trim().to_owned(),
+            messages: vec![Message { role: Role::User, text: prompt.clone() }],
+            ..Request::default()
+        };
+        let narrator = self.narrator;
+        let gate = narrator.gate(narrator.redactor(narrator.names(&self.analyzed.analysis)));
+        let reply = match ask_chain(&gate, narrator.endpoints(), &request, &()) {
+            Ok(reply) => reply,
+            Err(LlmError::DryRun) => return Ok(Prompted::Shown(gate.shown())),
+            Err(error) => return Err(error),
+        };
+        // Kept on this machine as it left it.
+        let prompt = gate.redactor().borrow_mut().text(&prompt);
+        let answer = gate.restored(&reply.text);
+        let refused = |reason: String| Prompted::Refused { reason, prompt: prompt.clone(), reply: answer.clone() };
+        if reply.is_cut {
+            return Ok(refused("the answer is cut off by its length, and half a change is none".to_owned()));
+        }
+        Ok(match Edit::from_answer(question.root, &answer, &[question.file.to_owned()]) {
+            Ok(edit) if edit.files.iter().all(|file| file.before == file.after) => {
+                refused("the answer changes nothing".to_owned())
+            }
+            Ok(edit) if has_new_tokens(&edit) => refused(
+                "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are"
+                    .to_owned(),
+            ),
+            Ok(edit) => Prompted::Edit { edit, prompt, reply: answer },
+            Err(error) => refused(error.to_string()),
+        })
+    }
+}
+
+fn check_share(narrator: &Narrator) -> Result<(), LlmError> {
+    if narrator.options().share >= Share::Source {
+        return Ok(());
+    }
+    Err(LlmError::Usage("a model can change source only if it may see it; add --llm-share source".to_owned()))
+}
+
+fn check_size(file: &Path, text: &str) -> Result<(), LlmError> {
+    let (bytes, file) = (text.len(), file.display());
+    if bytes <= SOURCE_BYTES {
+        return Ok(());
+    }
+    let advice = "move the kernel into a file of its own";
+    Err(LlmError::Usage(format!("{file} has {bytes} bytes; a model is sent {SOURCE_BYTES} at most: {advice}")))
+}
+
+fn shown(facts: &KernelFacts) -> Vec<String> {
+    let workgroup = facts.work_items.map(|count| format!("workgroups of at most {count} work-items"));
+    let stall = facts.stall.map(|share| format!("it waits in {:.0}% of its cycles", 100.0 * share));
+    let limits = facts.bottlenecks.as_ref().map(|found| format!("it is limited by: {}", found.join(", ")));
+    [workgroup, stall, limits].into_iter().flatten().collect()
+}

@@ -1,0 +1,166 @@
+//! Types of the elements of memory.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The type of an element in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Element {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+/// All types with their names.
+const NAMES: [(&str, Element); 12] = [
+    ("u8", Element::U8),
+    ("i8", Element::I8),
+    ("u16", Element::U16),
+    ("i16", Element::I16),
+    ("u32", Element::U32),
+    ("i32", Element::I32),
+    ("u64", Element::U64),
+    ("i64", Element::I64),
+    ("f16", Element::F16),
+    ("bf16", Element::Bf16),
+    ("f32", Element::F32),
+    ("f64", Element::F64),
+];
+
+/// A value of any type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    Whole(i128),
+    Single(f32),
+    Double(f64),
+}
+
+impl Element {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, element)| *element == self).map_or("", |(name, _)| name)
+    }
+
+    /// Its bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 | Self::F16 | Self::Bf16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+        }
+    }
+
+    /// Whether it is a floating-point number.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
+    /// The value of little-endian bytes, as many as the type has.
+    pub(super) fn value(self, bytes: &[u8]) -> Number {
+        let mut wide = [0; 8];
+        for (to, from) in wide.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        let [first, second, third, fourth, ..] = wide;
+        let half = [first, second];
+        let word = [first, second, third, fourth];
+        match self {
+            Self::U8 => Number::Whole(first.into()),
+            Self::I8 => Number::Whole(first.cast_signed().into()),
+            Self::U16 => Number::Whole(u16::from_le_bytes(half).into()),
+            Self::I16 => Number::Whole(i16::from_le_bytes(half).into()),
+            Self::U32 => Number::Whole(u32::from_le_bytes(word).into()),
+            Self::I32 => Number::Whole(i32::from_le_bytes(word).into()),
+            Self::U64 => Number::Whole(u64::from_le_bytes(wide).into()),
+            Self::I64 => Number::Whole(i64::from_le_bytes(wide).into()),
+            Self::F16 => Number::Single(of_half(u16::from_le_bytes(half))),
+            Self::Bf16 => Number::Single(f32::from_bits(u32::from(u16::from_le_bytes(half)) << 16)),
+            Self::F32 => Number::Single(f32::from_le_bytes(word)),
+            Self::F64 => Number::Double(f64::from_le_bytes(wide)),
+        }
+    }
+}
+
+impl FromStr for Element {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
+        found.map(|(_, element)| *element).ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            format!("unknown element type `{text}`; choose from {}", names.join(", "))
+        })
+    }
+}
+
+impl Number {
+    /// Itself, or the nearest.
+    pub(super) fn as_float(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Single(value) => value.into(),
+            Self::Double(value) => value,
+        }
+    }
+
+    /// How far apart two of a type are.
+    pub(super) fn distance(self, other: Self) -> f64 {
+        match (self, other) {
+            (Self::Whole(one), Self::Whole(other)) => (one - other).unsigned_abs() as f64,
+            _ => (self.as_float() - other.as_float()).abs(),
+        }
+    }
+
+    /// As short as possible while it differs from its neighbours.
+    pub(super) fn shown(self) -> String {
+        match self {
+            Self::Whole(value) => value.to_string(),
+            Self::Single(value) => format!("{value:?}"),
+            Self::Double(value) => format!("{value:?}"),
+        }
+    }
+}
+
+/// A number of half precision.
+fn of_half(bits: u16) -> f32 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
+    match exponent {
+        0 => sign * fraction * 2.0_f32.powi(-24),
+        0x1f if fraction == 0.0 => sign * f32::INFINITY,
+        0x1f => f32::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2.0_f32.powi(exponent - 15),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_values() {
+        let shown = |element: Element, bytes: &[u8]| element.value(bytes).shown();
+        assert_eq!(shown(Element::F32, &1.1_f32.to_le_bytes()), "1.1");
+        assert_eq!(shown(Element::F64, &1e300_f64.to_le_bytes()), "1e300");
+        assert_eq!(shown(Element::I16, &(-2_i16).to_le_bytes()), "-2");
+        assert_eq!(shown(Element::I8, &[0xff]), "-1");
+        assert_eq!(shown(Element::U64, &u64::MAX.to_le_bytes()), "18446744073709551615");
+        assert_eq!(shown(Element::Bf16, &[0x80, 0x3f]), "1.0");
+        let halves = [0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x8000];
+        let halves: Vec<String> = halves.iter().map(|bits| shown(Element::F16, &u16::to_le_bytes(*bits))).collect();
+        assert_eq!(halves, ["1.0", "-2.0", "5.9604645e-8", "65504.0", "inf", "-inf", "NaN", "-0.0"]);
+        assert!("F32".parse() == Ok(Element::F32) && "f8".parse::<Element>().is_err());
+    }
+}

@@ -1,0 +1,12 @@
+//! Memory after a dispatch, compared with what it should be.
+
+mod element;
+mod regions;
+mod result;
+mod tolerance;
+mod variables;
+
+pub(super) use regions::{Expected, compare};
+pub use result::{Comparison, RegionComparison};
+pub use tolerance::Tolerances;
+pub(super) use variables::{FILE_NUMBER, FoundVariable};

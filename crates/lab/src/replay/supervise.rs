@@ -1,0 +1,98 @@
+//! A replay in a process of its own, which may crash or hang.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::outcome::{Outcome, Status};
+use super::request::Request;
+use crate::interactive::programs::{End, Limits, run};
+use wavesieve_files::regular::{self, LARGE_BYTES};
+
+/// Output of the process that is handed on.
+const MOST_OUTPUT: u64 = 1 << 20;
+/// Lines of its output that a message repeats.
+const REPEATED: usize = 5;
+
+/// Limits of a replay.
+pub struct Supervision<'a> {
+    /// How long it may take.
+    pub seconds: u64,
+    /// How often it is started when an address is taken: each process has other addresses.
+    pub attempts: u32,
+    /// Variables that are set for it.
+    pub environment: &'a [(String, String)],
+    pub is_interrupted: &'a dyn Fn() -> bool,
+}
+
+/// Replays a capture in a new process.
+///
+/// # Errors
+/// When no process can be given its task. What goes wrong in it is an outcome.
+pub fn replay(request: &Request, supervision: &Supervision<'_>, on_line: &mut dyn FnMut(&str)) -> Result<Outcome> {
+    let mut attempt = 1;
+    loop {
+        let mut outcome = replay_once(request, supervision, on_line)?;
+        if outcome.status != Status::Taken || attempt >= supervision.attempts {
+            if attempt > 1 {
+                outcome.notes.push(format!(
+                    "an address was taken in {} of {attempt} attempts",
+                    attempt - u32::from(outcome.status != Status::Taken)
+                ));
+            }
+            return Ok(outcome);
+        }
+        attempt += 1;
+    }
+}
+
+fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut dyn FnMut(&str)) -> Result<Outcome> {
+    let directory = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let task = directory.path().join("request.json");
+    let answer = answer_path(&task);
+    let here = std::env::current_dir().context("cannot find the current directory")?;
+    std::fs::write(&task, serde_json::to_vec(request)?).with_context(|| format!("cannot write {}", task.display()))?;
+    let program = program().context("cannot find this program")?;
+    let words = [program.as_path(), Path::new("lab"), Path::new("replay"), Path::new("--worker"), &task];
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let limits = Limits { seconds: Some(supervision.seconds), output_bytes: MOST_OUTPUT };
+    let ended = run(&words, supervision.environment, &here, &limits, supervision.is_interrupted, on_line);
+    let given =
+        regular::read(&answer, LARGE_BYTES).ok().and_then(|bytes| serde_json::from_slice::<Outcome>(&bytes).ok());
+    let reason = match ended.end {
+        End::Code(0) => "the process that replays ended without an answer".to_owned(),
+        End::Code(code) => format!("the process that replays ended with code {code}"),
+        End::Signal(number) => {
+            format!("the process that replays was ended by signal {number}: the runtime or the kernel crashed")
+        }
+        End::TimeLimit => {
+            format!("the replay did not end within {} s; give more with --time-limit", supervision.seconds)
+        }
+        End::Interrupted => "interrupted".to_owned(),
+        End::NotFound(_) => format!("cannot start {}", program.display()),
+        End::NotStarted(reason) => reason,
+    };
+    if let Some(outcome) = given {
+        return Ok(outcome);
+    }
+    let lines: Vec<&str> = ended.tail.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(REPEATED)..).unwrap_or_default();
+    let message = if last.is_empty() { reason } else { format!("{reason}; its last output: {}", last.join(" | ")) };
+    Ok(Outcome {
+        capture: request.capture.clone(),
+        status: Status::Failed,
+        message: Some(message),
+        ..Outcome::default()
+    })
+}
+
+/// Where the answer to a task goes.
+pub fn answer_path(task: &Path) -> PathBuf {
+    task.with_extension("answer.json")
+}
+
+/// This program, also after its file was replaced.
+fn program() -> std::io::Result<PathBuf> {
+    let own = PathBuf::from("/proc/self/exe");
+    if own.exists() { Ok(own) } else { std::env::current_exe() }
+}

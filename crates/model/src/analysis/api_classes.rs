@@ -1,0 +1,227 @@
+//! Purposes of API calls: launching, waiting, copying and so on, by rules over their names; which calls stop and start
+//! the recording, and which domains hold no calls.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const RULES: &str = data!("share/api_classes.toml");
+/// Class of calls that no rule knows.
+const OTHER: &str = "other";
+/// Ends the names of variants for the default stream of a thread.
+const PER_THREAD: &str = "_spt";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    annotations: Vec<String>,
+    interfaces: BTreeMap<String, Vec<String>>,
+    pause: Vec<String>,
+    resume: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
+    rule: Vec<Rule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    class: String,
+    #[serde(rename = "doc")]
+    _doc: String,
+    #[serde(default)]
+    waits: bool,
+    #[serde(default)]
+    prefixes: Vec<String>,
+    #[serde(default)]
+    contains: Vec<String>,
+    #[serde(default)]
+    all: Vec<String>,
+}
+
+/// The rules in order, and the names that stand next to them.
+#[derive(Debug, Default)]
+pub struct ApiClasses {
+    rules: Vec<Rule>,
+    annotations: Vec<String>,
+    interfaces: BTreeMap<String, Vec<String>>,
+    pause: Vec<String>,
+    resume: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
+}
+
+impl ApiClasses {
+    /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
+        BUILTIN.get_or_init(|| {
+            toml::from_str::<RuleFile>(RULES).map_or_else(
+                |_| Self::default(),
+                |file| Self {
+                    rules: file.rule,
+                    annotations: file.annotations,
+                    interfaces: file.interfaces,
+                    pause: file.pause,
+                    resume: file.resume,
+                    drain_stream: file.drain_stream,
+                    drain_device: file.drain_device,
+                },
+            )
+        })
+    }
+
+    /// The class of a call, as its place among [`ApiClasses::names`].
+    pub fn class(&self, name: &str) -> u8 {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(PER_THREAD).unwrap_or(&name);
+        let matches = |rule: &Rule| {
+            let begins = rule.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+            let has = |part: &String| name.contains(part.as_str());
+            (begins || rule.contains.iter().any(has)) && rule.all.iter().all(has)
+        };
+        let place = self.rules.iter().position(matches).unwrap_or(self.rules.len());
+        u8::try_from(place).unwrap_or(u8::MAX)
+    }
+
+    /// The classes in order, the one without rule last.
+    pub fn names(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| rule.class.clone()).chain([OTHER.to_owned()]).collect()
+    }
+
+    /// Whether calls of a class return only after work of the GPU is done.
+    pub fn waits(&self, class: u8) -> bool {
+        self.rules.get(usize::from(class)).is_some_and(|rule| rule.waits)
+    }
+
+    /// Whether a call returns only when something on the GPU is done.
+    pub fn synchronizes(&self, name: &str) -> bool {
+        self.waits(self.class(name))
+    }
+
+    /// Whether a call returns only when all that was given to a stream before is done.
+    pub fn drains_stream(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain_stream.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether a call returns only when all that was given to a device before is done.
+    pub fn drains_device(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain_device.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether a call stops the recording.
+    pub fn pauses(&self, name: &str) -> bool {
+        self.pause.iter().any(|other| other == name)
+    }
+
+    /// Whether a call starts the recording again.
+    pub fn resumes(&self, name: &str) -> bool {
+        self.resume.iter().any(|other| other == name)
+    }
+
+    /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
+    pub fn annotates(&self, domain: &str) -> bool {
+        self.annotations.iter().any(|other| other == domain)
+    }
+
+    /// Domains whose calls have names that start as those of an interface.
+    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
+        self.interfaces.keys().map(String::as_str)
+    }
+
+    /// Whether a name starts as those of an interface.
+    pub fn belongs(&self, interface: &str, name: &str) -> bool {
+        let beginnings = self.interfaces.get(interface);
+        beginnings.is_some_and(|beginnings| beginnings.iter().any(|beginning| name.starts_with(beginning.as_str())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_rules_are_whole() {
+        let rules = toml::from_str::<RuleFile>(RULES).unwrap().rule;
+        let classes: BTreeSet<&str> = rules.iter().map(|rule| rule.class.as_str()).collect();
+        assert_eq!(classes.len(), rules.len(), "every class has one rule");
+        for rule in &rules {
+            assert!(!rule.prefixes.is_empty() || !rule.contains.is_empty(), "{}", rule.class);
+            let parts = rule.prefixes.iter().chain(&rule.contains).chain(&rule.all);
+            assert!(parts.into_iter().all(|part| !part.is_empty() && *part == part.to_lowercase()), "{}", rule.class);
+        }
+    }
+
+    #[test]
+    fn calls_are_known() {
+        let classes = ApiClasses::builtin();
+        let names = classes.names();
+        for (call, class, waits) in [
+            ("hipLaunchKernel", "launch", false),
+            ("hipLaunchKernel_spt", "launch", false),
+            ("hipExtModuleLaunchKernel", "launch", false),
+            ("hipLaunchCooperativeKernelMultiDevice", "launch", false),
+            ("hipGraphLaunch", "launch", false),
+            ("hipGraphInstantiate", "graph", false),
+            ("hipGraphAddMemcpyNode", "graph", false),
+            ("hipDrvGraphAddMemcpyNode", "graph", false),
+            ("hipDeviceSynchronize", "synchronise", true),
+            ("hipEventSynchronize", "synchronise", true),
+            ("hsa_signal_wait_scacquire", "synchronise", true),
+            ("hipStreamWaitEvent", "order", false),
+            ("hipMemcpyAsync", "copy", false),
+            ("hipMemcpy2DAsync_spt", "copy", false),
+            ("hsa_amd_memory_async_copy_on_engine", "copy", false),
+            ("hipMemcpy", "blocking_copy", true),
+            ("hipMemcpyWithStream", "blocking_copy", true),
+            ("hipMemcpyDtoH", "blocking_copy", true),
+            ("hipMemcpyFromSymbol_spt", "blocking_copy", true),
+            ("hipMemcpyDtoHAsync", "copy", false),
+            ("hsa_memory_copy", "blocking_copy", true),
+            ("hipMemsetAsync", "memset", false),
+            ("hipMalloc", "allocate", false),
+            ("hipMallocAsync", "allocate", false),
+            ("hsa_amd_memory_pool_allocate", "allocate", false),
+            ("hipFree", "free", false),
+            ("hipFreeAsync", "free", false),
+            ("hipGetDevicePropertiesR0600", "query", false),
+            ("hipPointerGetAttribute", "query", false),
+            ("hipEventQuery", "query", false),
+            ("hipEventRecord", "order", false),
+            ("hipModuleLoadData", "module", false),
+            ("__hipRegisterFatBinary", "module", false),
+            ("ncclAllReduce", "communicate", false),
+            ("MPI_Allreduce", "communicate", false),
+            ("aten::mm", "other", false),
+        ] {
+            let found = classes.class(call);
+            assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
+            assert_eq!(classes.synchronizes(call), waits, "{call}");
+        }
+        for (call, stream, device) in [
+            ("hipDeviceSynchronize", false, true),
+            ("hipStreamSynchronize_spt", true, false),
+            ("hipCtxSynchronize", false, true),
+            ("hipEventSynchronize", false, false),
+            ("hipMemcpy", false, false),
+        ] {
+            assert_eq!((classes.drains_stream(call), classes.drains_device(call)), (stream, device), "{call}");
+        }
+    }
+
+    #[test]
+    fn what_controls_the_recording_and_what_annotates() {
+        let classes = ApiClasses::builtin();
+        assert!(classes.pauses("roctxProfilerPause") && !classes.pauses("roctxProfilerResume"));
+        assert!(classes.resumes("roctxProfilerResume") && !classes.resumes("roctxProfilerPause"));
+        assert!(classes.annotates("marker") && classes.annotates("host") && !classes.annotates("hip"));
+        assert_eq!(classes.interfaces().collect::<Vec<_>>(), ["hip", "hsa"]);
+        assert!(classes.belongs("hip", "__hipPushCallConfiguration") && classes.belongs("hsa", "hsa_init"));
+        assert!(!classes.belongs("hip", "hcc_activity_callback") && !classes.belongs("rccl", "ncclAllReduce"));
+    }
+}

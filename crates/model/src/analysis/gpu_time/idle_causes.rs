@@ -1,0 +1,203 @@
+//! Why a GPU is idle: what the host did about the work that comes next.
+
+use crate::analysis::intervals::Interval;
+
+/// Why a GPU runs no kernel at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The call that launches the next work has not returned, and its thread is in no call that waits.
+    HostBound,
+    /// The thread that launches the next work is inside a call that waits.
+    Sync,
+    /// The next work is launched and has not started.
+    LaunchDelay,
+    /// Only copies run.
+    CopyOnly,
+    /// No call is recorded that launched the next work.
+    NoRecord,
+    /// The recording was stopped by the program.
+    Paused,
+    /// Before the first work of the process.
+    Lead,
+    /// After the last work of the process.
+    Tail,
+}
+
+impl Cause {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::HostBound,
+        Self::Sync,
+        Self::LaunchDelay,
+        Self::CopyOnly,
+        Self::NoRecord,
+        Self::Paused,
+        Self::Lead,
+        Self::Tail,
+    ];
+
+    /// The spelling in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HostBound => "host_bound",
+            Self::Sync => "sync",
+            Self::LaunchDelay => "launch_delay",
+            Self::CopyOnly => "copy_only",
+            Self::NoRecord => "no_record",
+            Self::Paused => "paused",
+            Self::Lead => "lead",
+            Self::Tail => "tail",
+        }
+    }
+}
+
+/// State of the launch of the work that ends an idle interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Launch {
+    /// No call is recorded.
+    Unknown,
+    /// It was handed over to the GPU at this time.
+    At(i64),
+    /// Nothing comes next.
+    Never,
+}
+
+/// Splits an idle interval where its cause changes. `waits` and `pauses` are in their order and do not overlap; those
+/// before the interval may be left out.
+///
+/// While the recording is paused nothing else can be known. After the launch the work is delayed; before it the thread
+/// waits or is busy otherwise. The parts are given in their order, tile the interval, and neighbors differ.
+pub fn each_cause(
+    idle: Interval,
+    launch: Launch,
+    waits: &[Interval],
+    pauses: &[Interval],
+    mut emit: impl FnMut(Interval, Cause),
+) {
+    let mut parts = Parts { open: None, emit: &mut emit };
+    alternate(idle, pauses, |time, paused| {
+        if paused {
+            return parts.push(time, Cause::Paused);
+        }
+        let launched_ns = match launch {
+            Launch::Unknown => return parts.push(time, Cause::NoRecord),
+            Launch::At(launched_ns) => launched_ns.clamp(time.start_ns, time.end_ns),
+            Launch::Never => time.end_ns,
+        };
+        alternate(Interval::new(time.start_ns, launched_ns), waits, |time, waiting| {
+            parts.push(time, if waiting { Cause::Sync } else { Cause::HostBound });
+        });
+        parts.push(Interval::new(launched_ns, time.end_ns), Cause::LaunchDelay);
+    });
+    parts.close();
+}
+
+/// Gives the parts of an interval that lie inside and outside of others, in their order.
+fn alternate(gap: Interval, others: &[Interval], mut emit: impl FnMut(Interval, bool)) {
+    let mut reached_ns = gap.start_ns;
+    for other in others.iter().take_while(|other| other.start_ns < gap.end_ns) {
+        let rest = Interval::new(reached_ns, gap.end_ns);
+        let Some(inside) = rest.overlap(*other) else { continue };
+        emit(Interval::new(reached_ns, inside.start_ns), false);
+        emit(inside, true);
+        reached_ns = inside.end_ns;
+    }
+    emit(Interval::new(reached_ns, gap.end_ns), false);
+}
+
+struct Parts<'a, F> {
+    open: Option<(Interval, Cause)>,
+    emit: &'a mut F,
+}
+
+impl<F: FnMut(Interval, Cause)> Parts<'_, F> {
+    fn push(&mut self, time: Interval, cause: Cause) {
+        if time.is_empty() {
+            return;
+        }
+        match &mut self.open {
+            Some((open, of)) if *of == cause => open.end_ns = time.end_ns,
+            _ => {
+                self.close();
+                self.open = Some((time, cause));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((time, cause)) = self.open.take() {
+            (self.emit)(time, cause);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::analysis::intervals::union;
+
+    fn causes(idle: Interval, launch: Launch, waits: &[Interval], pauses: &[Interval]) -> Vec<(i64, i64, Cause)> {
+        let mut parts = Vec::new();
+        each_cause(idle, launch, waits, pauses, |time, cause| parts.push((time.start_ns, time.end_ns, cause)));
+        parts
+    }
+
+    fn intervals() -> impl Strategy<Value = Vec<Interval>> {
+        prop::collection::vec((-10_i64..60, 1_i64..15), 0..6)
+            .prop_map(|all| union(all.into_iter().map(|(start_ns, length)| Interval::new(start_ns, start_ns + length))))
+    }
+
+    fn at_moment(moment: i64, launch: Launch, waits: &[Interval], pauses: &[Interval]) -> Cause {
+        let inside = |all: &[Interval]| all.iter().any(|other| other.start_ns <= moment && moment < other.end_ns);
+        match launch {
+            _ if inside(pauses) => Cause::Paused,
+            Launch::Unknown => Cause::NoRecord,
+            Launch::At(launched_ns) if launched_ns <= moment => Cause::LaunchDelay,
+            _ if inside(waits) => Cause::Sync,
+            _ => Cause::HostBound,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn every_moment_has_its_cause(
+            (start_ns, length) in (0_i64..30, 0_i64..25),
+            launch in prop_oneof![Just(Launch::Unknown), Just(Launch::Never), (-5_i64..60).prop_map(Launch::At)],
+            waits in intervals(),
+            pauses in intervals(),
+        ) {
+            let parts = causes(Interval::new(start_ns, start_ns + length), launch, &waits, &pauses);
+            let mut reached_ns = start_ns;
+            for pair in parts.windows(2) {
+                prop_assert_ne!(pair[0].2, pair[1].2);
+            }
+            for (from_ns, to_ns, cause) in parts {
+                prop_assert_eq!(from_ns, reached_ns);
+                prop_assert!(from_ns < to_ns);
+                for moment in from_ns..to_ns {
+                    prop_assert_eq!(cause, at_moment(moment, launch, &waits, &pauses));
+                }
+                reached_ns = to_ns;
+            }
+            prop_assert_eq!(reached_ns, start_ns + length);
+        }
+    }
+
+    #[test]
+    fn a_wait_then_the_host_then_the_way_to_the_gpu() {
+        let parts = causes(Interval::new(10, 50), Launch::At(40), &[Interval::new(0, 15)], &[]);
+        assert_eq!(parts, [(10, 15, Cause::Sync), (15, 40, Cause::HostBound), (40, 50, Cause::LaunchDelay)]);
+    }
+
+    #[test]
+    fn names_are_in_the_order_of_numbers() {
+        for (number, cause) in Cause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, number, "{}", cause.name());
+        }
+    }
+}

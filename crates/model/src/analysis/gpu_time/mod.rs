@@ -1,0 +1,7 @@
+//! Activity of GPUs over time, and reasons why they were idle.
+
+pub mod category_overlaps;
+pub mod idle_causes;
+pub mod idle_intervals;
+pub mod segments;
+pub mod telemetry;

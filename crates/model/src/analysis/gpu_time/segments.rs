@@ -1,0 +1,178 @@
+//! Activity of each GPU of one process at every moment: the basis of all time accounting.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::analysis::intervals::Interval;
+
+/// Kinds of work that time accounting distinguishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Activity {
+    /// A kernel of any category but communication.
+    Compute,
+    /// A kernel of the category `communication`.
+    Communication,
+    /// A memory copy.
+    Copy,
+}
+
+impl Activity {
+    /// Its place among the kinds.
+    pub const fn lane(self) -> u8 {
+        match self {
+            Self::Compute => 0,
+            Self::Communication => 1,
+            Self::Copy => 2,
+        }
+    }
+}
+
+/// One valid kernel or copy on one GPU. A copy between two GPUs is given once for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActivityInterval {
+    /// Index of the GPU among those of the process.
+    pub gpu: i64,
+    /// Start in raw nanoseconds.
+    pub start_ns: i64,
+    /// End in raw nanoseconds; equal to the start for work of zero length.
+    pub end_ns: i64,
+    pub activity: Activity,
+}
+
+/// An interval on one GPU during which the number of running kernels and copies does not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Index of the GPU among those of the process.
+    pub gpu: i64,
+    /// Start in raw nanoseconds.
+    pub start_ns: i64,
+    /// End in raw nanoseconds, always after the start.
+    pub end_ns: i64,
+    /// Kernels running, communication apart.
+    pub compute: i64,
+    /// Communication kernels running.
+    pub comm: i64,
+    /// Copies running.
+    pub copies: i64,
+}
+
+impl Segment {
+    fn same_work(&self, other: &Self) -> bool {
+        (self.gpu, self.compute, self.comm, self.copies) == (other.gpu, other.compute, other.comm, other.copies)
+    }
+}
+
+/// Segments of all GPUs of *one* process, sorted by (gpu, start).
+///
+/// The span is the first start to the last end over all GPUs. For each GPU with at least one
+/// activity the segments tile exactly that span: none overlap, none are of zero length,
+/// neighbors differ in their counts, and idle intervals (also before its first and after its
+/// last activity) are segments of zeros. Work of zero length widens the span and is never
+/// counted as running; reversed intervals are ignored. A span of zero length has no segments.
+///
+/// Takes `O(n log n)`, close to linear when the activities come sorted by start.
+pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    each_segment(activities.into_iter().collect(), |segment| segments.push(segment));
+    segments
+}
+
+/// As [`segments`], handing over one segment after the other, so that millions of them need not be held twice.
+pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
+    activities.retain(|activity| activity.start_ns <= activity.end_ns);
+    let Some(span) = span(&activities) else { return };
+    let order = |activity: &ActivityInterval| (activity.gpu, activity.start_ns);
+    // Stable, because that sort uses the runs which tables sorted by start bring along.
+    if !activities.is_sorted_by_key(order) {
+        activities.sort_by_key(order);
+    }
+
+    let mut tiles = Tiles { last: None, emit };
+    for on_one_gpu in activities.chunk_by(|a, b| a.gpu == b.gpu) {
+        let Some(gpu) = on_one_gpu.first().map(|activity| activity.gpu) else {
+            continue;
+        };
+        let mut running = Running { gpu, reached_ns: span.start_ns, counts: [0; 3], ends: BinaryHeap::new() };
+        for activity in on_one_gpu.iter().filter(|activity| activity.start_ns < activity.end_ns) {
+            running.until(activity.start_ns, &mut tiles);
+            running.begin(activity);
+        }
+        running.until(span.end_ns, &mut tiles);
+    }
+    tiles.finish();
+}
+
+/// Work that runs on one GPU at a moment.
+struct Running {
+    gpu: i64,
+    reached_ns: i64,
+    counts: [i64; 3],
+    /// Ends of what runs, with the kind of work; the next one first.
+    ends: BinaryHeap<Reverse<(i64, u8)>>,
+}
+
+impl Running {
+    /// Goes on to a time before which nothing else starts.
+    fn until<F: FnMut(Segment)>(&mut self, time_ns: i64, tiles: &mut Tiles<F>) {
+        while let Some(&Reverse((end_ns, lane))) = self.ends.peek()
+            && end_ns <= time_ns
+        {
+            tiles.push(self.gpu, self.reached_ns, end_ns, self.counts);
+            self.reached_ns = end_ns;
+            self.count(lane, -1);
+            self.ends.pop();
+        }
+        tiles.push(self.gpu, self.reached_ns, time_ns, self.counts);
+        self.reached_ns = time_ns;
+    }
+
+    fn begin(&mut self, activity: &ActivityInterval) {
+        let lane = activity.activity.lane();
+        self.count(lane, 1);
+        self.ends.push(Reverse((activity.end_ns, lane)));
+    }
+
+    fn count(&mut self, lane: u8, change: i64) {
+        if let Some(count) = self.counts.get_mut(usize::from(lane)) {
+            *count += change;
+        }
+    }
+}
+
+fn span(activities: &[ActivityInterval]) -> Option<Interval> {
+    let start_ns = activities.iter().map(|activity| activity.start_ns).min()?;
+    let end_ns = activities.iter().map(|activity| activity.end_ns).max()?;
+    Some(Interval::new(start_ns, end_ns))
+}
+
+struct Tiles<F> {
+    last: Option<Segment>,
+    emit: F,
+}
+
+impl<F: FnMut(Segment)> Tiles<F> {
+    /// Appends an interval that starts where the last one of its GPU ended, joined to it if nothing changed.
+    fn push(&mut self, gpu: i64, start_ns: i64, end_ns: i64, [compute, comm, copies]: [i64; 3]) {
+        if end_ns <= start_ns {
+            return;
+        }
+        let segment = Segment { gpu, start_ns, end_ns, compute, comm, copies };
+        match &mut self.last {
+            Some(last) if last.same_work(&segment) => last.end_ns = end_ns,
+            last => {
+                if let Some(done) = last.replace(segment) {
+                    (self.emit)(done);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        if let Some(done) = self.last.take() {
+            (self.emit)(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

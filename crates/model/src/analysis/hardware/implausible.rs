@@ -1,0 +1,169 @@
+//! Which values of counters and metrics cannot be right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    block: Vec<Block>,
+    cycles: Vec<CycleCounters>,
+    pass: Vec<PassCounters>,
+    shares: Shares,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    #[serde(rename = "block")]
+    _name: String,
+    prefixes: Vec<String>,
+    never: Vec<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CycleCounters {
+    counters: Vec<String>,
+    instances: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PassCounters {
+    prefixes: Vec<String>,
+    factor: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shares {
+    above_pct: f64,
+    below_pct: f64,
+    metrics: Vec<String>,
+}
+
+static FILE: LazyLock<File> =
+    LazyLock::new(|| toml::from_str(data!("share/implausible_counters.toml")).unwrap_or_default());
+
+/// Endings of names that state what is counted over instances.
+const ENDINGS: [&str; 4] = ["_sum", "_avr", "_max", "_min"];
+
+/// The counters that are 0 because their block did not count, by whether each that was collected is 0 in every dispatch.
+pub fn dead_counters<'a>(all_zero: &BTreeMap<&'a str, bool>) -> BTreeSet<&'a str> {
+    let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+    for (name, is_zero) in all_zero {
+        *known.entry(base(name)).or_insert(true) &= is_zero;
+    }
+    let is_zero = |name: &String| known.get(name.as_str()) == Some(&true);
+    let mut dead = BTreeSet::new();
+    for block in FILE.block.iter().filter(|block| block.never.iter().any(|group| group.iter().all(is_zero))) {
+        let is_of_block = |name: &str| block.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
+        dead.extend(all_zero.iter().filter(|(name, is_zero)| **is_zero && is_of_block(name)).map(|(name, _)| *name));
+    }
+    dead
+}
+
+/// A counter of cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycles {
+    /// The constant of the device that says how many instances its value is the sum of; `None` for the value of a single one.
+    pub instances: Option<&'static str>,
+    /// Whether every die counts the same cycles.
+    pub is_of_dies: bool,
+}
+
+/// Whether a counter, as it is collected, counts cycles, and how many instances do.
+pub fn cycles_of(name: &str) -> Option<Cycles> {
+    let known = FILE.cycles.iter().find(|known| known.counters.iter().any(|counter| counter == base(name)))?;
+    let is_of_one = name.contains('(') || ["_max", "_min", "_avr"].iter().any(|ending| name.ends_with(ending));
+    let instances = (!is_of_one).then_some(known.instances.as_str());
+    Some(Cycles { instances, is_of_dies: !is_of_one && base(name).starts_with("GRBM_") })
+}
+
+/// By which factor the values of a counter may differ between passes that ran the same work; `None` where nothing is known.
+pub fn factor_between_passes(name: &str) -> Option<f64> {
+    let is_it = |pass: &&PassCounters| pass.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
+    FILE.pass.iter().find(is_it).map(|pass| pass.factor)
+}
+
+/// Whether a metric is a share of a whole.
+pub fn is_share(metric: &str) -> bool {
+    FILE.shares.metrics.iter().any(|known| known == metric)
+}
+
+/// Whether a share of a whole can be as large as this. Counters of several passes do not start at the same time, so that shares may
+/// be a little above all.
+pub fn is_possible_share(pct: f64) -> bool {
+    (FILE.shares.below_pct..=FILE.shares.above_pct).contains(&pct)
+}
+
+/// A counter without what was made of its instances.
+fn base(name: &str) -> &str {
+    let inner = name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')'));
+    ENDINGS.iter().find_map(|ending| inner.strip_suffix(ending)).unwrap_or(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dead(zero: &[&'static str], others: &[&'static str]) -> Vec<&'static str> {
+        let all = zero.iter().map(|name| (*name, true)).chain(others.iter().map(|name| (*name, false)));
+        dead_counters(&all.collect()).into_iter().collect()
+    }
+
+    #[test]
+    fn the_file_can_be_read() {
+        let file: File = toml::from_str(data!("share/implausible_counters.toml")).unwrap();
+        for block in &file.block {
+            let is_of_block = |name: &String| block.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+            assert!(block.never.iter().flatten().all(is_of_block), "{block:?}");
+        }
+    }
+
+    #[test]
+    fn cycles_know_their_instances() {
+        assert_eq!(cycles_of("GRBM_GUI_ACTIVE"), Some(Cycles { instances: Some("num_xcd"), is_of_dies: true }));
+        assert_eq!(cycles_of("max_inst(GRBM_GUI_ACTIVE)"), Some(Cycles { instances: None, is_of_dies: false }));
+        assert_eq!(cycles_of("TCC_BUSY_sum").and_then(|cycles| cycles.instances), Some("l2_channels"));
+        assert_eq!(cycles_of("SQ_WAVES"), None);
+        assert_eq!((factor_between_passes("SQ_WAVES"), factor_between_passes("TCC_HIT_sum")), (Some(1.01), None));
+    }
+
+    #[test]
+    fn shares_name_metrics_in_percent() {
+        let definitions = crate::analysis::hardware::metrics::Definitions::read().unwrap();
+        for id in &FILE.shares.metrics {
+            let metric = definitions.metrics.iter().find(|metric| &metric.id == id);
+            assert!(metric.is_some_and(|metric| metric.unit == "%"), "{id}");
+        }
+        assert!(is_possible_share(104.0) && !is_possible_share(126.0));
+    }
+
+    #[test]
+    fn a_block_that_did_not_count_has_no_zeros() {
+        let zero = [
+            "SQ_WAVE_CYCLES",
+            "SQ_INSTS_VALU",
+            "SQ_INSTS_MFMA",
+            "GL2C_HIT_sum",
+            "GL2C_MISS_sum",
+            "GL2C_EA_RDREQ_64B_sum",
+        ];
+        let found = dead(&zero, &["SQ_WAVES", "SQ_BUSY_CYCLES", "GRBM_GUI_ACTIVE"]);
+        assert_eq!(found.len(), zero.len());
+        assert_eq!(dead(&["max_inst(TCC_REQ)", "TCC_EA0_RDREQ_sum"], &["SQ_WAVES"]).len(), 2);
+    }
+
+    #[test]
+    fn zeros_of_blocks_that_count_are_true() {
+        let others = ["SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_INSTS_SALU", "TCC_HIT_sum", "TCP_TCC_READ_REQ_sum"];
+        assert!(dead(&["SQ_INSTS_VALU", "SQ_INSTS_MFMA", "TCC_MISS_sum", "TCC_EA0_WRREQ_64B_sum"], &others).is_empty());
+        // One of a group alone says nothing.
+        assert!(dead(&["SQ_INSTS_VALU", "TCC_MISS"], &["SQ_WAVES"]).is_empty());
+        assert!(dead(&["TCP_TOTAL_CACHE_ACCESSES_sum", "SQC_ICACHE_MISSES"], &[]).is_empty());
+    }
+}

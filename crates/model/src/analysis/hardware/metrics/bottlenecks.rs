@@ -1,0 +1,65 @@
+//! The rules of `share/bottlenecks.toml`, which infer from metrics what limits a kernel.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const RULES: &str = data!("share/bottlenecks.toml");
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    bottleneck: Vec<Bottleneck>,
+}
+
+/// Something that limits a kernel, and the evidence for it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bottleneck {
+    /// Unique name.
+    pub id: String,
+    /// Name for people.
+    pub verdict: String,
+    /// Its effect.
+    #[serde(rename = "about")]
+    _about: String,
+    /// Whether it follows from the absence of others: it is reported only if none of those before it is unknown.
+    #[serde(default)]
+    pub follows: bool,
+    /// Conditions that must all hold.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A bound on a metric.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    pub metric: String,
+    /// Whether its percent of the peak counts, not its value.
+    #[serde(default)]
+    pub of_peak: bool,
+    /// Least value.
+    pub at_least: Option<f64>,
+    /// Greatest value.
+    pub at_most: Option<f64>,
+}
+
+impl Evidence {
+    /// Whether a value is within the bound.
+    pub fn holds(&self, value: f64) -> bool {
+        self.at_least.is_none_or(|least| value >= least) && self.at_most.is_none_or(|greatest| value <= greatest)
+    }
+
+    /// The bound in words.
+    pub fn bound(&self) -> String {
+        let least = self.at_least.map(|least| format!("at least {least}"));
+        let greatest = self.at_most.map(|greatest| format!("at most {greatest}"));
+        least.into_iter().chain(greatest).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The rules in the order in which they are tried; a test reads them.
+pub fn bottlenecks() -> &'static [Bottleneck] {
+    static BUILTIN: OnceLock<Vec<Bottleneck>> = OnceLock::new();
+    BUILTIN.get_or_init(|| toml::from_str::<RuleFile>(RULES).unwrap_or_default().bottleneck)
+}

@@ -1,0 +1,25 @@
+//! Metrics as data: definitions over hardware counters and device constants, the language that their formulas are written
+//! in, and what they come to for the dispatches of a trace.
+
+mod binding;
+mod bottlenecks;
+mod definitions;
+mod expression;
+mod parser;
+mod ratio;
+mod roofs;
+
+pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
+pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
+pub use crate::analysis::hardware::metrics::definitions::{
+    Accumulated, Definitions, EffectiveDefinitions, Metric, Normalization, OnArchitecture, SUFFIXES,
+};
+pub use crate::analysis::hardware::metrics::expression::{
+    Choice, Comparison, Counter, Expression, Function, Operator, Reduction,
+};
+pub use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
+pub use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
+pub use crate::analysis::hardware::metrics::roofs::measured_roofs;
+
+#[cfg(test)]
+mod tests;

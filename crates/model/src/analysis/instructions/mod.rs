@@ -1,0 +1,14 @@
+//! GPU instructions as disassembly shows them: classes, source lines, and what waits wait for.
+
+mod rules;
+mod source_chain;
+mod waits;
+
+pub use crate::analysis::instructions::rules::InstructionRules;
+pub use crate::analysis::instructions::source_chain::{innermost, outermost};
+pub use crate::analysis::instructions::waits::{Instruction, Unattributed, attribute, part_of};
+
+/// The mnemonic of an instruction with its operands.
+pub fn mnemonic(instruction: &str) -> &str {
+    instruction.split_whitespace().next().unwrap_or_default()
+}

@@ -1,0 +1,57 @@
+//! A search that goes forward from where the last one ended.
+
+/// The first place from `from` on for which `is_before` is false, or `len`; it must be true for all places up to some
+/// one and false from there. Takes `O(log d)` for a place that is `d` further.
+pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let mut low = from;
+    let mut step = 1;
+    while low < len && is_before(low) {
+        let next = low.saturating_add(step);
+        if next >= len || !is_before(next) {
+            let (mut low, mut high) = (low + 1, next.min(len));
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if is_before(middle) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            return low;
+        }
+        low = next;
+        step *= 2;
+    }
+    low.min(len)
+}
+
+/// As [`gallop`] from 0 on, but goes forward or back from `near`, which is about the place. Takes `O(log d)` for one that is
+/// `d` off.
+pub fn gallop_near(near: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let near = near.min(len);
+    // Backwards those come first that are not before.
+    match gallop(0, near, |back| !is_before(near - 1 - back)) {
+        0 => gallop(near, len, is_before),
+        back => near - back,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{gallop, gallop_near};
+
+    #[test]
+    fn finds_the_edge_from_everywhere_before_it() {
+        for len in 0..40 {
+            for edge in 0..=len {
+                for from in 0..=edge {
+                    assert_eq!(gallop(from, len, |place| place < edge), edge, "{from} {edge} {len}");
+                }
+                for near in 0..len + 2 {
+                    assert_eq!(gallop_near(near, len, |place| place < edge), edge, "{near} {edge} {len}");
+                }
+                assert_eq!(gallop(len, len, |place| place < edge), len);
+            }
+        }
+    }
+}

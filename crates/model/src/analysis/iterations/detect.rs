@@ -1,0 +1,276 @@
+//! Chooses the period of a sequence.
+
+use std::ops::Range;
+
+use crate::analysis::iterations::alike::{commonest, likeness};
+use crate::analysis::iterations::anchors::{Anchor, MIN_REPETITIONS, anchors, by_period, tolerance};
+use crate::analysis::iterations::boundaries::{PeriodFit, Sample, explained, explains, starts};
+use crate::analysis::iterations::occurrences::Occurrences;
+use crate::analysis::iterations::recurring::recurring_share;
+
+/// Periods that are looked at, of those that cover most.
+const MAX_PERIODS: usize = 24;
+/// Share of what lies in repetitions that must recur in them.
+const MIN_EXPLAINED: f64 = 0.6;
+/// Share of a sequence that recurs if it repeats: an anchor covers 0.3 of it with a distance more than it has, of which there are
+/// two; half of what is left may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
+const MIN_RECURRING: f64 = 0.05;
+/// Sequences of so many symbols are looked at for what recurs at length first, which is little work next to looking for wide
+/// periods, of which none is left where next to nothing does: half of the repetitions of one have [`MIN_ALIKE_WIDE`] of the
+/// fives in common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. One kernel in eighteen
+/// is another one then at most, and two in five of the sixteens are as they were.
+const LONG: usize = 4_096;
+/// How many symbols stand together in the narrowest of those periods.
+const WIDE: usize = 4;
+/// A period is preferred to a longer one that has a place for as many symbols, but for this share,
+const AS_MANY: f64 = 0.97;
+/// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
+const RARE: u32 = 8;
+/// Minimum likeness of a period's repetitions, as a share of the maximum likeness.
+const AS_ALIKE: f64 = 0.8;
+/// Minimum likeness between the usual repetition and half of the others; the second applies if the symbols alone do not
+/// reveal the period.
+const MIN_ALIKE: f64 = 0.5;
+const MIN_ALIKE_WIDE: f64 = 0.75;
+/// Minimum likeness of the last repetition, which may be incomplete.
+const MIN_ALIKE_LAST: f64 = 0.75;
+/// Number of symbols in repetitions that rules out chance, unless they are this share of all.
+const MIN_WITHIN: usize = 24;
+const NEARLY_ALL: f64 = 0.8;
+/// Minimum number of signs of a period that the symbols alone do not reveal. Signs are this many repetitions, this many
+/// symbols, this likeness, and [`NEARLY_ALL`] of the sequence.
+const MIN_SIGNS: usize = 3;
+const MIN_REPETITIONS_WIDE: usize = 5;
+const MIN_WITHIN_WIDE: usize = 60;
+const SAME: f64 = 0.95;
+/// Repetitions start with the first anchor of a period that is regular at least this share as often as the most regular
+/// one.
+const OFTEN: f64 = 0.8;
+/// Maximum number of repetitions compared with the usual one: their median and mean are as good as those of all.
+const MAX_COMPARED: usize = 256;
+/// How many consecutive symbols are combined: always, and if nothing is found otherwise.
+const WIDTHS: [usize; 3] = [1, 2, 4];
+const MORE_WIDTHS: [usize; 2] = [8, 16];
+
+/// How a sequence repeats itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repetitions {
+    /// Usual length of a repetition.
+    pub period: u32,
+    /// How much alike the usual repetition and the others are on average, from 0 to 1.
+    pub alike: f64,
+    /// Positions of each repetition; those in no repetition come before, behind or between.
+    pub ranges: Vec<Range<u32>>,
+}
+
+struct Candidate {
+    starts: Vec<u32>,
+    period: u32,
+    explained: PeriodFit,
+    /// How much alike the usual repetition and the others are on average.
+    alike: f64,
+    /// Whether the symbols alone do not reveal it.
+    wide: bool,
+}
+
+/// The shortest period in which nearly every symbol that recurs has its place, of a sequence of symbols numbered densely
+/// from 0; `None` if none repeats at least three times and covers enough of the sequence.
+///
+/// Repetitions may differ: a few symbols may be missing, added or out of order in each. Where periods nest, as layers in a
+/// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes
+/// `O(n log n)`.
+pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
+    if sequence.len() < 2 * MIN_REPETITIONS || u32::try_from(sequence.len()).is_err() {
+        return None;
+    }
+    let occurrences = Occurrences::from_sequence(sequence.to_vec());
+    // Those of symbols that stand together; none while each stands alone.
+    let mut together: Option<Occurrences> = None;
+    let mut candidates = Vec::new();
+    for width in WIDTHS.into_iter().chain(MORE_WIDTHS) {
+        if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
+            break;
+        }
+        let is_hopeless = || sequence.len() >= LONG && recurring_share(&occurrences) < MIN_RECURRING;
+        if width == WIDE && candidates.is_empty() && is_hopeless() {
+            break;
+        }
+        if width > 1 {
+            together = Some(together.as_ref().unwrap_or(&occurrences).widened(width / 2));
+        }
+        let least_alike = if width > 1 { MIN_ALIKE_WIDE } else { MIN_ALIKE };
+        let of_wide = together.as_ref().unwrap_or(&occurrences);
+        // The more stand together, the fewer of them recur.
+        if (of_wide.recurring() as f64) < MIN_RECURRING * sequence.len() as f64 {
+            break;
+        }
+        let found = candidates_of(of_wide, least_alike).into_iter();
+        candidates.extend(found.map(|(starts, period)| {
+            let explained = explained(&occurrences, &starts);
+            let likenesses = likenesses(&starts, sequence);
+            let alike = likenesses.iter().sum::<f64>() / likenesses.len().max(1) as f64;
+            Candidate { starts, period, explained, alike, wide: width > 1 }
+        }));
+    }
+    let found = chosen(candidates).and_then(|chosen| {
+        let found = cut(&chosen, sequence);
+        let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
+        let is_often = chosen.starts.len() >= MIN_REPETITIONS_WIDE;
+        let is_nearly_all = within as f64 >= NEARLY_ALL * sequence.len() as f64;
+        let signs = [is_often, within >= MIN_WITHIN_WIDE, chosen.alike >= SAME, is_nearly_all];
+        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= MIN_SIGNS;
+        let is_much = within >= MIN_WITHIN || is_nearly_all;
+        (found.ranges.len() >= MIN_REPETITIONS && is_much && is_sure).then_some(found)
+    });
+    found.or_else(|| one_by_one(sequence, &occurrences))
+}
+
+/// The shortest period that has a place for nearly all symbols for which any has one, and whose repetitions are nearly as
+/// much alike as those of any other such.
+fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
+    candidates.sort_by_key(|candidate| candidate.period);
+    let most = candidates.iter().map(|candidate| candidate.explained.symbols).max()?;
+    let longest = candidates.iter().find(|candidate| candidate.explained.symbols == most)?.period;
+    candidates.retain(|candidate| {
+        let symbols = candidate.explained.symbols;
+        let has_all_but_a_rare_one = symbols + 1 >= most && longest >= candidate.period.saturating_mul(RARE);
+        symbols as f64 >= AS_MANY * most as f64 || has_all_but_a_rare_one
+    });
+    let most_alike = candidates.iter().map(|candidate| candidate.alike).fold(0.0, f64::max);
+    candidates.retain(|candidate| candidate.alike >= AS_ALIKE * most_alike);
+    let shortest = candidates.first()?.period;
+    let is_same = |candidate: &Candidate| candidate.period - shortest <= tolerance(shortest);
+    // Among several ways to cut into the same period, the one that fits more wins; among equals the first.
+    candidates.into_iter().rev().filter(is_same).max_by_key(|candidate| candidate.explained.occurrences)
+}
+
+/// A symbol that is nearly all of the sequence in one run.
+fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions> {
+    let most_frequent = occurrences.symbols().next()?;
+    let is_nearly_all = |times: usize| times as f64 >= NEARLY_ALL * sequence.len() as f64;
+    if !is_nearly_all(occurrences.of_symbol(most_frequent).len()) {
+        return None;
+    }
+    let mut start = 0;
+    let runs = sequence.chunk_by(|one, next| one == next).map(|run| {
+        let from = start;
+        start += run.len() as u32;
+        from..start
+    });
+    let longest = runs.max_by_key(ExactSizeIterator::len)?;
+    let is_much = longest.len() >= MIN_WITHIN && is_nearly_all(longest.len());
+    is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
+}
+
+/// Where repetitions may start, with their usual length.
+fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
+    let mut groups = by_period(anchors(occurrences));
+    if groups.len() > MAX_PERIODS {
+        // A long period has few occurrences of many symbols, a short one in much noise many of few.
+        let by = |group: &[Anchor], often: bool| match often {
+            true => group.iter().map(|anchor| anchor.regular).sum(),
+            false => group.len(),
+        };
+        for (often, places) in [(false, 0..groups.len()), (true, MAX_PERIODS / 2..groups.len())] {
+            if let Some(rest) = groups.get_mut(places) {
+                rest.sort_by_key(|group| std::cmp::Reverse(by(group, often)));
+            }
+        }
+        groups.truncate(MAX_PERIODS);
+    }
+    let sample = Sample::new(occurrences);
+    groups.iter().filter_map(|group| candidate(group, occurrences, &sample, least_alike)).collect()
+}
+
+fn candidate(
+    group: &[Anchor],
+    occurrences: &Occurrences,
+    sample: &Sample,
+    least_alike: f64,
+) -> Option<(Vec<u32>, u32)> {
+    let sequence = occurrences.sequence();
+    let most = group.iter().map(|anchor| anchor.regular).max()?;
+    let anchor =
+        group.iter().filter(|anchor| anchor.regular as f64 >= OFTEN * most as f64).min_by_key(|anchor| anchor.start)?;
+    let starts = starts(anchor, group, occurrences);
+    if starts.len() < MIN_REPETITIONS {
+        return None;
+    }
+    let length = starts.last()?.checked_sub(*starts.first()?)?;
+    if !explains(occurrences, sample, &starts, (MIN_EXPLAINED * f64::from(length)).ceil() as usize) {
+        return None;
+    }
+    let mut likenesses = likenesses(&starts, sequence);
+    let middle = likenesses.len() / 2;
+    let median = *likenesses.select_nth_unstable_by(middle, f64::total_cmp).1;
+    (median >= least_alike).then(|| {
+        let period = usual(&pieces(&starts, sequence)).len() as u32;
+        (starts, period)
+    })
+}
+
+fn pieces<'a>(starts: &[u32], sequence: &'a [u32]) -> Vec<&'a [u32]> {
+    starts.iter().zip(starts.iter().skip(1)).filter_map(|(from, to)| piece(sequence, &(*from..*to))).collect()
+}
+
+/// How much alike the usual repetition and each of the others are, or as many of them as are compared, evenly spread.
+fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
+    let pieces = pieces(starts, sequence);
+    let place = commonest(&pieces);
+    let usual = pieces.get(place).copied().unwrap_or_default();
+    let step = pieces.len().div_ceil(MAX_COMPARED).max(1);
+    let others = pieces.iter().enumerate().filter(|(other, _)| *other != place).step_by(step);
+    others.map(|(_, piece)| likeness(usual, piece)).collect()
+}
+
+/// The usual repetition.
+fn usual<'a>(pieces: &[&'a [u32]]) -> &'a [u32] {
+    pieces.get(commonest(pieces)).copied().unwrap_or_default()
+}
+
+/// The repetitions that start at the starts of a candidate: each ends where the next starts, or after a period where
+/// something else follows. The last counts if it is whole. All start earlier where that makes the last one more
+/// like the others.
+fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
+    let period = candidate.period;
+    let length = sequence.len() as u32;
+    let mut starts = candidate.starts.clone();
+    let pieces: Vec<&[u32]> = full(&starts, period).iter().filter_map(|range| piece(sequence, range)).collect();
+    let mut usual = usual(&pieces).to_vec();
+    let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
+        return Repetitions { period, alike: candidate.alike, ranges: Vec::new() };
+    };
+    let wholeness = |usual: &[u32], last: u32| {
+        let range = last..last.saturating_add(period).min(length);
+        piece(sequence, &range).map_or(0.0, |piece| likeness(usual, piece))
+    };
+    let before = sequence.get(..first as usize).unwrap_or_default().iter().rev();
+    let earlier = before.zip(usual.iter().rev()).take_while(|(one, other)| one == other).count();
+    let earlier = earlier.min(usual.len().saturating_sub(1));
+    let of_last = wholeness(&usual, last);
+    usual.rotate_right(earlier);
+    let mut whole = wholeness(&usual, last - earlier as u32);
+    if whole > of_last {
+        starts.iter_mut().for_each(|start| *start -= earlier as u32);
+    } else {
+        whole = of_last;
+    }
+    let mut ranges = full(&starts, period);
+    if let Some(last) = starts.last().copied().filter(|_| whole >= MIN_ALIKE_LAST) {
+        ranges.push(last..last.saturating_add(period).min(length));
+    }
+    Repetitions { period, alike: candidate.alike, ranges }
+}
+
+/// The repetitions but the last.
+fn full(starts: &[u32], period: u32) -> Vec<Range<u32>> {
+    let ends = |(from, to): (&u32, &u32)| {
+        let is_long = to - from > period.saturating_add(2 * tolerance(period));
+        *from..if is_long { from.saturating_add(period) } else { *to }
+    };
+    starts.iter().zip(starts.iter().skip(1)).map(ends).collect()
+}
+
+fn piece<'a>(sequence: &'a [u32], range: &Range<u32>) -> Option<&'a [u32]> {
+    sequence.get(range.start as usize..range.end as usize)
+}

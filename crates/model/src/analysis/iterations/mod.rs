@@ -1,0 +1,17 @@
+//! The period of a sequence: where it repeats itself, in spite of noise, and where each repetition starts and ends.
+
+mod alike;
+mod anchors;
+mod boundaries;
+pub mod dense_part;
+mod detect;
+mod even_part;
+mod occurrences;
+mod phases;
+mod recurring;
+#[cfg(test)]
+mod tests;
+
+pub use crate::analysis::iterations::detect::{Repetitions, repetitions};
+pub use crate::analysis::iterations::even_part::even_part;
+pub use crate::analysis::iterations::phases::{Phase, phases};

@@ -1,0 +1,107 @@
+//! Which repetitions warm up, run steadily and cool down.
+
+use crate::analysis::statistics::medians::lower_median;
+
+/// Least distance from the median that counts, as a divisor of it.
+const TENTH: i64 = 10;
+/// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
+const SCALED_DISTANCES: i64 = 4_448;
+/// Slow repetitions at an end are a phase of the run if they are no more than a quarter of it, or than these; more of them
+/// are a change of pace.
+const FEW: usize = 3;
+const QUARTER: usize = 4;
+
+/// Part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Slow at the start.
+    WarmUp,
+    /// Between.
+    Steady,
+    /// Slow at the end.
+    CoolDown,
+}
+
+impl Phase {
+    /// All phases in the order of a run.
+    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warmup",
+            Self::Steady => "steady",
+            Self::CoolDown => "cooldown",
+        }
+    }
+}
+
+/// From when on a repetition is slow.
+pub(super) struct Slowness {
+    /// Usual duration.
+    pub median_ns: i64,
+    allowed_ns: i64,
+}
+
+impl Slowness {
+    /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
+    /// three times the scaled median distance from it. `None` of none.
+    pub fn compute(durations_ns: &[i64]) -> Option<Self> {
+        let median_ns = lower_median(durations_ns.to_vec())?;
+        let distances =
+            durations_ns.iter().map(|duration| duration.saturating_sub(median_ns).saturating_abs()).collect();
+        let spread = lower_median(distances).unwrap_or(0);
+        let scaled = i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
+        Some(Self { median_ns, allowed_ns: (median_ns / TENTH).max(scaled) })
+    }
+
+    /// Whether a repetition of this duration is slow.
+    pub fn is_slow(&self, duration_ns: i64) -> bool {
+        duration_ns > self.median_ns.saturating_add(self.allowed_ns)
+    }
+}
+
+/// Phase of each repetition by their durations in order: those at the start and at the end that are slow, unless so many are that
+/// the run has changed its pace.
+pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
+    let Some(slowness) = Slowness::compute(durations_ns) else { return Vec::new() };
+    let is_slow = |duration: &&i64| slowness.is_slow(**duration);
+    let most = FEW.max(durations_ns.len() / QUARTER);
+    let few = |slow: usize| if slow <= most { slow } else { 0 };
+    let warm = few(durations_ns.iter().take_while(is_slow).count());
+    let cool = few(durations_ns.iter().rev().take_while(is_slow).count());
+    (0..durations_ns.len())
+        .map(|place| {
+            if place < warm {
+                Phase::WarmUp
+            } else if place >= durations_ns.len() - cool {
+                Phase::CoolDown
+            } else {
+                Phase::Steady
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_ends() {
+        use Phase::{CoolDown, Steady, WarmUp};
+        assert_eq!(
+            phases(&[500, 130, 100, 101, 99, 100, 180, 100, 115]),
+            [WarmUp, WarmUp, Steady, Steady, Steady, Steady, Steady, Steady, CoolDown]
+        );
+        assert_eq!(phases(&[100, 104, 108, 112, 116, 120]), [Steady; 6]);
+        assert_eq!(phases(&[]), []);
+    }
+
+    #[test]
+    fn a_change_of_pace_is_no_end() {
+        let slower: Vec<i64> = [100; 12].into_iter().chain([130; 8]).collect();
+        assert_eq!(phases(&slower), [Phase::Steady; 20]);
+        let few: Vec<i64> = [100; 15].into_iter().chain([130; 5]).collect();
+        assert_eq!(phases(&few).iter().filter(|phase| **phase == Phase::CoolDown).count(), 5);
+    }
+}

@@ -1,0 +1,69 @@
+//! Which call of a thread contains which.
+
+use crate::analysis::intervals::Interval;
+
+const NO_PARENT: u32 = u32::MAX;
+
+/// The calls of one thread as a forest.
+#[derive(Debug, Default)]
+pub struct Nesting {
+    parents: Vec<u32>,
+}
+
+impl Nesting {
+    /// From the calls in the order of their starts, of those that start together the longest first. A call's parent is
+    /// the one with the latest start of those that contain it. Of calls that overlap in part neither is the other's, and
+    /// what both contain belongs to the later one.
+    ///
+    /// Takes linear time.
+    #[must_use]
+    pub fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
+        let mut parents = Vec::with_capacity(calls.len());
+        let mut open: Vec<(i64, u32)> = Vec::new();
+        for (place, call) in (0_u32..).zip(calls) {
+            while open.last().is_some_and(|(end_ns, _)| *end_ns < call.end_ns) {
+                open.pop();
+            }
+            parents.push(open.last().map_or(NO_PARENT, |(_, place)| *place));
+            open.push((call.end_ns, place));
+        }
+        Self { parents }
+    }
+
+    /// Place of the call that contains a call.
+    #[must_use]
+    pub fn parent(&self, place: usize) -> Option<usize> {
+        self.parents.get(place).filter(|parent| **parent != NO_PARENT).map(|parent| *parent as usize)
+    }
+
+    /// Places of the calls that no other contains, in their order; their starts and ends both rise.
+    pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
+        (0_u32..).zip(&self.parents).filter(|(_, parent)| **parent == NO_PARENT).map(|(place, _)| place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn parents_are_the_closest(bounds in prop::collection::vec((0_i64..30, 0_i64..20), 0..15)) {
+            let mut calls: Vec<Interval> =
+                bounds.into_iter().map(|(start, length)| Interval::new(start, start + length)).collect();
+            calls.sort_by_key(|call| (call.start_ns, Reverse(call.end_ns)));
+            let nesting = Nesting::new(calls.iter().copied());
+            for (place, call) in calls.iter().enumerate() {
+                let containing = calls[..place].iter().rposition(|outer| outer.end_ns >= call.end_ns);
+                prop_assert_eq!(nesting.parent(place), containing);
+            }
+            let roots: Vec<Interval> = nesting.roots().map(|place| calls[place as usize]).collect();
+            let rise = |pair: &[Interval]| pair[0].start_ns <= pair[1].start_ns && pair[0].end_ns < pair[1].end_ns;
+            prop_assert!(roots.windows(2).all(rise));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The tables of a trace and the arithmetic of the field.
+//!
+//! [`schema`] declares the canonical tables once; readers, writers, documents and tests use that declaration. [`analysis`] computes
+//! over plain values: intervals, iterations, metrics, counter plans. [`text`] has what messages share.
+//!
+//! This crate knows neither polars nor files nor the other crates.
+
+#![forbid(unsafe_code)]
+
+/// The text of a file at the top of the repository.
+macro_rules! data {
+    ($path:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path))
+    };
+}
+
+pub mod analysis;
+mod build_name;
+pub mod schema;
+pub mod text;
+
+pub use build_name::{build_name, set_build_name};

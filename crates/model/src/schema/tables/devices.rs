@@ -1,0 +1,70 @@
+//! Tables of what GPUs can do, and of what kernels leave of it.
+
+use crate::schema::tables::{PROCESS, RANK};
+use crate::schema::{Origin, Table, Unit, cat, flag, float, id, int, text};
+
+pub static DEVICE_CONSTANTS: Table = Table {
+    name: "device_constants",
+    key: &["agent_id", "constant"],
+    sort: &["agent_id", "constant"],
+    origin: Origin::OnDemand,
+    about: "One row per GPU and figure: the constants of metrics and the roofs. What the trace records of the GPU counts first, then its product by PCI id, then by name, then its architecture.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("agent_id", "Agent, see `agents`"),
+        id("gpu", "Index among the GPUs of this process").null(),
+        cat("constant", "Name, as the formulas of metrics have it"),
+        float("value", "Value; for a partition of a GPU, the value of the partition").null(),
+        cat("unit", "Unit of the value"),
+        cat("source", "`agent record`, `pci id …`, `product …`, `architecture …`, `computed` or `unknown`"),
+        text(
+            "reference",
+            "The column of `agents`, the reference of a listed figure, the formula, or why it is unknown",
+        ),
+        flag("weak", "Whether a figure that it depends on was never checked against the maker's documents"),
+    ],
+};
+
+pub static KERNEL_RESOURCES: Table = Table {
+    name: "kernel_resources",
+    key: &["first_dispatch_id"],
+    sort: &["first_dispatch_id"],
+    origin: Origin::OnDemand,
+    about: "One row per kernel, GPU, workgroup and LDS it was launched with: registers and LDS, how many wavefronts fit on a SIMD unit, and what limits them. Counter passes count with their own dispatches.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("first_dispatch_id", "The first of the dispatches"),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "The source's truncated name, otherwise the name with template arguments folded"),
+        cat("category", "Category from the rule file"),
+        id("gpu", "Index among the GPUs of this process").null(),
+        cat("architecture", "LLVM target of the GPU, such as gfx942").null(),
+        int("vgpr", Unit::Count, "Vector registers of a work-item, as recorded").null(),
+        int("accum_vgpr", Unit::Count, "Accumulation registers of a work-item, as recorded").null(),
+        int("sgpr", Unit::Count, "Scalar registers of a wavefront, as recorded").null(),
+        int("lds_bytes", Unit::Bytes, "LDS of a workgroup, dynamic LDS of the launch included").null(),
+        int("scratch_bytes", Unit::Bytes, "Scratch memory of a work-item").null(),
+        int("workgroup_x", Unit::WorkItems, "Workgroup size in x"),
+        int("workgroup_y", Unit::WorkItems, "Workgroup size in y"),
+        int("workgroup_z", Unit::WorkItems, "Workgroup size in z"),
+        int("dispatches", Unit::Count, "Valid dispatches of the whole trace"),
+        int("total_ns", Unit::Nanoseconds, "Sum of their durations"),
+        int("wave_size", Unit::WorkItems, "Work-items of a wavefront").null(),
+        int("waves_per_workgroup", Unit::Count, "Wavefronts of a workgroup").null(),
+        int("allocated_vgpr", Unit::Count, "Registers that a work-item occupies in the file, accumulation registers included if they share it").null(),
+        int("max_waves_per_simd", Unit::Count, "Wavefront slots of a SIMD unit").null(),
+        int("vgpr_waves", Unit::Count, "Wavefronts per SIMD unit that the vector registers leave room for").null(),
+        int("sgpr_waves", Unit::Count, "Wavefronts per SIMD unit that the scalar registers leave room for").null(),
+        float("lds_waves", "Wavefronts per SIMD unit that LDS leaves room for, in whole workgroups").null(),
+        float("workgroup_waves", "Wavefronts per SIMD unit of the most workgroups that there are slots and barriers for").null(),
+        float("waves_per_simd", "Wavefronts per SIMD unit that fit, in whole workgroups").null(),
+        float("occupancy_pct", "Share of the wavefront slots in percent").null(),
+        cat("limited_by", "`none` if all slots are occupied, otherwise the first of `workgroup size`, `vgpr`, `sgpr`, `lds` and `barriers` that leaves no room for another workgroup").null(),
+        float("next_waves_per_simd", "Wavefronts per SIMD unit with the smallest reduction of the limiting resource that lets more fit; null if that alone does not help").null(),
+        int("next_step", Unit::Count, "Registers or bytes less that this takes").null(),
+        cat("unknown", "Why the occupancy is not known").null(),
+    ],
+};

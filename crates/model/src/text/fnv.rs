@@ -1,0 +1,12 @@
+//! FNV-1a, whose values are in datasets and caches that were written before.
+
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
+
+/// FNV-1a of some bytes, 64 bits.
+pub fn fnv1a(bytes: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}

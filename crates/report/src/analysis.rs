@@ -1,0 +1,135 @@
+//! The guided analysis of a trace, from questions to a document.
+
+use anyhow::Result;
+
+use super::document::{Document, Layout, Sources, document, ranks};
+use wavesieve_engine::findings::{
+    Answers, BROKEN_SPAN, Collected, Judged, Judgement, QueryRequest, RuleBook, Spans, Verdict, verdict,
+};
+use wavesieve_engine::{NameForm, Registry};
+use wavesieve_model::analysis::counter_plan::RocmVersion;
+use wavesieve_source::scan::TreeScan;
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::selection::{effective, emptying, explained};
+
+/// Content of an analysis, and its criteria.
+#[derive(Clone, Debug)]
+pub struct AnalysisOptions {
+    /// The queries.
+    pub registry: Registry,
+    /// Thresholds and texts.
+    pub rules: RuleBook,
+    /// Sections and tables.
+    pub layout: Layout,
+    /// Form of kernel names to show and group by.
+    pub name: NameForm,
+    /// Rows of tables, 0 for all.
+    pub rows: usize,
+    /// Questions in addition to those of rules and sections.
+    pub questions: Vec<QueryRequest>,
+    /// The user's question, in words.
+    pub prompt: Option<String>,
+    /// Heading of the document, if not the usual one.
+    pub title: Option<String>,
+    /// Whether figures and findings are about all of the run even where a part of it repeats evenly.
+    pub whole_run: bool,
+    /// Release of ROCm that commands from source code are for, where no trace names one.
+    pub rocm: Option<RocmVersion>,
+}
+
+/// A trace with what was found in it.
+pub struct Analysis {
+    /// The shown document.
+    pub document: Document,
+    /// The answers that it is made of.
+    pub answers: Answers,
+    /// Records in the trace.
+    pub collected: Collected,
+    /// The main limit of the run; `None` where no GPU worked.
+    pub verdict: Option<Verdict>,
+    /// The message about filters that match nothing.
+    pub unmatched: Vec<String>,
+    /// Whether nothing is left that could be analysed.
+    pub is_empty: bool,
+    /// The user's question, in words.
+    pub prompt: Option<String>,
+    /// Scan of the program's source code.
+    pub source: Option<TreeScan>,
+}
+
+impl AnalysisOptions {
+    /// Built-in queries, rules and sections; ten rows of each table.
+    ///
+    /// # Errors
+    /// When something built in is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self> {
+        Ok(Self {
+            registry: Registry::embedded(),
+            rules: RuleBook::builtin()?,
+            layout: Layout::builtin()?,
+            name: NameForm::default(),
+            rows: 10,
+            questions: Vec::new(),
+            prompt: None,
+            title: None,
+            whole_run: false,
+            rocm: None,
+        })
+    }
+}
+
+impl AnalysisOptions {
+    /// Analyzes a trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    /// Figures and findings cover the part of the run that repeats evenly, if there is one; tables cover the whole run.
+    ///
+    /// # Errors
+    /// When the tables cannot be read, or a rule or section does not fit the queries.
+    pub fn analyze(&self, trace: &Trace) -> Result<Analysis> {
+        let ranks = ranks(trace);
+        let others = self.layout.questions(ranks.len()).into_iter().chain(self.questions.iter().cloned());
+        let Self { registry, rules, name, whole_run, .. } = self;
+        let judgement = Judgement { registry, rules, name: *name, whole_run: *whole_run };
+        let Judged { answers, collected, views, findings } = judgement.of(trace, others)?;
+        let headline = views.headline();
+        let spans = Spans::new(&answers, headline, self.rules.get(BROKEN_SPAN));
+        let (is_empty, unmatched) = unmatched(trace, &answers)?;
+        let mut document = document(Sources {
+            trace,
+            registry: &self.registry,
+            answers: &answers,
+            findings,
+            spans: &spans,
+            views,
+            layout: &self.layout,
+            ranks: ranks.len(),
+            unmatched: &unmatched,
+            rows: self.rows,
+        })?;
+        if let Some(title) = &self.title {
+            document.title.clone_from(title);
+        }
+        let verdict = verdict(&answers, &self.registry, &self.rules, &collected, headline);
+        Ok(Analysis {
+            document,
+            answers,
+            collected,
+            verdict,
+            unmatched,
+            is_empty,
+            prompt: self.prompt.clone(),
+            source: None,
+        })
+    }
+}
+
+/// Whether filters leave nothing to analyse, and the message about those that match nothing.
+fn unmatched(trace: &Trace, answers: &Answers) -> Result<(bool, Vec<String>)> {
+    if effective(trace.choice()).is_empty() {
+        return Ok((false, Vec::new()));
+    }
+    let emptying = emptying(trace, answers.recorded())?;
+    let no_match = trace.members().is_empty() || !emptying.is_empty();
+    let is_left = |table: &&str| answers.recorded().contains(*table);
+    let is_empty = no_match && !["kernels", "memory_copies", "regions"].iter().any(is_left);
+    Ok((is_empty, explained(trace, no_match, no_match)?))
+}

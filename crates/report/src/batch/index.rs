@@ -1,0 +1,77 @@
+//! The index of the documents of many runs.
+
+use super::change::{Change, changes};
+use super::entry::{Entry, Outcome, RunFigures};
+
+/// Whether there is anything that others can be compared to.
+fn is_measured(figures: &RunFigures) -> bool {
+    figures.span_ns.is_some()
+}
+
+/// All runs, with the one that the others are compared to.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// Heading.
+    pub title: String,
+    /// Options of the effective filters, with their values.
+    pub filters: Vec<(String, String)>,
+    /// The runs in order.
+    pub entries: Vec<Entry>,
+    /// Name of the run that the others are compared to.
+    pub baseline: Option<String>,
+}
+
+impl Index {
+    /// An index of runs that are compared to the named one; where none is named, to the first that has a document.
+    pub fn new(title: impl Into<String>, entries: Vec<Entry>, baseline: Option<&str>) -> Self {
+        let first =
+            || entries.iter().find(|entry| entry.figures().is_some_and(is_measured)).map(|entry| entry.name.clone());
+        let any = || entries.iter().find(|entry| entry.figures().is_some()).map(|entry| entry.name.clone());
+        let baseline = baseline.map(ToOwned::to_owned).or_else(first).or_else(any);
+        Self { title: title.into(), filters: Vec::new(), entries, baseline }
+    }
+
+    /// The same with the effective filters.
+    #[must_use]
+    pub fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
+        self.filters = filters;
+        self
+    }
+
+    /// How a run differs from the baseline; nothing for the baseline itself, and where one of them has no document.
+    pub fn changes(&self, entry: &Entry) -> Vec<Change> {
+        let baseline = self.entries.iter().find(|other| Some(&other.name) == self.baseline.as_ref());
+        match (baseline.and_then(Entry::figures), entry.figures()) {
+            (Some(baseline), Some(figures)) if Some(&entry.name) != self.baseline.as_ref() => {
+                changes(baseline, figures, entry.comparison.as_ref())
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The runs without a document, with the reason.
+    pub fn failed(&self) -> impl Iterator<Item = (&Entry, &str)> {
+        self.entries.iter().filter_map(|entry| match &entry.outcome {
+            Outcome::Failed { reason } => Some((entry, reason.as_str())),
+            Outcome::Done { .. } => None,
+        })
+    }
+}
+
+impl Entry {
+    /// Compared figures, of a run with a document.
+    pub fn figures(&self) -> Option<&RunFigures> {
+        match &self.outcome {
+            Outcome::Done { figures, .. } => Some(figures),
+            Outcome::Failed { .. } => None,
+        }
+    }
+
+    /// The document, of a run that has one.
+    pub fn file(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Done { file, .. } => Some(file),
+            Outcome::Failed { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Documents of many runs: which inputs are a run, and the index that compares the runs.
+
+mod change;
+mod entry;
+mod grouping;
+mod index;
+mod json;
+mod names;
+mod page;
+mod page_view;
+
+pub use change::Change;
+pub use entry::{Entry, Outcome, RunComparison, RunFigures, index_questions};
+pub use grouping::{Grouping, GroupingError, Run, runs};
+pub use index::Index;
+pub use json::write as write_json;
+pub use json::{SCHEMA, is_index, listed_files};
+pub use names::file_stems;
+pub use page::write as write_page;

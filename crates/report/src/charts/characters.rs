@@ -1,0 +1,359 @@
+//! Charts of characters, for terminals.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::lines::median;
+use super::model::{Bars, Chart, Gauge, HeatMap, Histogram, Line, Lines, Plot, Role, Stacked};
+use super::palette::Color;
+use super::text::clean;
+use super::unit::{Unit, shown};
+use crate::text_roofline;
+
+/// Rows of a chart; more are counted.
+const MAX_ROWS: usize = 40;
+/// Parts of a block from the left.
+const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+/// Parts of a block from below.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Characters that draw parts of bars.
+const PARTS: [char; 8] = ['█', '▓', '▒', '░', '#', '=', '+', '-'];
+
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Characters of a line.
+    pub width: usize,
+    /// Whether colors can be shown.
+    pub color: bool,
+}
+
+impl Terminal {
+    fn painted(self, text: &str, color: Color) -> String {
+        if !self.color || text.trim().is_empty() {
+            return text.to_owned();
+        }
+        let (red, green, blue) = color.rgb();
+        format!("\u{1b}[38;2;{red};{green};{blue}m{text}\u{1b}[0m")
+    }
+}
+
+/// The chart in lines that are not wider than the terminal; without title, which stands over the table.
+pub fn characters(chart: &Chart, terminal: Terminal) -> String {
+    let terminal = Terminal { width: terminal.width.clamp(40, 400), ..terminal };
+    let mut text = String::new();
+    match &chart.plot {
+        Plot::Roofline(data) => {
+            let mut data = data.clone();
+            let points = data.points.iter_mut().map(|point| &mut point.name);
+            for name in points.chain(data.roofs.gflops.iter_mut().map(|(name, _)| name)) {
+                *name = clean(name);
+            }
+            return text_roofline(&data.points, &data.roofs, terminal.width);
+        }
+        _ if chart.is_empty() => text.push_str("no data to draw\n"),
+        Plot::Stacked(data) => stacked(data, terminal, &mut text),
+        Plot::Bars(data) => bars(data, None, terminal, &mut text),
+        Plot::Pareto(data) => {
+            let sum: f64 = data.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
+            let whole = data.total.filter(|total| *total >= sum).unwrap_or(sum);
+            bars(data, Some(whole), terminal, &mut text);
+        }
+        Plot::Histogram(data) => histogram(data, terminal, &mut text),
+        Plot::HeatMap(data) => heat_map(data, terminal, &mut text),
+        Plot::Gauges(data) => gauges(data, terminal, &mut text),
+        Plot::Steps(data) | Plot::Pace(data) => lines(data, terminal, &mut text),
+        Plot::Changes(data) => {
+            for change in &data.changes {
+                let _ = writeln!(text, "{}  {:+.1}%", fitted(&change.name, terminal.width / 2), change.pct);
+            }
+        }
+    }
+    for note in &chart.notes {
+        let _ = writeln!(text, "{}", clean(note));
+    }
+    text
+}
+
+/// The text, shortened in its middle to a width and filled up to it.
+fn fitted(text: &str, width: usize) -> String {
+    let text = clean(text);
+    let mut fitted = if text.width() <= width {
+        text
+    } else {
+        let characters: Vec<char> = text.chars().collect();
+        let take = |characters: &mut dyn Iterator<Item = &char>, room: usize| {
+            let mut used = 0;
+            let mut taken = Vec::new();
+            for character in characters {
+                used += character.width().unwrap_or(0);
+                if used > room {
+                    break;
+                }
+                taken.push(*character);
+            }
+            taken
+        };
+        let room = width.saturating_sub(1);
+        let head = take(&mut characters.iter(), room.div_ceil(2));
+        let mut tail = take(&mut characters.iter().rev(), room / 2);
+        tail.reverse();
+        head.into_iter().chain(['…']).chain(tail).collect()
+    };
+    let missing = width.saturating_sub(fitted.width());
+    fitted.extend(std::iter::repeat_n(' ', missing));
+    fitted
+}
+
+/// Width of the longest label, at most a share of the terminal.
+fn label_width<'a>(labels: impl Iterator<Item = &'a str>, terminal: Terminal) -> usize {
+    labels.map(|label| clean(label).width()).max().unwrap_or(0).clamp(1, terminal.width * 2 / 5)
+}
+
+/// A bar of a share of a width, to an eighth of a character.
+fn bar(share: f64, width: usize) -> String {
+    let eighths = if share.is_finite() { (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize } else { 0 };
+    let mut bar = "█".repeat(eighths / 8);
+    let rest = eighths % 8;
+    if rest > 0 {
+        bar.extend(EIGHTHS.get(rest));
+    } else if eighths == 0 && share > 0.0 {
+        bar.push('▏');
+    }
+    bar
+}
+
+fn more(total: usize, text: &mut String) {
+    if total > MAX_ROWS {
+        let _ = writeln!(text, "… {} more", total - MAX_ROWS);
+    }
+}
+
+fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
+    let all: Vec<_> = data.bars.iter().filter(|bar| bar.value.is_finite()).collect();
+    let kept = || all.iter().take(MAX_ROWS);
+    let label = label_width(kept().map(|bar| bar.label.as_str()), terminal);
+    let values: Vec<String> = kept().map(|bar| shown(data.value.unit, bar.value)).collect();
+    let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
+    let share = if whole.is_some() { 8 } else { 0 };
+    let room = terminal.width.saturating_sub(label + value + share + 3).max(4);
+    let greatest = kept().map(|bar| bar.value.abs()).fold(0.0, f64::max);
+    let mut running = 0.0;
+    for (drawn, shown) in kept().zip(&values) {
+        running += drawn.value;
+        let line = bar(if greatest > 0.0 { drawn.value.abs() / greatest } else { 0.0 }, room);
+        let blank = " ".repeat(room.saturating_sub(line.width()));
+        let painted = terminal.painted(&line, Color::Of(drawn.role));
+        let pad = " ".repeat(value.saturating_sub(shown.width()));
+        let part = whole
+            .filter(|whole| *whole > 0.0)
+            .map_or_else(String::new, |whole| format!("{:>7.1}%", 100.0 * running / whole));
+        let _ = writeln!(text, "{} {painted}{blank} {pad}{shown}{part}", fitted(&drawn.label, label));
+    }
+    more(all.len(), text);
+}
+
+fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
+    let length = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
+    let kept = || data.rows.iter().take(MAX_ROWS);
+    let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
+    let total = |values: &[f64]| values.iter().copied().map(length).sum::<f64>();
+    let values: Vec<String> = kept().map(|(_, values)| shown(data.value.unit, total(values))).collect();
+    let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
+    let room = terminal.width.saturating_sub(label + value + 2).max(4);
+    let greatest = kept().map(|(_, values)| total(values)).fold(0.0, f64::max);
+    let place = |value: f64| if greatest > 0.0 { (value / greatest * room as f64).round() as usize } else { 0 };
+    let of_part = |index: usize| PARTS.get(index % PARTS.len()).copied().unwrap_or('█');
+    for ((name, values), said) in kept().zip(&values) {
+        let mut line = String::new();
+        let (mut before, mut drawn) = (0.0, 0);
+        for (index, (part, value)) in data.parts.iter().zip(values.iter().copied().map(length)).enumerate() {
+            before += value;
+            let end = place(before).min(room);
+            let piece: String = std::iter::repeat_n(of_part(index), end.saturating_sub(drawn)).collect();
+            line.push_str(&terminal.painted(&piece, Color::Of(part.role)));
+            drawn = end.max(drawn);
+        }
+        let blank = " ".repeat(room.saturating_sub(drawn));
+        let pad = " ".repeat(value.saturating_sub(said.width()));
+        let _ = writeln!(text, "{} {line}{blank} {pad}{said}", fitted(name, label));
+    }
+    more(data.rows.len(), text);
+    let legend: Vec<(String, Role)> = data
+        .parts
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| data.rows.iter().any(|(_, values)| values.get(*index).copied().map_or(0.0, length) > 0.0))
+        .map(|(index, part)| (format!("{} {}", of_part(index), clean(&part.name)), part.role))
+        .collect();
+    let mut used = 0;
+    for (entry, role) in legend {
+        if used > 0 && used + entry.width() + 2 > terminal.width {
+            text.push('\n');
+            used = 0;
+        }
+        if used > 0 {
+            text.push_str("  ");
+        }
+        used += entry.width() + 2;
+        text.push_str(&terminal.painted(&entry, Color::Of(role)));
+    }
+    text.push('\n');
+}
+
+fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
+    let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>().max(0.0);
+    let size = data.bins.len().div_ceil(MAX_ROWS).max(1);
+    let groups: Vec<(String, f64)> = data
+        .bins
+        .chunks(size)
+        .filter_map(|group| {
+            let (first, last) = (group.first()?, group.last()?);
+            let label = format!("{} – {}", shown(data.x.unit, first.from), shown(data.x.unit, last.to));
+            Some((label, group.iter().map(|bin| count(&bin.counts)).sum()))
+        })
+        .collect();
+    let greatest = groups.iter().map(|(_, count)| *count).fold(0.0, f64::max);
+    let label = groups.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+    let values: Vec<String> = groups.iter().map(|(_, count)| shown(data.y.unit, *count)).collect();
+    let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
+    let room = terminal.width.saturating_sub(label + value + 2).max(4);
+    for ((name, count), said) in groups.iter().zip(&values) {
+        let line = bar(if greatest > 0.0 { count / greatest } else { 0.0 }, room);
+        let blank = " ".repeat(room.saturating_sub(line.width()));
+        let before = " ".repeat(label.saturating_sub(name.width()));
+        let pad = " ".repeat(value.saturating_sub(said.width()));
+        let _ =
+            writeln!(text, "{before}{name} {}{blank} {pad}{said}", terminal.painted(&line, Color::Of(Role::Compute)));
+    }
+}
+
+/// A height for a share; what is above zero is seen.
+fn height(share: f64) -> char {
+    let index = (share.clamp(0.0, 1.0) * (HEIGHTS.len() - 1) as f64).round() as usize;
+    HEIGHTS.get(index).copied().unwrap_or('█')
+}
+
+fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
+    let kept = || data.rows.iter().take(MAX_ROWS);
+    let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
+    let room = terminal.width.saturating_sub(label + 1).max(4);
+    let columns = kept().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+    let across = columns.div_ceil(room).max(1);
+    let wide = if across == 1 { (room / columns.max(1)).clamp(1, 4) } else { 1 };
+    let values = || data.rows.iter().flat_map(|(_, cells)| cells).flatten().copied().filter(|value| value.is_finite());
+    let (least, greatest) = data
+        .range
+        .unwrap_or_else(|| (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)));
+    for (name, cells) in kept() {
+        let mut line = String::new();
+        for group in cells.chunks(across) {
+            let known: Vec<f64> = group.iter().flatten().copied().filter(|value| value.is_finite()).collect();
+            if known.is_empty() {
+                line.push_str(&" ".repeat(wide));
+                continue;
+            }
+            let mean = known.iter().sum::<f64>() / known.len() as f64;
+            let share = if greatest > least { ((mean - least) / (greatest - least)).clamp(0.0, 1.0) } else { 0.0 };
+            let level = (share * (super::palette::LEVELS - 1) as f64).round() as usize;
+            let cell: String = if terminal.color {
+                "█".repeat(wide)
+            } else if mean <= least {
+                "·".repeat(wide)
+            } else {
+                std::iter::repeat_n(height(share), wide).collect()
+            };
+            line.push_str(&terminal.painted(&cell, Color::Heat(level)));
+        }
+        let _ = writeln!(text, "{} {line}", fitted(name, label));
+    }
+    more(data.rows.len(), text);
+    let _ = writeln!(
+        text,
+        "{} from {} (·) to {} (█), {} to {}",
+        clean(&data.value.name),
+        shown(data.value.unit, least),
+        shown(data.value.unit, greatest),
+        shown(data.x.unit, data.from),
+        shown(data.x.unit, data.to)
+    );
+}
+
+fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
+    let kept = || data.iter().take(MAX_ROWS);
+    let label = label_width(kept().map(|gauge| gauge.label.as_str()), terminal);
+    let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
+    let said =
+        |value: Option<f64>| percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
+    let texts: Vec<String> =
+        kept().map(|gauge| format!("{} of {}", said(gauge.achieved_pct), said(gauge.theoretical_pct))).collect();
+    let value = texts.iter().map(|text| text.width()).max().unwrap_or(0);
+    let room = terminal.width.saturating_sub(label + value + 4).max(4);
+    for (gauge, said) in kept().zip(&texts) {
+        let cells =
+            |value: Option<f64>| percent(value).map_or(0, |value| (value / 100.0 * room as f64).round() as usize);
+        let (achieved, theoretical) = (cells(gauge.achieved_pct), cells(gauge.theoretical_pct));
+        let line: String = (0..room)
+            .map(|cell| match cell {
+                _ if cell < achieved => '█',
+                _ if cell < theoretical => '░',
+                _ => ' ',
+            })
+            .collect();
+        let pad = " ".repeat(value.saturating_sub(said.width()));
+        let line = terminal.painted(&line, Color::Of(Role::Compute));
+        let _ = writeln!(text, "{} [{line}] {pad}{said}", fitted(&gauge.label, label));
+    }
+    more(data.len(), text);
+    text.push_str("█ achieved  ░ theoretical\n");
+}
+
+fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
+    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MAX_ROWS);
+    let label = label_width(kept().map(|line| line.name.as_str()), terminal);
+    let said = |line: &Line| {
+        let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
+        let most = values().fold(f64::NEG_INFINITY, f64::max);
+        let middle = median(values()).unwrap_or(f64::NAN);
+        format!("median {}, max {}", shown(data.y.unit, middle), shown(data.y.unit, most))
+    };
+    let texts: Vec<String> = kept().map(said).collect();
+    let value = texts.iter().map(|text| text.width()).max().unwrap_or(0);
+    let room = terminal.width.saturating_sub(label + value + 2).max(4);
+    let all = || data.lines.iter().flat_map(|line| &line.points).copied();
+    let fold = |values: &mut dyn Iterator<Item = f64>| {
+        values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
+    };
+    let (left, right) = fold(&mut all().map(|(x, _)| x));
+    let (_, highest) = fold(&mut all().map(|(_, y)| y));
+    for (line, said) in kept().zip(&texts) {
+        let mut cells: Vec<Option<f64>> = vec![None; room];
+        for (x, y) in line.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            let share = if right > left { (x - left) / (right - left) } else { 0.0 };
+            let place = ((share * room as f64) as usize).min(room - 1);
+            if let Some(cell) = cells.get_mut(place) {
+                *cell = Some(cell.map_or(*y, |other: f64| other.max(*y)));
+            }
+        }
+        let drawn: String = cells
+            .iter()
+            .map(|cell| cell.map_or(' ', |y| height(if highest > 0.0 { y / highest } else { 0.0 })))
+            .collect();
+        let pad = " ".repeat(value.saturating_sub(said.width()));
+        let drawn = terminal.painted(&drawn, Color::Of(Role::Compute));
+        let _ = writeln!(text, "{} {drawn} {pad}{said}", fitted(&line.name, label));
+    }
+    more(data.lines.len(), text);
+    let _ = writeln!(
+        text,
+        "{} upwards to {}; {} {} to {}",
+        clean(&data.y.name),
+        shown(data.y.unit, highest),
+        clean(&data.x.name),
+        shown(data.x.unit, left),
+        shown(data.x.unit, right)
+    );
+}

@@ -1,0 +1,189 @@
+//! Lines over time or ordinals.
+
+use super::frame::{Area, Marks, area, axes, legend};
+use super::model::{Line, Lines, Role};
+use super::palette::{Color, SERIES_COLOURS};
+use super::shapes::Drawing;
+use super::ticks::{Linear, Logarithmic, linear, logarithmic};
+use super::unit::shown;
+use wavesieve_model::analysis::statistics::medians::middle;
+
+/// Points that are drawn one by one; more are drawn by what lies in a column of pixels.
+const MAX_POINTS: usize = 300;
+/// Points in a drawing, about.
+const MAX_IN_ALL: f64 = 9000.0;
+const HEIGHT: f64 = 220.0;
+
+/// The middle of values, of an even number the lesser one.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    middle(&mut values, f64::total_cmp).map(|[lower, _]| lower)
+}
+
+/// Draws them below `y` and gives the height below them. A pace has the median of each line, and points where there is room.
+pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
+    let lines = fitting(data, notes);
+    let points = || lines.iter().flat_map(|line| &line.points).copied();
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
+            (least.min(value), greatest.max(value))
+        })
+    };
+    let (left, right) = range(&mut points().map(|(x, _)| x));
+    let (lowest, highest) = range(&mut points().map(|(_, y)| y));
+    let color = |number: usize| Color::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
+    let mut entries: Vec<(String, Color)> =
+        lines.iter().enumerate().map(|(number, line)| (line.name.clone(), color(number))).collect();
+    let middle = if pace { median(points().map(|(_, y)| y)) } else { None };
+    entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Color::Muted)));
+    let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
+    let upward = Upward::new(data, pace, (lowest, highest), middle, notes);
+    let upward_marks = upward.marks();
+    let area = area(drawing, y, HEIGHT, &upward_marks);
+    let across = linear(&data.x, left, right, ((area.width / 80.0) as usize).clamp(2, 9), true);
+    let marks: Marks = across.ticks.iter().map(|(value, name)| (across.share(*value), Some(name.clone()))).collect();
+    let below = axes(drawing, area, (&marks, &across.label), (&upward_marks, upward.label()));
+    let at = |(x, y): (f64, f64)| (area.x(across.share(x)), area.y(upward.share(y)));
+    // A column has four points at most.
+    let column = (4.0 * area.width * lines.len() as f64 / MAX_IN_ALL).max(1.0);
+    for (number, line) in lines.iter().enumerate() {
+        let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
+        if !pace {
+            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, color(number));
+            continue;
+        }
+        let dotted = lines.len() * placed.len() <= MAX_POINTS;
+        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, color(number));
+        if dotted {
+            for (point, (x, y)) in placed.into_iter().zip(&line.points) {
+                let tip = format!("{}: {} at {}", line.name, shown(data.y.unit, *y), shown(data.x.unit, *x));
+                drawing.circle(point, 2.5, color(number), Some(tip));
+            }
+        }
+    }
+    if let Some(middle) = middle {
+        let height = area.y(upward.share(middle));
+        drawing.line([(area.left, height), (area.right(), height)], 1, Color::Muted);
+    }
+    below
+}
+
+/// How many times the median the largest value of a pace is, from which its axis is logarithmic.
+const FAR: f64 = 8.0;
+
+/// The y axis.
+enum Upward {
+    Linear(Linear),
+    Logarithmic(Logarithmic, String),
+}
+
+impl Upward {
+    fn new(
+        data: &Lines,
+        pace: bool,
+        (lowest, highest): (f64, f64),
+        middle: Option<f64>,
+        notes: &mut Vec<String>,
+    ) -> Self {
+        // A slow first iteration would hide how the others differ.
+        if lowest > 0.0 && middle.is_some_and(|middle| highest > FAR * middle) {
+            notes.push("the axis is logarithmic".to_owned());
+            return Self::Logarithmic(logarithmic(data.y.unit, lowest / 1.2, highest * 1.2, 5), data.y.name.clone());
+        }
+        // Differences of a pace are small next to its values, so that its axis need not start at zero.
+        let far = highest - lowest > 0.25 * highest || !pace;
+        let bottom = if far || lowest <= 0.0 { lowest.min(0.0) } else { lowest - 0.5 * (highest - lowest) };
+        let axis = linear(&data.y, bottom, highest, 5, false);
+        if axis.from > 0.0 {
+            notes.push(format!("the axis begins at {}", shown(data.y.unit, axis.from)));
+        }
+        Self::Linear(axis)
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        match self {
+            Self::Linear(axis) => axis.share(value),
+            Self::Logarithmic(axis, _) => axis.share(value),
+        }
+    }
+
+    fn marks(&self) -> Marks {
+        match self {
+            Self::Linear(axis) => {
+                axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect()
+            }
+            Self::Logarithmic(axis, _) => axis
+                .ticks
+                .iter()
+                .filter(|(_, name)| name.is_some())
+                .map(|(value, name)| (axis.share(*value), name.clone()))
+                .collect(),
+        }
+    }
+
+    fn label(&self) -> &str {
+        match self {
+            Self::Linear(axis) => &axis.label,
+            Self::Logarithmic(_, name) => name,
+        }
+    }
+}
+
+/// Each value until the next one, the last one to the end.
+fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
+    let mut stairs = Vec::with_capacity(points.len() * 2 + 1);
+    let mut before: Option<f64> = None;
+    for (x, y) in points {
+        stairs.extend(before.map(|before| (*x, before)));
+        stairs.push((*x, *y));
+        before = Some(*y);
+    }
+    stairs.extend(before.map(|before| (end, before)));
+    stairs
+}
+
+/// The first, least, largest and last point of those in a column of pixels, which draw the same picture.
+fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
+    if points.len() <= MAX_POINTS {
+        return points;
+    }
+    let column = |x: f64| ((x - area.left) / width).floor() as i64;
+    let mut kept = Vec::new();
+    for group in points.chunk_by(|left, right| column(left.0) == column(right.0)) {
+        let mut chosen: Vec<usize> = vec![0, group.len() - 1];
+        let indexed = || group.iter().enumerate();
+        chosen.extend(indexed().min_by(|left, right| left.1.1.total_cmp(&right.1.1)).map(|(index, _)| index));
+        chosen.extend(indexed().max_by(|left, right| left.1.1.total_cmp(&right.1.1)).map(|(index, _)| index));
+        chosen.sort_unstable();
+        chosen.dedup();
+        kept.extend(chosen.into_iter().filter_map(|index| group.get(index)).copied());
+    }
+    kept
+}
+
+/// The lines that are drawn, without points that are not finite; those with the largest values if they are too many.
+fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
+    let lines: Vec<Line> = data
+        .lines
+        .iter()
+        .map(|line| {
+            let mut points: Vec<(f64, f64)> =
+                line.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+            points.sort_by(|left, right| left.0.total_cmp(&right.0));
+            Line { name: line.name.clone(), points }
+        })
+        .filter(|line| !line.points.is_empty())
+        .collect();
+    if lines.len() <= SERIES_COLOURS {
+        return lines;
+    }
+    let height = |line: &Line| line.points.iter().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
+    let mut order: Vec<usize> = (0..lines.len()).collect();
+    let heights: Vec<f64> = lines.iter().map(height).collect();
+    let of = |index: &usize| heights.get(*index).copied().unwrap_or(0.0);
+    order.sort_by(|left, right| of(right).total_cmp(&of(left)).then(left.cmp(right)));
+    order.truncate(SERIES_COLOURS);
+    order.sort_unstable();
+    notes.push(format!("the {SERIES_COLOURS} with the greatest values of {} are drawn", lines.len()));
+    order.into_iter().filter_map(|index| lines.get(index)).cloned().collect()
+}

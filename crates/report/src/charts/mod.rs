@@ -1,0 +1,35 @@
+//! Charts: what they show, and drawing them as SVG, PNG and characters.
+
+mod alternative;
+mod answer;
+mod bars;
+mod characters;
+mod columns;
+mod frame;
+mod heat_map;
+mod intervals;
+mod lines;
+mod model;
+mod origin;
+mod output;
+mod paint;
+mod palette;
+mod png;
+mod roofline;
+mod shapes;
+mod stacked;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+mod ticks;
+mod unit;
+
+pub use characters::{Terminal, characters};
+pub use frame::Layout;
+pub use model::{Bar, Change, Chart, Line, Part, Plot, Point, Role, Roofs};
+#[cfg(test)]
+pub use model::{Gauge, HeatMap, Scale};
+pub use origin::is_chart;
+pub(crate) use output::style_sheet;
+pub use unit::{Axis, Unit};

@@ -1,0 +1,426 @@
+//! Content of a chart: values, names and units, independent of how it is drawn.
+
+use super::unit::{Axis, Unit};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// Its subject, in a few words.
+    pub title: String,
+    /// Its values.
+    pub plot: Plot,
+    /// Notes that readers need: omitted values, and values that are not what they seem. Drawn below the chart.
+    pub notes: Vec<String>,
+}
+
+/// The kinds of charts with their values. Values that are not numbers are drawn as if they were not there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plot {
+    /// Horizontal bars made of parts.
+    Stacked(Stacked),
+    /// Horizontal bars.
+    Bars(Bars),
+    /// Horizontal bars, the longest first, with the share that they and all above them make.
+    Pareto(Bars),
+    /// Upright bars of bins.
+    Histogram(Histogram),
+    /// Rows of coloured cells over time.
+    HeatMap(HeatMap),
+    /// Points under roofs, both axes logarithmic.
+    Roofline(Roofline),
+    /// How much of 100 % is reached, and how much could be.
+    Gauges(Vec<Gauge>),
+    /// Lines that keep a value until the next one.
+    Steps(Lines),
+    /// Lines from value to value with their medians.
+    Pace(Lines),
+    /// Changes with their intervals over how much they matter.
+    Changes(Changes),
+}
+
+/// Meaning of a color: the same in every chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Compute,
+    /// Communication between GPUs.
+    Communication,
+    /// Copies of memory.
+    Copy,
+    /// Nothing runs.
+    Idle,
+    /// Anything else.
+    Other,
+    /// Quantities other than GPU time, such as calls and counts.
+    Neutral,
+    /// One of several that only have to be distinguished, by its number.
+    Series(usize),
+}
+
+impl Role {
+    /// Name of the color in legends.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Communication => "communication",
+            Self::Copy => "copies",
+            Self::Idle => "idle",
+            Self::Other | Self::Neutral | Self::Series(_) => "other",
+        }
+    }
+
+    /// The role that the name of a column, cause or category implies; [`Role::Other`] if none.
+    pub fn of_name(name: &str) -> Self {
+        let name = name.to_ascii_lowercase();
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if has(&["comm", "collective", "nccl", "rccl"]) {
+            Self::Communication
+        } else if has(&["idle"]) {
+            Self::Idle
+        } else if has(&["copy", "copies", "memcpy", "fill"]) {
+            Self::Copy
+        } else if has(&["compute", "gemm", "kernel", "busy"]) {
+            Self::Compute
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// A part of stacked bars, in the legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub name: String,
+    /// Its color.
+    pub role: Role,
+}
+
+impl Part {
+    /// A part of that name and color.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Self { name: name.into(), role }
+    }
+}
+
+/// Bars made of parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stacked {
+    /// Quantity that the bars measure.
+    pub value: Axis,
+    /// The parts in the order in which they are stacked.
+    pub parts: Vec<Part>,
+    /// Name of each bar, and a value for each part.
+    pub rows: Vec<(String, Vec<f64>)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its name, shortened in the middle where it is too long.
+    pub label: String,
+    /// Its length.
+    pub value: f64,
+    /// Its color.
+    pub role: Role,
+}
+
+impl Bar {
+    /// A bar in the color of computing.
+    pub fn new(label: impl Into<String>, value: f64) -> Self {
+        Self { label: label.into(), value, role: Role::Compute }
+    }
+
+    /// The same bar in another color.
+    #[must_use]
+    pub(crate) fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+}
+
+/// Bars of one part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// Quantity that the bars measure.
+    pub value: Axis,
+    /// The bars from the top down.
+    pub bars: Vec<Bar>,
+    /// The value of 100 %, if it is more than the sum of the bars.
+    pub total: Option<f64>,
+}
+
+/// A bin of a histogram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bin {
+    /// Least value.
+    pub from: f64,
+    /// End, which is no longer in it.
+    pub to: f64,
+    /// How many there are of each part.
+    pub counts: Vec<f64>,
+}
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances are equal differences.
+    Linear,
+    /// Equal distances are equal ratios.
+    Logarithmic,
+}
+
+/// How many things are how great.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    /// Quantity that the bins divide.
+    pub x: Axis,
+    /// Quantity that they count.
+    pub y: Axis,
+    /// Division of the x axis.
+    pub scale: Scale,
+    /// Counts, stacked; one for a plain histogram.
+    pub parts: Vec<Part>,
+    /// The bins in rising order; between them may be room.
+    pub bins: Vec<Bin>,
+}
+
+/// A value for each row and interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// Quantity that runs to the right.
+    pub x: Axis,
+    /// Where the first column starts.
+    pub from: f64,
+    /// Where the last column ends.
+    pub to: f64,
+    /// Name of each row and its cells from left to right, `None` for a missing value.
+    pub rows: Vec<(String, Vec<Option<f64>>)>,
+    /// Quantity that the cells measure.
+    pub value: Axis,
+    /// Least and largest value of the colors, where these are not those of the cells.
+    pub range: Option<(f64, f64)>,
+}
+
+/// A kernel in a roofline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub name: String,
+    /// FLOPs per byte of memory traffic.
+    pub intensity: Option<f64>,
+    /// Achieved GFLOP/s.
+    pub gflops: Option<f64>,
+    /// How much it matters: its time, which makes it larger.
+    pub weight: Option<f64>,
+}
+
+/// Roofs that bound the kernels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roofs {
+    /// Bandwidth of the memory, GB/s.
+    pub gbps: Option<f64>,
+    /// Rates of the units by name, GFLOP/s.
+    pub gflops: Vec<(String, f64)>,
+}
+
+/// Kernels and what bounds them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roofline {
+    /// The kernels, the one that matters most first.
+    pub points: Vec<Point>,
+    /// Their bounds.
+    pub roofs: Roofs,
+}
+
+/// How much of what is possible is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    pub label: String,
+    /// Reached, percent.
+    pub achieved_pct: Option<f64>,
+    /// Possible, percent.
+    pub theoretical_pct: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub name: String,
+    /// Its points in the order of x.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Lines over a common axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// Quantity that runs to the right.
+    pub x: Axis,
+    /// Quantity that runs upwards.
+    pub y: Axis,
+    pub lines: Vec<Line>,
+}
+
+/// A change in percent with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub name: String,
+    pub pct: f64,
+    pub low_pct: f64,
+    pub high_pct: f64,
+    /// Its share of the whole, in percent.
+    pub weight_pct: f64,
+    /// Whether it is more than noise.
+    pub is_sure: bool,
+}
+
+/// Changes over their shares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// The whole of the shares.
+    pub weight: String,
+    /// Smallest change that matters, in percent.
+    pub band_pct: f64,
+    pub changes: Vec<Change>,
+}
+
+impl Chart {
+    fn with_plot(title: impl Into<String>, plot: Plot) -> Self {
+        Self { title: title.into(), plot, notes: Vec::new() }
+    }
+
+    /// Bars of parts: a name and values for each bar.
+    pub fn stacked(
+        title: impl Into<String>,
+        value: Axis,
+        parts: Vec<Part>,
+        rows: impl IntoIterator<Item = (String, Vec<f64>)>,
+    ) -> Self {
+        Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
+    }
+
+    /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
+    pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
+        let parts = [
+            Part::new("compute", Role::Compute),
+            Part::new("exposed communication", Role::Communication),
+            Part::new("exposed copies", Role::Copy),
+            Part::new("idle", Role::Idle),
+        ];
+        let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
+        Self::stacked(title, Axis::time("time"), parts.to_vec(), rows)
+    }
+
+    /// Horizontal bars in the order in which they are given.
+    pub fn bars(title: impl Into<String>, value: Axis, bars: impl IntoIterator<Item = Bar>) -> Self {
+        Self::with_plot(title, Plot::Bars(Bars { value, bars: bars.into_iter().collect(), total: None }))
+    }
+
+    /// Time by category, each in the color that its name implies.
+    pub fn categories(
+        title: impl Into<String>,
+        value: Axis,
+        categories: impl IntoIterator<Item = (String, f64)>,
+    ) -> Self {
+        let bars = categories.into_iter().map(|(name, value)| {
+            let role = match Role::of_name(&name) {
+                Role::Other if name != "other" => Role::Compute,
+                role => role,
+            };
+            Bar::new(name, value).with_role(role)
+        });
+        Self::bars(title, value, bars)
+    }
+
+    /// Bars, the longest first, with cumulative shares of `total` or, without, of their sum.
+    pub fn pareto(
+        title: impl Into<String>,
+        value: Axis,
+        bars: impl IntoIterator<Item = Bar>,
+        total: Option<f64>,
+    ) -> Self {
+        Self::with_plot(title, Plot::Pareto(Bars { value, bars: bars.into_iter().collect(), total }))
+    }
+
+    /// A histogram of one kind of things.
+    pub fn histogram(
+        title: impl Into<String>,
+        x: Axis,
+        y: Axis,
+        scale: Scale,
+        bins: impl IntoIterator<Item = (f64, f64, f64)>,
+    ) -> Self {
+        let bins = bins.into_iter().map(|(from, to, count)| Bin { from, to, counts: vec![count] }).collect();
+        let parts = vec![Part::new(y.name.clone(), Role::Compute)];
+        Self::with_plot(title, Plot::Histogram(Histogram { x, y, scale, parts, bins }))
+    }
+
+    /// A heat map of shares (0 to 100 %) over a time from `from` to `to` in nanoseconds.
+    pub fn utilization(
+        title: impl Into<String>,
+        (from, to): (f64, f64),
+        rows: impl IntoIterator<Item = (String, Vec<Option<f64>>)>,
+    ) -> Self {
+        let (x, value) = (Axis::time("time"), Axis::percent("busy"));
+        let rows = rows.into_iter().collect();
+        Self::with_plot(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range: Some((0.0, 100.0)) }))
+    }
+
+    pub(crate) fn heat_map(title: impl Into<String>, heat_map: HeatMap) -> Self {
+        Self::with_plot(title, Plot::HeatMap(heat_map))
+    }
+
+    pub fn roofline(title: impl Into<String>, points: Vec<Point>, roofs: Roofs) -> Self {
+        Self::with_plot(title, Plot::Roofline(Roofline { points, roofs }))
+    }
+
+    /// Achieved and theoretical occupancy.
+    pub fn gauges(title: impl Into<String>, gauges: impl IntoIterator<Item = Gauge>) -> Self {
+        Self::with_plot(title, Plot::Gauges(gauges.into_iter().collect()))
+    }
+
+    /// A chart of values that are kept until the next change, such as live memory over time.
+    pub fn steps(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
+        Self::with_plot(title, Plot::Steps(Lines { x, y, lines }))
+    }
+
+    /// Durations over ordinals, with the median of each line.
+    pub fn pace(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
+        Self::with_plot(title, Plot::Pace(Lines { x, y, lines }))
+    }
+
+    /// Changes with their intervals over how much they matter.
+    pub fn changes(title: impl Into<String>, weight: impl Into<String>, band_pct: f64, changes: Vec<Change>) -> Self {
+        Self::with_plot(title, Plot::Changes(Changes { weight: weight.into(), band_pct, changes }))
+    }
+
+    /// The chart with a note under it.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Whether there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        match &self.plot {
+            Plot::Stacked(stacked) => {
+                !stacked.rows.iter().any(|(_, values)| values.iter().any(|value| value.is_finite()))
+            }
+            Plot::Bars(bars) | Plot::Pareto(bars) => !bars.bars.iter().any(|bar| bar.value.is_finite()),
+            Plot::Histogram(histogram) => histogram.bins.is_empty(),
+            Plot::HeatMap(map) => !map.rows.iter().flat_map(|(_, cells)| cells).any(Option::is_some),
+            Plot::Roofline(roofline) => roofline.points.is_empty(),
+            Plot::Gauges(gauges) => gauges.is_empty(),
+            Plot::Steps(lines) | Plot::Pace(lines) => lines.lines.iter().all(|line| line.points.is_empty()),
+            Plot::Changes(changes) => !changes.changes.iter().any(super::intervals::is_drawn),
+        }
+    }
+
+    /// The unit of the values that the chart compares.
+    pub fn unit(&self) -> Unit {
+        match &self.plot {
+            Plot::Stacked(stacked) => stacked.value.unit,
+            Plot::Bars(bars) | Plot::Pareto(bars) => bars.value.unit,
+            Plot::Histogram(histogram) => histogram.y.unit,
+            Plot::HeatMap(map) => map.value.unit,
+            Plot::Roofline(_) => Unit::Gflops,
+            Plot::Gauges(_) | Plot::Changes(_) => Unit::Percent,
+            Plot::Steps(lines) | Plot::Pace(lines) => lines.y.unit,
+        }
+    }
+}

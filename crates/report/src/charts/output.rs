@@ -1,0 +1,72 @@
+//! Charts as files and as parts of pages.
+
+use anyhow::Result;
+
+use super::alternative::alternative;
+use super::frame::{Layout, draw, notes};
+use super::model::Chart;
+use super::png::jpeg;
+use super::png::png;
+use super::svg::{Background, svg};
+
+/// The rules that SVGs of [`Chart::page_svg`] need in a page: the colors on light and dark grounds, which of both layouts is shown.
+pub(crate) fn style_sheet() -> &'static str {
+    data!("templates/charts.css")
+}
+
+impl Chart {
+    /// Description of the chart in words, with its main numbers.
+    pub fn alternative(&self) -> String {
+        alternative(self)
+    }
+
+    /// The notes of the chart, and what its drawing omits or combines.
+    pub fn all_notes(&self) -> Vec<String> {
+        notes(self)
+    }
+
+    /// The chart as an SVG file on a light ground.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn svg(&self, layout: Layout) -> Result<String> {
+        svg(&draw(self, layout), &self.title, &alternative(self), Background::File)
+    }
+
+    /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colors are variables.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub(crate) fn page_svg(&self, layout: Layout) -> Result<String> {
+        svg(&draw(self, layout), &self.title, &alternative(self), Background::Page)
+    }
+
+    /// Two SVG elements for a page, for wide and for narrow screens; [`style_sheet`] displays one of them. Title and
+    /// notes are left to the page: see [`Chart::all_notes`].
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn page(&self) -> Result<String> {
+        let wide = self.page_svg(Layout::WIDE.without_captions())?;
+        let narrow = self.page_svg(Layout::NARROW.without_captions())?;
+        Ok(format!(
+            "<div class=\"chart\">\n<div class=\"chart-wide\">\n{wide}</div>\n<div class=\"chart-narrow\">\n{narrow}</div>\n</div>\n"
+        ))
+    }
+
+    /// The chart as a PNG file on a light ground, with two pixels for each of the layout.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn png(&self, layout: Layout) -> Result<Vec<u8>> {
+        png(&draw(self, layout))
+    }
+
+    /// The chart as a JPEG picture.
+    ///
+    /// # Errors
+    /// When it is too great.
+    pub fn jpeg(&self, layout: Layout) -> Result<Vec<u8>> {
+        jpeg(&draw(self, layout))
+    }
+}

@@ -1,0 +1,150 @@
+//! The colors: distinguished by people with any color vision, each with a fixed role.
+
+use super::model::Role;
+
+/// A color of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Color {
+    /// Content of a chart.
+    Of(Role),
+    /// A weaker form of a role's color, behind it.
+    Track,
+    /// Text.
+    Ink,
+    /// Text of less weight, axes.
+    Muted,
+    Grid,
+    /// The ground, between neighbors.
+    Background,
+    /// A level of a heat map, of [`LEVELS`].
+    Heat(usize),
+    /// Upper end of a scale of shares, in lines over bars.
+    Line,
+}
+
+/// Levels of a heat map.
+pub const LEVELS: usize = 24;
+
+/// Colors of series after the palette of Okabe and Ito: first those of no role. Their black and yellow, which are not
+/// seen on every ground, are slate and olive here.
+const SERIES: [((u8, u8, u8), &str); 8] = [
+    ((0xD5, 0x5E, 0x00), "vermilion"),
+    ((0x56, 0xB4, 0xE9), "sky"),
+    ((0xCC, 0x79, 0xA7), "purple"),
+    ((0x4B, 0x58, 0x69), "slate"),
+    ((0xB5, 0xA6, 0x12), "olive"),
+    (COMPUTE, "compute"),
+    (COMMUNICATION, "communication"),
+    (COPY, "copy"),
+];
+const COMPUTE: (u8, u8, u8) = (0x00, 0x72, 0xB2);
+const COMMUNICATION: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
+const COPY: (u8, u8, u8) = (0x00, 0x9E, 0x73);
+
+/// How many series have a color of their own.
+pub(crate) const SERIES_COLOURS: usize = SERIES.len();
+
+/// Every 32nd value of the map viridis of matplotlib, which is perceptually uniform, and its last.
+const VIRIDIS: [(u8, u8, u8); 9] = [
+    (68, 1, 84),
+    (71, 44, 122),
+    (59, 81, 139),
+    (44, 113, 142),
+    (33, 144, 141),
+    (39, 173, 129),
+    (92, 200, 99),
+    (170, 220, 50),
+    (253, 231, 37),
+];
+
+impl Color {
+    /// Red, green and blue on a light ground.
+    pub(crate) fn rgb(self) -> (u8, u8, u8) {
+        match self {
+            Self::Of(Role::Compute) => COMPUTE,
+            Self::Of(Role::Communication) => COMMUNICATION,
+            Self::Of(Role::Copy) => COPY,
+            Self::Of(Role::Idle) => (0xD3, 0xD7, 0xDC),
+            Self::Of(Role::Other) => (0x8A, 0x90, 0x98),
+            Self::Of(Role::Neutral) => SERIES[3].0,
+            Self::Of(Role::Series(number)) => SERIES.get(number).map_or((0x8A, 0x90, 0x98), |(rgb, _)| *rgb),
+            Self::Track => (0xC9, 0xDD, 0xEC),
+            Self::Ink => (0x1F, 0x23, 0x28),
+            Self::Muted => (0x59, 0x63, 0x6E),
+            Self::Grid => (0xE4, 0xE7, 0xEB),
+            Self::Background => (0xFF, 0xFF, 0xFF),
+            Self::Line => (0xD5, 0x5E, 0x00),
+            Self::Heat(level) => viridis(level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64),
+        }
+    }
+
+    /// Name of its variable in style sheets; levels of heat maps are the same on every ground and have none.
+    pub fn variable(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Of(Role::Compute) => "compute",
+            Self::Of(Role::Communication) => "communication",
+            Self::Of(Role::Copy) => "copy",
+            Self::Of(Role::Idle) => "idle",
+            Self::Of(Role::Other) => "other",
+            Self::Of(Role::Neutral) => SERIES[3].1,
+            Self::Of(Role::Series(number)) => SERIES.get(number).map_or("other", |(_, name)| name),
+            Self::Track => "track",
+            Self::Ink => "ink",
+            Self::Muted => "muted",
+            Self::Grid => "grid",
+            Self::Background => "ground",
+            Self::Line => "vermilion",
+            Self::Heat(_) => return None,
+        })
+    }
+
+    /// The color as `#rrggbb`.
+    pub fn hex(self) -> String {
+        let (red, green, blue) = self.rgb();
+        format!("#{red:02x}{green:02x}{blue:02x}")
+    }
+
+    /// Every color that has a variable.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
+        let series = (0..SERIES_COLOURS).map(Role::Series);
+        let others = [Self::Track, Self::Ink, Self::Muted, Self::Grid, Self::Background, Self::Line];
+        roles.into_iter().chain(series).map(Self::Of).chain(others)
+    }
+}
+
+fn viridis(share: f64) -> (u8, u8, u8) {
+    let place = share.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
+    let index = (place.floor() as usize).min(VIRIDIS.len() - 2);
+    let (Some(from), Some(to)) = (VIRIDIS.get(index), VIRIDIS.get(index + 1)) else { return (0, 0, 0) };
+    let between =
+        |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * (place - index as f64)).round() as u8;
+    (between(from.0, to.0), between(from.1, to.1), between(from.2, to.2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_value_has_one_variable() {
+        let mut variables = BTreeMap::new();
+        for color in Color::all() {
+            let variable = color.variable().unwrap();
+            assert_eq!(*variables.entry(color.hex()).or_insert(variable), variable, "{color:?}");
+        }
+        for level in 0..LEVELS {
+            assert!(!variables.contains_key(&Color::Heat(level).hex()));
+        }
+    }
+
+    #[test]
+    fn heat_grows_lighter() {
+        let light = |level| {
+            let (red, green, blue) = Color::Heat(level).rgb();
+            0.2126 * f64::from(red) + 0.7152 * f64::from(green) + 0.0722 * f64::from(blue)
+        };
+        assert!((1..LEVELS).all(|level| light(level) > light(level - 1)));
+    }
+}

@@ -1,0 +1,116 @@
+//! Bases that figures are counted per.
+
+use std::str::FromStr;
+
+use super::side::Side;
+
+/// Steady iterations that both sides need before iterations are the basis by themselves.
+const MIN_ITERATIONS: usize = 3;
+
+/// Steps that the PyTorch profiler marks, as a name of ranges.
+pub(super) const NUMBERED_STEPS: &str = "ProfilerStep#*";
+
+/// A text without the number at its end, and whether it had one.
+pub(super) fn numbered(text: &str) -> (&str, bool) {
+    let name = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    (name, name.len() < text.len())
+}
+
+/// Whether a range with this text has a name, which may end in `*` for a number.
+pub(super) fn is_named(text: &str, name: &str) -> bool {
+    text == name || name.strip_suffix('*').is_some_and(|name| numbered(text) == (name, true))
+}
+
+/// The unit of all figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// A steady iteration.
+    Iteration,
+    Run,
+}
+
+impl Basis {
+    /// Its name in machine-readable output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Iteration => "iteration",
+            Self::Run => "run",
+        }
+    }
+}
+
+/// The basis that is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BasisChoice {
+    /// Iterations if both sides have at least three steady ones on every GPU, otherwise runs.
+    #[default]
+    Auto,
+    Fixed(Basis),
+    /// The work of each ROCTx range with this name or path, in place of iterations; a `*` at its end is a number.
+    Range(String),
+}
+
+impl BasisChoice {
+    /// The basis for two sides.
+    pub fn resolve(&self, base: &Side, new: &Side) -> Basis {
+        let has_iterations = |side: &Side| side.steady_iterations() >= MIN_ITERATIONS;
+        match self {
+            Self::Fixed(basis) => *basis,
+            Self::Range(_) => Basis::Iteration,
+            Self::Auto if has_iterations(base) && has_iterations(new) => Basis::Iteration,
+            Self::Auto => Basis::Run,
+        }
+    }
+}
+
+impl BasisChoice {
+    /// Name of the ranges that stand in place of iterations.
+    pub fn range(&self) -> Option<&str> {
+        match self {
+            Self::Range(name) => Some(name),
+            Self::Auto | Self::Fixed(_) => None,
+        }
+    }
+
+    /// The kind of the basis that came of it, in machine-readable output.
+    pub fn kind(&self, basis: Basis) -> &'static str {
+        if self.range().is_some() { "range" } else { basis.word() }
+    }
+
+    /// The unit of the basis that came of it, as it is called in texts.
+    pub fn unit(&self, basis: Basis) -> String {
+        self.range().map_or_else(|| basis.word().to_owned(), |name| format!("range {name}"))
+    }
+}
+
+impl FromStr for BasisChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "iteration" => Ok(Self::Fixed(Basis::Iteration)),
+            "run" => Ok(Self::Fixed(Basis::Run)),
+            _ => match text.strip_prefix("range:").filter(|name| !name.is_empty()) {
+                Some(name) => Ok(Self::Range(name.to_owned())),
+                None => Err("choose from auto, iteration, run, range:NAME".to_owned()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_at_the_end_of_a_name_is_a_number() {
+        for text in ["ProfilerStep#5", "ProfilerStep#120", "ProfilerStep#*"] {
+            assert!(is_named(text, NUMBERED_STEPS), "{text}");
+        }
+        for text in ["ProfilerStep#", "ProfilerStep#5 ", "ProfilerStep#x", "MyProfilerStep#5", "ProfilerStep#5/mm"] {
+            assert!(!is_named(text, NUMBERED_STEPS), "{text}");
+        }
+        assert!(is_named("step", "step") && !is_named("step 1", "step") && is_named("train/step 1", "train/step *"));
+    }
+}

@@ -1,0 +1,247 @@
+//! Whether two sides can be compared at all, before anything is judged.
+
+use std::collections::BTreeSet;
+
+use super::basis::Basis;
+use super::digest::{Digest, RunFacts};
+use super::matching::Row;
+use super::side::Side;
+
+/// How much a difference matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Info,
+    Warn,
+    /// No verdict is given.
+    Blocking,
+}
+
+impl Level {
+    /// Its name in machine-readable output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Blocking => "blocking",
+        }
+    }
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub check: &'static str,
+    pub level: Level,
+    pub base: String,
+    pub new: String,
+    pub message: String,
+}
+
+/// Share of the kernel time below which matched kernels are too few.
+const MIN_MATCHED: f64 = 0.5;
+/// Steady iterations below which bands are wide.
+const FEW_ITERATIONS: usize = 5;
+/// Relevant difference of the kernels in an iteration.
+const KERNELS_PER_ITERATION: f64 = 0.05;
+/// Runs of a side from which a trend is not chance: one of 60 orders of five values rises or falls throughout.
+const MIN_RUNS_OF_TREND: usize = 5;
+
+/// Differences that the user accepts although they block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowed {
+    /// Different architectures.
+    pub architectures: bool,
+}
+
+/// The checks that found something, most severe first.
+pub fn checks(
+    base: &Side,
+    new: &Side,
+    basis: Basis,
+    rows: &[Row<'_>],
+    are_renamed: bool,
+    allowed: Allowed,
+) -> Vec<Check> {
+    let mut found = Vec::new();
+    let mut add = |check, level, [base, new]: [String; 2], message: &str| {
+        found.push(Check { check, level, base, new, message: message.to_owned() });
+    };
+    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.architectures.iter().cloned().collect()));
+    if of_base != of_new && !of_base.is_empty() && !of_new.is_empty() {
+        let level = if allowed.architectures { Level::Warn } else { Level::Blocking };
+        add(
+            "architecture",
+            level,
+            [joined(&of_base), joined(&of_new)],
+            "the GPUs have different architectures; pass --allow arch to compare them all the same",
+        );
+    }
+    let (base_gpus, new_gpus) = (base.keys(), new.keys());
+    if base_gpus != new_gpus {
+        let counts = [base_gpus.len().to_string(), new_gpus.len().to_string()];
+        add(
+            "gpus",
+            Level::Blocking,
+            counts,
+            "the sides have different GPUs by rank and index; choose common ones with --rank and --gpu",
+        );
+    }
+    if are_renamed {
+        add(
+            "ranks",
+            Level::Warn,
+            [String::new(), String::new()],
+            "the GPUs have other ranks or indices on the new side and were paired in order",
+        );
+    }
+    let serialized = [base, new].map(|side| side.runs.iter().any(|run| run.facts.is_serialized));
+    if let [one, other] = serialized
+        && (one || other)
+    {
+        let words = [one, other].map(|is| if is { "counters" } else { "none" }.to_owned());
+        add(
+            "counter_collection",
+            Level::Blocking,
+            words,
+            "counters were collected, which serializes dispatches; compare traces without --pmc",
+        );
+    }
+    for (side, name) in [(base, "base"), (new, "new")] {
+        if side.gpus().all(|gpu| gpu.run.span_ns == 0) {
+            add(
+                "no_times",
+                Level::Blocking,
+                [String::new(), String::new()],
+                &format!("the {name} side has no GPU work with valid times"),
+            );
+        }
+    }
+    let units = [base, new].map(|side| side.units(basis));
+    if units.contains(&0) {
+        add(
+            "no_iterations",
+            Level::Blocking,
+            units.map(|count| count.to_string()),
+            "a side has no unit of the basis; choose --basis run",
+        );
+    }
+    let (matched, exact) = shares(rows);
+    if rows.is_empty() {
+        let none = [String::new(), String::new()];
+        add("no_kernels", Level::Info, none, "neither side has a kernel");
+    } else if rows.iter().all(|row| row.base.is_none() || row.new.is_none()) {
+        add(
+            "no_common_kernel",
+            Level::Blocking,
+            [String::new(), String::new()],
+            "the sides have no kernel in common; compare traces of the same program",
+        );
+    } else if matched < MIN_MATCHED {
+        let share = format!("{:.1}%", matched * 100.0);
+        add(
+            "matched_time",
+            Level::Blocking,
+            [share.clone(), share],
+            "less than half of the kernel time could be matched",
+        );
+    } else {
+        let shares = [format!("{:.1}%", matched * 100.0), format!("{:.1}%", exact * 100.0)];
+        add(
+            "matched_time",
+            Level::Info,
+            shares,
+            "share of the kernel time that was matched, and that was matched by full name and shape",
+        );
+    }
+    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.domains.iter().cloned().collect()));
+    if of_base != of_new {
+        add(
+            "api_domains",
+            Level::Warn,
+            [joined(&of_base), joined(&of_new)],
+            "different API domains were traced; tracing costs host time, so that idle time has no named cause",
+        );
+    }
+    let filters = [base, new].map(|side| texts(side, |facts| vec![facts.filters.join(" ")]));
+    if let [of_base, of_new] = &filters
+        && of_base != of_new
+    {
+        let words =
+            [of_base, of_new].map(|texts| if joined(texts).is_empty() { "none".to_owned() } else { joined(texts) });
+        add("filters", Level::Warn, words, "the sides were filtered in different ways");
+    }
+    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.formats.iter().cloned().collect()));
+    if of_base != of_new {
+        add(
+            "formats",
+            Level::Info,
+            [joined(&of_base), joined(&of_new)],
+            "the traces have different formats or schema versions",
+        );
+    }
+    let damage = [base, new].map(|side| side.runs.iter().map(|run| run.facts.damage.len()).sum::<usize>());
+    if damage.iter().any(|count| *count > 0) {
+        add("damage", Level::Warn, damage.map(|count| count.to_string()), "parts of the traces could not be read");
+    }
+    let trends = [base, new].map(has_trend);
+    if trends.contains(&true) {
+        let words = trends.map(|has| if has { "trend" } else { "none" }.to_owned());
+        add("trend", Level::Warn, words, "the runs of a side get longer or shorter in the order of their names");
+    }
+    if have_other_devices(base, new) {
+        let none = [String::new(), String::new()];
+        add("devices", Level::Warn, none, "the two sides ran on other GPUs, which widens the assumed noise");
+    }
+    if basis == Basis::Iteration {
+        let counts = [base, new].map(Side::steady_iterations);
+        if counts.iter().any(|count| *count < FEW_ITERATIONS) {
+            add("iterations", Level::Warn, counts.map(|count| count.to_string()), "there are few units of the basis");
+        }
+        let [one, other] = [base, new].map(kernels_per_iteration);
+        if (one - other).abs() > KERNELS_PER_ITERATION * one.max(other) {
+            add(
+                "kernels_per_iteration",
+                Level::Warn,
+                [one, other].map(|mean| format!("{mean:.1}")),
+                "iterations have different numbers of kernels",
+            );
+        }
+    }
+    found.sort_by_key(|check| std::cmp::Reverse(check.level));
+    found
+}
+
+/// Whether the spans of the runs of a side, in their order, all grow or all shrink.
+fn has_trend(side: &Side) -> bool {
+    let of_run =
+        |run: &Digest| run.gpus.iter().map(|gpu| gpu.run.span_ns as f64).sum::<f64>() / run.gpus.len().max(1) as f64;
+    let spans: Vec<f64> = side.runs.iter().map(of_run).collect();
+    let steps = || spans.iter().zip(spans.iter().skip(1));
+    spans.len() >= MIN_RUNS_OF_TREND && (steps().all(|(one, next)| next > one) || steps().all(|(one, next)| next < one))
+}
+
+/// Whether devices are known and differ.
+pub(crate) fn have_other_devices(base: &Side, new: &Side) -> bool {
+    let of = |side: &Side| texts(side, |facts| facts.devices.iter().cloned().collect());
+    of(base) != of(new)
+}
+
+fn texts(side: &Side, of: impl Fn(&RunFacts) -> Vec<String>) -> BTreeSet<String> {
+    side.runs.iter().flat_map(|run: &Digest| of(&run.facts)).collect()
+}
+
+fn joined(texts: &BTreeSet<String>) -> String {
+    texts.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// Shares of the kernel time that were matched, and exactly.
+fn shares(rows: &[Row<'_>]) -> (f64, f64) {
+    let all: f64 = rows.iter().map(Row::time_ns).sum();
+    let of = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is(row)).map(Row::time_ns).sum::<f64>() / all.max(1.0);
+    (of(|row| row.base.is_some() && row.new.is_some()), of(|row| row.matched_by == super::matching::MatchedBy::Exact))
+}
+
+fn kernels_per_iteration(side: &Side) -> f64 {
+    let counts: Vec<i64> = side.gpus().flat_map(|gpu| gpu.kernels_per_iteration.iter().copied()).collect();
+    counts.iter().sum::<i64>() as f64 / counts.len().max(1) as f64
+}

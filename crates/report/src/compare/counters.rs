@@ -1,0 +1,114 @@
+//! Counters of both sides: means over the dispatches of a kernel, which do not depend on how the collection slows them.
+
+use std::collections::BTreeMap;
+
+use super::comparison::rounded;
+use super::digest::CounterDigest;
+use super::document::CounterRow;
+use super::evidence::{Evidence, averaged, difference};
+use super::judgment::{Judgment, Strictness, Verdict, judge};
+use super::matching::Row;
+use super::side::Side;
+use wavesieve_model::analysis::statistics::blocks::mean_of_blocks;
+use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean};
+
+/// Dispatches on a side below which nothing is tested.
+const MIN_DISPATCHES: i64 = 5;
+
+/// Counters that both sides have of a kernel, in the order of kernels and counters.
+pub(crate) fn counter_rows(base: &Side, new: &Side, rows: &[Row<'_>], strictness: Strictness) -> Vec<CounterRow> {
+    let names: BTreeMap<&str, &str> =
+        rows.iter().filter_map(|row| Some((row.new.as_ref()?.name, row.key()?))).collect();
+    let of_base = by_kernel(base, &BTreeMap::new());
+    let mut of_new = by_kernel(new, &names);
+    let common: Vec<Common<'_>> = of_base
+        .into_iter()
+        .filter_map(|(key, base)| of_new.remove(&key).map(|new| Common { kernel: key.0, counter: key.1, base, new }))
+        .collect();
+    let evidence: Vec<Option<Evidence>> = common.iter().map(|one| evidence(&one.base, &one.new)).collect();
+    let judged = judge(&evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect::<Vec<_>>(), strictness);
+    common.iter().zip(judged).map(|(one, judgment)| counter_row(one, &judgment)).collect()
+}
+
+/// A counter of a kernel in the runs of both sides.
+struct Common<'a> {
+    kernel: &'a str,
+    counter: &'a str,
+    base: Vec<&'a CounterDigest>,
+    new: Vec<&'a CounterDigest>,
+}
+
+fn counter_row(one: &Common<'_>, judgment: &Judgment) -> CounterRow {
+    let (of_base, of_new) = (mean_of(&one.base), mean_of(&one.new));
+    CounterRow {
+        kernel: one.kernel.to_owned(),
+        counter: one.counter.to_owned(),
+        base: rounded(of_base),
+        new: rounded(of_new),
+        delta: rounded(of_new - of_base),
+        ratio: (of_base != 0.0).then(|| rounded(of_new / of_base)),
+        ci_low: judgment.interval.map(|(low, _)| rounded(low)),
+        ci_high: judgment.interval.map(|(_, high)| rounded(high)),
+        resolution_pct: judgment.resolution_pct.map(rounded),
+        p_holm: judgment.adjusted_p.map(rounded),
+        base_dispatches: dispatches(&one.base),
+        new_dispatches: dispatches(&one.new),
+        verdict: match judgment.verdict {
+            Verdict::Slower => "higher",
+            Verdict::Faster => "lower",
+            other => other.word(),
+        },
+    }
+}
+
+type ByKernel<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CounterDigest>>;
+
+/// The counters of all runs; kernels get other names if `names` has some for them.
+fn by_kernel<'a>(side: &'a Side, names: &BTreeMap<&'a str, &'a str>) -> ByKernel<'a> {
+    let mut all = ByKernel::new();
+    for counter in side.runs.iter().flat_map(|run| &run.counters) {
+        let kernel = names.get(counter.kernel.as_str()).copied().unwrap_or(&counter.kernel);
+        all.entry((kernel, &counter.counter)).or_default().push(counter);
+    }
+    all
+}
+
+fn dispatches(counters: &[&CounterDigest]) -> i64 {
+    counters.iter().fold(0, |sum: i64, counter| sum.saturating_add(counter.dispatches))
+}
+
+/// The mean over all dispatches.
+fn mean_of(counters: &[&CounterDigest]) -> f64 {
+    counters.iter().map(|counter| counter.sum).sum::<f64>() / dispatches(counters).max(1) as f64
+}
+
+/// `None` with few dispatches, or where a mean is not above 0.
+fn evidence(base: &[&CounterDigest], new: &[&CounterDigest]) -> Option<Evidence> {
+    // The relative error of a mean is the error of its logarithm.
+    let level = |counter: &&CounterDigest| {
+        let of_blocks = mean_of_blocks(&counter.blocks)?;
+        let mean = mean_of(&[counter]);
+        (mean > 0.0).then(|| Estimate {
+            value: libm::log(mean),
+            standard_error: of_blocks.standard_error / mean,
+            ..of_blocks
+        })
+    };
+    let levels = |side: &[&CounterDigest]| side.iter().map(level).collect::<Option<Vec<Estimate>>>();
+    let samples = dispatches(base).min(dispatches(new));
+    if samples < MIN_DISPATCHES {
+        return None;
+    }
+    let (base, new) = (levels(base)?, levels(new)?);
+    let error = difference(averaged(&new)?, averaged(&base)?);
+    let values = |side: &[Estimate]| side.iter().map(|level| level.value).collect::<Vec<f64>>();
+    let log_ratio = mean(&values(&new))? - mean(&values(&base))?;
+    Some(Evidence {
+        log_ratio,
+        error: Some(error),
+        unit: None,
+        samples: usize::try_from(samples).unwrap_or(0),
+        levels: [values(&base), values(&new)],
+        by_gpu: Vec::new(),
+    })
+}

@@ -1,0 +1,221 @@
+//! Which kernel of one side is which of the other: first by full names, then by families. One to one, and in an order that depends on
+//! names and times only.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::basis::Basis;
+use super::digest::KernelDigest;
+use super::families::Families;
+use super::places::{Replaced, intervals};
+use super::side::{GpuKey, Side, calls, key, of_shape, units};
+
+/// How far names may differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MatchLevel {
+    /// Full names only.
+    Exact,
+    /// Names of one family, of kernels that the other side does not have.
+    Family,
+    /// Also the kernel that stands in the same place of a typical iteration.
+    #[default]
+    Place,
+}
+
+impl MatchLevel {
+    /// Its name in machine-readable output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Family => "family",
+            Self::Place => "place",
+        }
+    }
+}
+
+/// How a row was matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatchedBy {
+    /// Full name, and the same grids and workgroups.
+    Exact,
+    /// Full name; grids or workgroups differ.
+    Shape,
+    Family,
+    /// Its place in a typical iteration.
+    Place,
+    /// Several kernels stand in the place of several.
+    Replaced,
+    /// Only one side has it.
+    None,
+}
+
+impl MatchedBy {
+    /// Its name in machine-readable output.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Exact => Some("exact"),
+            Self::Shape => Some("shape"),
+            Self::Family => Some("family"),
+            Self::Place => Some("place"),
+            Self::Replaced | Self::None => None,
+        }
+    }
+}
+
+/// A kernel of one side with its dispatches on each GPU of each run.
+#[derive(Clone, Default)]
+pub(crate) struct SideKernel<'a> {
+    pub name: &'a str,
+    pub category: &'a str,
+    /// By GPU, the digest of each run that has it, with the number of the run.
+    pub by_gpu: BTreeMap<GpuKey, Vec<(usize, &'a KernelDigest)>>,
+    /// Calls and nanoseconds per unit, averaged over GPUs and runs.
+    pub calls: f64,
+    pub time_ns: f64,
+    /// The same by grid and workgroup.
+    pub shapes: BTreeMap<[i64; 6], (f64, f64)>,
+}
+
+/// A kernel on both sides, or on one.
+pub struct Row<'a> {
+    pub base: Option<SideKernel<'a>>,
+    pub new: Option<SideKernel<'a>>,
+    pub matched_by: MatchedBy,
+}
+
+/// The kernels of a side by name; those without a dispatch in any unit are left out.
+pub fn kernels_of(side: &Side, basis: Basis) -> BTreeMap<&str, SideKernel<'_>> {
+    let gpus = side.gpus().count().max(1) as f64;
+    let mut kernels: BTreeMap<&str, SideKernel<'_>> = BTreeMap::new();
+    for (run, gpu) in side.runs.iter().enumerate().flat_map(|(place, run)| run.gpus.iter().map(move |gpu| (place, gpu)))
+    {
+        let share = 1.0 / (units(gpu, basis).max(1) as f64 * gpus);
+        for kernel in gpu.kernels.iter().filter(|kernel| calls(kernel, basis).calls > 0) {
+            let all = kernels.entry(&kernel.name).or_default();
+            (all.name, all.category) = (&kernel.name, &kernel.category);
+            all.by_gpu.entry(key(gpu)).or_default().push((run, kernel));
+            let sums = calls(kernel, basis);
+            all.calls += sums.calls as f64 * share;
+            all.time_ns += sums.total_ns as f64 * share;
+            for shape in &kernel.shapes {
+                let (calls, total_ns) = of_shape(shape, basis);
+                if calls > 0 {
+                    let sum = all.shapes.entry(shape.sizes).or_default();
+                    *sum = (sum.0 + calls as f64 * share, sum.1 + total_ns as f64 * share);
+                }
+            }
+        }
+    }
+    kernels
+}
+
+/// The kernels of two sides, matched.
+pub(crate) struct Matched<'a> {
+    pub rows: Vec<Row<'a>>,
+    /// Names of kernels that stand in place of others.
+    pub replaced: Vec<Replaced<'a>>,
+}
+
+/// Matches the kernels of two sides. Rows come in the order of the time on both sides, longest first, then of the names.
+pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLevel) -> Matched<'a> {
+    let (mut of_base, mut of_new) = (kernels_of(base, basis), kernels_of(new, basis));
+    let common: BTreeSet<&str> = of_base.keys().filter(|name| of_new.contains_key(*name)).copied().collect();
+    let mut rows = Vec::new();
+    for name in common {
+        let (base, new) = (of_base.remove(name), of_new.remove(name));
+        let are_alike =
+            base.as_ref().zip(new.as_ref()).is_some_and(|(base, new)| base.shapes.keys().eq(new.shapes.keys()));
+        rows.push(Row { base, new, matched_by: if are_alike { MatchedBy::Exact } else { MatchedBy::Shape } });
+    }
+    if level >= MatchLevel::Family {
+        rows.extend(by_family(&mut of_base, &mut of_new));
+    }
+    let intervals = if level >= MatchLevel::Place { intervals(base, new, &rows) } else { Vec::new() };
+    let (pairs, replaced): (Vec<Replaced<'_>>, Vec<Replaced<'_>>) =
+        intervals.into_iter().partition(|interval| interval.base.len() == 1 && interval.new.len() == 1);
+    for pair in pairs {
+        if let ([base], [new]) = (pair.base.as_slice(), pair.new.as_slice()) {
+            rows.push(Row { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
+        }
+    }
+    let in_interval = |name: &str| {
+        let holds = |interval: &Replaced<'_>| interval.base.iter().chain(&interval.new).any(|known| *known == name);
+        if replaced.iter().any(holds) { MatchedBy::Replaced } else { MatchedBy::None }
+    };
+    let of_base =
+        of_base.into_values().map(|base| Row { matched_by: in_interval(base.name), base: Some(base), new: None });
+    rows.extend(of_base);
+    let of_new = of_new.into_values().map(|new| Row { matched_by: in_interval(new.name), base: None, new: Some(new) });
+    rows.extend(of_new);
+    rows.sort_by(|one, other| other.time_ns().total_cmp(&one.time_ns()).then_with(|| one.names().cmp(&other.names())));
+    Matched { rows, replaced }
+}
+
+/// Matches what is left by family and category: within a family pairs with the same shapes first, then by time.
+fn by_family<'a>(
+    base: &mut BTreeMap<&'a str, SideKernel<'a>>,
+    new: &mut BTreeMap<&'a str, SideKernel<'a>>,
+) -> Vec<Row<'a>> {
+    type Members<'a> = BTreeMap<(String, &'a str), Vec<&'a str>>;
+    fn members<'a>(kernels: &BTreeMap<&'a str, SideKernel<'a>>) -> Members<'a> {
+        let mut members = Members::new();
+        for kernel in kernels.values() {
+            members.entry((Families::builtin().of(kernel.name), kernel.category)).or_default().push(kernel.name);
+        }
+        for names in members.values_mut() {
+            names.sort_by_key(|name| (kernels.get(name).map(|kernel| Reverse(kernel.time_ns as i64)), *name));
+        }
+        members
+    }
+    let (of_base, mut of_new) = (members(base), members(new));
+    let mut rows = Vec::new();
+    for (family, names) in of_base {
+        let Some(others) = of_new.get_mut(&family) else { continue };
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for name in &names {
+            let shapes = base.get(name).map(|kernel| &kernel.shapes);
+            let is_alike = |other: &&str| {
+                shapes.zip(new.get(other)).is_some_and(|(shapes, other)| shapes.keys().eq(other.shapes.keys()))
+            };
+            if let Some(place) = others.iter().position(is_alike) {
+                pairs.push((name, others.remove(place)));
+            }
+        }
+        let left = names.iter().filter(|name| !pairs.iter().any(|(paired, _)| paired == *name)).copied();
+        let by_time: Vec<(&str, &str)> = left.zip(others.iter().copied()).collect();
+        pairs.extend(by_time);
+        rows.extend(pairs.into_iter().map(|(one, other)| Row {
+            base: base.remove(one),
+            new: new.remove(other),
+            matched_by: MatchedBy::Family,
+        }));
+    }
+    rows
+}
+
+impl<'a> Row<'a> {
+    /// Time per unit on both sides.
+    pub fn time_ns(&self) -> f64 {
+        self.sides().map(|side| side.time_ns).sum()
+    }
+
+    /// The sides that have it.
+    pub fn sides(&self) -> impl Iterator<Item = &SideKernel<'a>> {
+        self.base.iter().chain(&self.new)
+    }
+
+    fn names(&self) -> (Option<&str>, Option<&str>) {
+        (self.base.as_ref().map(|side| side.name), self.new.as_ref().map(|side| side.name))
+    }
+
+    /// The name by which both sides are called.
+    pub fn key(&self) -> Option<&'a str> {
+        self.base.as_ref().or(self.new.as_ref()).map(|side| side.name)
+    }
+
+    /// Whether it has another name on the other side.
+    pub fn is_renamed(&self) -> bool {
+        let (base, new) = self.names();
+        base.is_some() && new.is_some() && base != new
+    }
+}

@@ -1,0 +1,4 @@
+//! Documents of other programs.
+
+pub mod rocinsight;
+pub mod tracelens;

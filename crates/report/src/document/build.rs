@@ -1,0 +1,291 @@
+//! Makes a document of answers and findings.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+
+use super::chart_layout::ChartLayout;
+use super::figures::figures;
+use super::layout::{Layout, SectionLayout, TableLayout, numbered};
+use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
+use super::notes::{head_notes, section_notes};
+use crate::charts::{Chart, Plot};
+use wavesieve_engine::findings::{
+    Answers, Finding, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question,
+};
+use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry};
+use wavesieve_model::schema::facts::Role;
+use wavesieve_tables::trace::selection::effective;
+use wavesieve_tables::trace::views::View;
+use wavesieve_tables::trace::{Trace, TraceProcess};
+
+/// Sources of a document.
+pub struct Sources<'a> {
+    pub trace: &'a Trace,
+    /// Declarations of the queries.
+    pub registry: &'a Registry,
+    /// The answers to the questions of the layout, of the rules and of the figures.
+    pub answers: &'a Answers,
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// Spans of the GPUs in the view of the figures.
+    pub spans: &'a Spans,
+    /// Views of the run to report.
+    pub views: RunViews,
+    /// Sections and tables.
+    pub layout: &'a Layout,
+    /// Ranks of the trace.
+    pub ranks: usize,
+    /// Messages about filters that match nothing.
+    pub unmatched: &'a [String],
+    /// Default number of rows in tables.
+    pub rows: usize,
+}
+
+/// Added to sections if findings cover only a part of the run.
+const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its steady part.";
+
+/// The document of an analysis.
+///
+/// # Errors
+/// When a result lacks a column of the layout.
+pub fn document(sources: Sources<'_>) -> Result<Document> {
+    let mut provenance = provenance(sources.trace);
+    let mut sections = Vec::new();
+    let mut ids = Ids::default();
+    for layout in &sources.layout.sections {
+        match section(layout, &sources, &mut ids)? {
+            Ok(section) => sections.push(section),
+            Err(reason) => provenance.left_out.push((layout.title.clone(), reason)),
+        }
+    }
+    let failures = sources.answers.failures();
+    provenance.failures = failures.map(|(question, reason)| (question.query.clone(), reason.to_owned())).collect();
+    let of_figures = &sources.registry.get(&time_question().query)?.declaration.needs;
+    let has = |id: &str| sections.iter().any(|section| section.id == id);
+    let tier = if has("thread_trace") {
+        3
+    } else if has("counters") {
+        2
+    } else {
+        1
+    };
+    Ok(Document {
+        title: "GPU trace analysis".to_owned(),
+        summary: summary(&sources.findings, sources.spans.gpus() > 0),
+        notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
+        is_judged: true,
+        tier,
+        figures: figures(sources.answers, &sources.findings, sources.spans, &sources.views, &provenance),
+        views: sources.views,
+        findings: sources.findings,
+        sections,
+        provenance,
+    })
+}
+
+/// The findings in a sentence.
+pub fn summary(findings: &[Finding], has_work: bool) -> String {
+    let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
+    match (findings.first(), count(Priority::High), count(Priority::Medium)) {
+        (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
+        (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
+        (Some(first), 0, 0) => format!("No high or medium findings. {}.", first.title),
+        (Some(first), high, medium) => {
+            let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
+            let parts: Vec<String> = counted.map(|(count, priority)| format!("{count} {priority}")).collect();
+            // English counts what stands last.
+            let last = if medium > 0 { medium } else { high };
+            let findings = if last == 1 { "finding" } else { "findings" };
+            format!("{} {findings}; first: {}.", parts.join(" and "), first.title)
+        }
+    }
+}
+
+/// The ids that are taken.
+#[derive(Default)]
+struct Ids {
+    charts: BTreeSet<String>,
+    tables: BTreeSet<String>,
+}
+
+impl Ids {
+    /// The name, with a number where it is taken.
+    fn next(taken: &mut BTreeSet<String>, name: &str) -> String {
+        let mut ids = (1..).map(|times| numbered(name, times));
+        ids.find(|id| taken.insert(id.clone())).unwrap_or_else(|| name.to_owned())
+    }
+}
+
+/// A section with its tables, or why it is left out.
+fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Result<Section, String>> {
+    let mut blocks = Vec::new();
+    let mut missing: BTreeSet<String> = BTreeSet::new();
+    for chart_layout in layout.charts.iter().filter(|chart| chart.least_ranks <= sources.ranks) {
+        blocks.extend(chart(chart_layout, sources, ids)?.map(Box::new).map(Block::Chart));
+    }
+    for table_layout in &layout.tables {
+        if table_layout.least_ranks > sources.ranks {
+            missing.insert(format!("{} needs {} ranks", table_layout.query, table_layout.least_ranks));
+            continue;
+        }
+        match table(table_layout, sources, ids)? {
+            Some(table) => blocks.push(Block::Table(Box::new(table))),
+            None => {
+                missing.insert(match sources.answers.unanswered(&table_layout.question()) {
+                    Some(Unanswered::NothingOf(table)) => format!("no rows in {table}"),
+                    Some(Unanswered::Failed(_)) => format!("{} could not be answered", table_layout.query),
+                    None => format!("{} has nothing to tell", table_layout.query),
+                });
+            }
+        }
+    }
+    if blocks.is_empty() {
+        return Ok(Err(missing.into_iter().collect::<Vec<String>>().join(", ")));
+    }
+    let mut needs: BTreeSet<&str> = BTreeSet::new();
+    for block in &blocks {
+        let query = match block {
+            Block::Chart(drawn) => drawn.question.as_ref().map(|question| &question.query),
+            Block::Table(table) => table.question.as_ref().map(|question| &question.query),
+            Block::Note(_) => None,
+        };
+        if let Some(query) = query {
+            needs.extend(sources.registry.get(query)?.declaration.needs.iter().map(String::as_str));
+        }
+    }
+    blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
+    let (id, title, mut about) = (layout.id.clone(), layout.title.clone(), layout.about());
+    if sources.views.headline() != View::WholeRun {
+        about.push_str(OF_WHOLE_RUN);
+    }
+    Ok(Ok(Section { id, title, about, blocks }))
+}
+
+/// The chart of an answer; nothing where there is nothing to draw.
+fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Drawn>> {
+    let question = layout.question();
+    let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
+    let declaration = &sources.registry.get(&layout.query)?.declaration;
+    let Some(mut chart) = Chart::of_answer(declaration, answer)?.filter(has_values) else { return Ok(None) };
+    if let Some(title) = &layout.title {
+        chart.title.clone_from(title);
+    }
+    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), chart }))
+}
+
+/// Whether a chart shows more than its frame: the roofs of a roofline are known before anything was counted.
+fn has_values(chart: &Chart) -> bool {
+    let is_drawn = |value: Option<f64>| value.is_some_and(|value| value > 0.0);
+    match &chart.plot {
+        Plot::Roofline(roofline) => {
+            roofline.points.iter().any(|point| is_drawn(point.intensity) && is_drawn(point.gflops))
+        }
+        _ => !chart.is_empty(),
+    }
+}
+
+fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Table>> {
+    let question = layout.question();
+    let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
+    let declaration = &sources.registry.get(&layout.query)?.declaration;
+    let names =
+        layout.columns.clone().unwrap_or_else(|| answer.columns.iter().map(|column| column.name.clone()).collect());
+    let shown = layout.rows.unwrap_or(sources.rows);
+    let frame = answer.frame.select(names.iter().map(String::as_str));
+    let frame = frame.with_context(|| format!("{} has not all columns of its table", layout.query))?;
+    let is_known = |name: &String| frame.column(name).is_ok_and(|column| column.null_count() < column.len());
+    if !layout.requires_any.is_empty() && !layout.requires_any.iter().any(is_known) {
+        return Ok(None);
+    }
+    let mut table = answer_table(question, declaration, answer, &names, shown)?;
+    table.id = Ids::next(&mut ids.tables, &layout.query);
+    if let Some(title) = &layout.title {
+        table.title.clone_from(title);
+    }
+    Ok(Some(table))
+}
+
+/// The table of an answer with those of the named columns that have values, and the first rows, 0 for all.
+///
+/// # Errors
+/// When the answer lacks a column.
+pub fn answer_table(
+    question: QueryRequest,
+    declaration: &QueryDeclaration,
+    answer: &Answer,
+    names: &[String],
+    rows: usize,
+) -> Result<Table> {
+    let is_known = |name: &&String| answer.frame.column(name).is_ok_and(|column| column.null_count() < column.len());
+    let names: Vec<String> = names.iter().filter(is_known).cloned().collect();
+    let frame = answer.frame.select(names.iter().map(String::as_str)).context("internal: a column vanished")?;
+    let total_rows = frame.height();
+    let frame = if rows > 0 { frame.head(Some(rows)) } else { frame };
+    let columns: Vec<_> =
+        names.iter().filter_map(|name| answer.columns.iter().find(|column| column.name == *name).cloned()).collect();
+    let by = question.by.as_ref().unwrap_or(&declaration.by);
+    let key = key(&columns, by);
+    Ok(Table {
+        id: question.query.clone(),
+        title: declaration.title.clone(),
+        about: declaration.about.clone(),
+        question: Some(question),
+        columns,
+        frame,
+        total_rows,
+        key,
+    })
+}
+
+/// The columns that identify rows: grouping columns, ids and names; texts only if there is nothing else.
+fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
+    let named =
+        |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);
+    let of = |filter: &dyn Fn(&&OutputColumn) -> bool| -> Vec<String> {
+        columns.iter().filter(filter).map(|column| column.name.clone()).collect()
+    };
+    let key = of(&named);
+    if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
+}
+
+/// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
+pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
+    let is_run = |member: &&TraceProcess| member.process.role != Role::ThreadTrace;
+    let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
+    match of_runs.is_empty() {
+        true => trace.members().iter().map(|member| member.process.rank).collect(),
+        false => of_runs,
+    }
+}
+
+/// Where a document about a trace comes from.
+pub fn provenance(trace: &Trace) -> Provenance {
+    let input = |member: &TraceProcess| {
+        let (process, facts) = (&member.process, &member.process.facts);
+        let gpus: BTreeSet<&String> =
+            facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| &agent.name).collect();
+        Input {
+            path: facts.path.clone(),
+            format: facts.format.clone(),
+            schema_version: facts.schema_version.clone(),
+            rank: process.rank,
+            hostname: facts.hostname.clone(),
+            gpus: gpus.into_iter().cloned().collect(),
+            is_thread_trace: process.role == Role::ThreadTrace,
+        }
+    };
+    let damage = trace.damage().into_iter().map(|damage| format!("{}: {}", damage.path, damage.cause));
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        inputs: trace.members().iter().map(input).collect(),
+        processes: trace.members().len(),
+        ranks: ranks(trace).into_iter().collect(),
+        filters: effective(trace.choice())
+            .into_iter()
+            .map(|(filter, value)| (filter.flag().to_owned(), value))
+            .collect(),
+        damage: damage.collect(),
+        ..Provenance::default()
+    }
+}

@@ -1,0 +1,140 @@
+//! The numbers to read first.
+
+use super::model::{Figure, Provenance, Status};
+use wavesieve_engine::ColumnUnit;
+use wavesieve_engine::findings::{Answers, Finding, Priority, QueryRequest, Rows, RunViews, Spans, time_question};
+use wavesieve_export::cell::Cell;
+use wavesieve_tables::trace::views::View;
+
+/// The figures of an analysis, of what its findings are about; those that nothing was recorded of are left out.
+pub fn figures(
+    answers: &Answers,
+    findings: &[Finding],
+    spans: &Spans,
+    views: &RunViews,
+    provenance: &Provenance,
+) -> Vec<Figure> {
+    let view = views.headline();
+    let has_run = provenance.inputs.iter().any(|input| !input.is_thread_trace);
+    let time = time_question().of_view(view);
+    let rows = Rows::over(answers.get(&time));
+    let sum = |column: &str| rows.sum(rows.places(), column);
+    let spans_ns = spans.total_ns();
+    let share = |ns: i64| (ns as f64 / spans_ns as f64 * 100.0).min(100.0);
+    let left_out_ns = spans.all_left_out_ns();
+    let mut figures = vec![
+        integer("ranks", "Ranks", "ranks with a trace", Some(provenance.ranks.len() as i64), ColumnUnit::Count),
+        integer(
+            "gpus",
+            "GPUs",
+            "GPUs that worked, of every process",
+            Some(rows.places().len() as i64).filter(|gpus| *gpus > 0 || has_run),
+            ColumnUnit::Count,
+        ),
+        integer(
+            "span_ns",
+            "Span",
+            if view == View::Steady {
+                "longest time from first to last GPU activity of a process in its steady part"
+            } else if left_out_ns > 0 {
+                "longest time from first start to last end of the GPU activity of a process, without what is no part of the run"
+            } else {
+                "longest time from first start to last end of the GPU activity of a process"
+            },
+            spans.longest_ns(),
+            ColumnUnit::Nanoseconds,
+        ),
+        integer(
+            "left_out_ns",
+            "Recording gaps",
+            "pauses of the recording, and gaps that Trace Health tells to be no idle time, of all GPUs",
+            Some(left_out_ns).filter(|ns| *ns > 0),
+            ColumnUnit::Nanoseconds,
+        ),
+    ];
+    if spans_ns > 0 {
+        let parts = [
+            (
+                "busy_pct",
+                "GPU busy",
+                "share of traced GPU time with a kernel or copy running, over all GPUs",
+                "busy_ns",
+            ),
+            ("compute_pct", "Compute", "share of traced GPU time with a compute kernel running", "compute_ns"),
+            (
+                "exposed_comm_pct",
+                "Exposed communication",
+                "share of traced GPU time with communication and no compute kernel",
+                "exposed_comm_ns",
+            ),
+            (
+                "exposed_copy_pct",
+                "Exposed copies",
+                "share of traced GPU time with only copies running",
+                "exposed_copy_ns",
+            ),
+            ("idle_pct", "Idle", "share of traced GPU time with nothing running", "idle_ns"),
+        ];
+        figures.extend(parts.map(|(id, label, doc, column)| {
+            let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };
+            let pct = share(sum(column).saturating_sub(not_idle_ns).max(0));
+            Figure { status: status(id, pct), ..figure(id, label, doc, Cell::Float(pct), ColumnUnit::Percent) }
+        }));
+    }
+    if let Some(iterations) = views.all().first().and_then(|view| view.iterations) {
+        let doc = "steady iterations that the figures are about, of all processes";
+        figures.push(integer("iterations", "Iterations", doc, Some(iterations.chosen), ColumnUnit::Count));
+    }
+    let kernels = QueryRequest::new("kernel_summary").of_view(view);
+    let kernels = Rows::over(answers.get(&kernels));
+    if !kernels.is_empty() {
+        let calls = kernels.sum(kernels.places(), "calls");
+        figures.push(integer("dispatches", "Dispatches", "kernels that ran", Some(calls), ColumnUnit::Count));
+        let names = kernels.places().len() as i64;
+        figures.push(integer("kernels", "Kernels", "different kernels", Some(names), ColumnUnit::Count));
+    }
+    figures.extend(finding_counts(findings));
+    figures.retain(|figure| figure.value != Cell::Null);
+    figures
+}
+
+/// How many findings cost much.
+pub(crate) fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
+    let counted = |(priority, id, label, any)| {
+        let count = findings.iter().filter(|finding| finding.priority == priority).count();
+        let status = if count == 0 { Status::Good } else { any };
+        Figure { status, ..integer(id, label, "findings of this priority", Some(count as i64), ColumnUnit::Count) }
+    };
+    [
+        (Priority::High, "high_findings", "High findings", Status::Critical),
+        (Priority::Medium, "medium_findings", "Medium findings", Status::Warning),
+    ]
+    .map(counted)
+    .to_vec()
+}
+
+/// How much busy, idle or exposed time is good; rough marks for the eye, which no finding depends on.
+fn status(id: &str, pct: f64) -> Status {
+    let (warning, critical, rising) = match id {
+        "busy_pct" => (80.0, 50.0, false),
+        "idle_pct" => (20.0, 50.0, true),
+        "exposed_comm_pct" | "exposed_copy_pct" => (10.0, 20.0, true),
+        _ => return Status::Neutral,
+    };
+    let reaches = |mark: f64| if rising { pct >= mark } else { pct < mark };
+    if reaches(critical) {
+        Status::Critical
+    } else if reaches(warning) {
+        Status::Warning
+    } else {
+        Status::Good
+    }
+}
+
+fn integer(id: &str, label: &str, doc: &str, value: Option<i64>, unit: ColumnUnit) -> Figure {
+    figure(id, label, doc, value.map_or(Cell::Null, Cell::Integer), unit)
+}
+
+fn figure(id: &str, label: &str, doc: &str, value: Cell, unit: ColumnUnit) -> Figure {
+    Figure { id: id.to_owned(), label: label.to_owned(), doc: doc.to_owned(), value, unit, status: Status::Neutral }
+}

@@ -1,0 +1,18 @@
+//! A document: the content of every format, and how it is built from results and findings.
+
+mod build;
+mod chart_layout;
+mod figures;
+mod layout;
+mod model;
+mod notes;
+
+pub use build::{Sources, answer_table, document, provenance, ranks, summary};
+pub(crate) use figures::finding_counts;
+pub use layout::{Layout, chart_name};
+pub(crate) use model::SECTIONS_IN_WORDS;
+pub use model::{
+    Block, Document, Drawn, Figure, Input, MODEL_SECTION, Note, Provenance, QUERIES_SECTION, ROWS_SECTION,
+    STEPS_SECTION, Section, Status, Table,
+};
+pub use notes::head_notes;

@@ -1,0 +1,291 @@
+//! The parts of a document. Renderers display it and compute nothing.
+
+use std::collections::BTreeMap;
+
+use polars::prelude::DataFrame;
+
+use crate::charts::Chart;
+use wavesieve_engine::findings::{Finding, QueryRequest, RunViews, bytes, duration};
+use wavesieve_engine::{ColumnUnit, OutputColumn};
+use wavesieve_export::cell::Cell;
+
+/// Id of the section that a language model wrote.
+pub const MODEL_SECTION: &str = "model_answer";
+
+/// Ids of sections that are texts for people: a model's answer, the rows without a model, the steps, and queries that may answer instead.
+pub(crate) const SECTIONS_IN_WORDS: [&str; 4] = [MODEL_SECTION, ROWS_SECTION, STEPS_SECTION, QUERIES_SECTION];
+/// Id of the section with the rows of the query that fits a question best.
+pub const ROWS_SECTION: &str = "rows";
+/// Id of the section with the calls of a model.
+pub const STEPS_SECTION: &str = "steps";
+/// Id of the section with queries that fit a question.
+pub const QUERIES_SECTION: &str = "queries";
+
+/// A whole document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its subject, in a line.
+    pub title: String,
+    /// One or two sentences that sum it up.
+    pub summary: String,
+    /// Notes to read before the first number: effective filters, anomalies of the inputs.
+    pub notes: Vec<Note>,
+    /// How the GPUs spent the run, what figures and findings are about first.
+    pub views: RunViews,
+    /// Whether rules looked for findings.
+    pub is_judged: bool,
+    /// Depth of the analysis: 0 source code, 1 traces, 2 counters, 3 thread traces.
+    pub tier: u8,
+    /// The numbers to read first.
+    pub figures: Vec<Figure>,
+    /// Findings, the most important first.
+    pub findings: Vec<Finding>,
+    /// The parts in order.
+    pub sections: Vec<Section>,
+    /// Where it all comes from.
+    pub provenance: Provenance,
+}
+
+impl Document {
+    /// Its sources, in words.
+    pub fn depth(&self) -> String {
+        let has = |id: &str| self.sections.iter().any(|section| section.id == id);
+        let is_of_source = self.sections.iter().any(|section| section.id.starts_with("source_"));
+        let parts: Vec<&str> = [
+            (self.provenance.inputs.iter().any(|input| !input.is_thread_trace), "traces"),
+            (has("counters"), "counters"),
+            (has("thread_trace"), "instructions"),
+            (is_of_source, "source code"),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, part)| is_there.then_some(part))
+        .collect();
+        match parts.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+            Some((only, _)) => (*only).to_owned(),
+            None => String::new(),
+        }
+    }
+
+    /// The sections before the findings, and those after them: an answer to what was asked comes first.
+    pub(crate) fn around_findings(&self) -> (&[Section], &[Section]) {
+        let is_first = self.sections.first().is_some_and(|section| section.id == MODEL_SECTION);
+        self.sections.split_at(usize::from(is_first))
+    }
+
+    /// The names of the files that its charts are written to, without extensions.
+    pub fn chart_names(&self) -> Vec<String> {
+        let of_section = |section: &Section| {
+            let names = section.blocks.iter().filter_map(|block| match block {
+                Block::Chart(drawn) => Some(super::layout::chart_name(&section.id, &drawn.id)),
+                _ => None,
+            });
+            names.collect::<Vec<String>>()
+        };
+        self.sections.iter().flat_map(of_section).collect()
+    }
+
+    /// Takes the charts out, for formats that have no place for them; sections that have nothing else are left out.
+    pub fn drop_charts(&mut self) {
+        for section in &mut self.sections {
+            section.blocks.retain(|block| !matches!(block, Block::Chart(_)));
+        }
+        let (kept, empty): (Vec<Section>, Vec<Section>) =
+            self.sections.drain(..).partition(|section| !section.blocks.is_empty());
+        self.sections = kept;
+        let left_out = empty.into_iter().map(|section| (section.title, "only charts to show".to_owned()));
+        self.provenance.left_out.extend(left_out);
+    }
+}
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Stable id, such as `hotspots`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences on how to read it.
+    pub about: String,
+    /// Its content, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a section.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A chart of an answer.
+    Chart(Box<Drawn>),
+    /// Rows of an answer.
+    Table(Box<Table>),
+    /// Something to know.
+    Note(Note),
+}
+
+/// A number to read first.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Stable id, such as `busy_pct`.
+    pub id: String,
+    pub label: String,
+    /// One line that explains it.
+    pub doc: String,
+    pub value: Cell,
+    /// Unit of the value.
+    pub unit: ColumnUnit,
+    /// Whether it is good.
+    pub status: Status,
+}
+
+impl Figure {
+    /// The value in the unit that suits it.
+    pub fn shown(&self) -> String {
+        let number = match &self.value {
+            Cell::Integer(value) => *value as f64,
+            Cell::Float(value) => *value,
+            other => return other.plain(),
+        };
+        match self.unit {
+            ColumnUnit::Nanoseconds => duration(number),
+            ColumnUnit::Bytes => bytes(number),
+            ColumnUnit::Percent => format!("{number:.1}%"),
+            _ => self.value.plain(),
+        }
+    }
+}
+
+/// Whether a figure is good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It cannot be good or bad.
+    #[default]
+    Neutral,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warning,
+    /// Costs much.
+    Critical,
+}
+
+/// Rows of an answer.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Stable id, unique in the document: the name of the query, with a number where it is shown again.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences.
+    pub about: String,
+    /// The question; `None` where the table is not an answer to a query.
+    pub question: Option<QueryRequest>,
+    /// Its columns, in order.
+    pub columns: Vec<OutputColumn>,
+    /// The rows that are shown.
+    pub frame: DataFrame,
+    /// How many rows the answer has.
+    pub total_rows: usize,
+    /// Columns that identify its rows, also in other runs.
+    pub key: Vec<String>,
+}
+
+impl Table {
+    /// The key of each row, such as `rank=0/kernel_name=gemm`. Rows that only their position distinguishes get a
+    /// number, as in `rank=0#2`.
+    pub(crate) fn row_keys(&self) -> Vec<String> {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let keys = (0..self.frame.height()).map(|row| {
+            let key = self.row_key(row);
+            let times = seen.entry(key.clone()).or_default();
+            *times += 1;
+            if *times == 1 { key } else { format!("{key}#{times}") }
+        });
+        keys.collect()
+    }
+
+    fn row_key(&self, row: usize) -> String {
+        let part = |name: &String| {
+            let value = Cell::new(self.frame.column(name).ok()?, row).plain();
+            let value = value.replace('\\', "\\\\").replace('/', "\\/").replace('#', "\\#");
+            Some(format!("{name}={value}"))
+        };
+        self.key.iter().filter_map(part).collect::<Vec<String>>().join("/")
+    }
+}
+
+/// A chart with what it was drawn of.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Stable id, unique among the charts: the name of the query, with a number if another chart uses it too.
+    pub id: String,
+    /// The query of the chart; `None` if it is drawn of no answer.
+    pub question: Option<QueryRequest>,
+    pub chart: Chart,
+}
+
+/// Something to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whether something is wrong.
+    pub is_warning: bool,
+    pub text: String,
+}
+
+impl Note {
+    /// The command that it is, if it is nothing else: one line of code, to be copied.
+    pub fn command(&self) -> Option<&str> {
+        let inner = self.text.strip_prefix('`')?.strip_suffix('`')?;
+        Some(inner).filter(|inner| !self.is_warning && !inner.contains('`'))
+    }
+}
+
+/// Where a document comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    /// Version of the program.
+    pub version: String,
+    /// The inputs that were read.
+    pub inputs: Vec<Input>,
+    /// Processes of all inputs.
+    pub processes: usize,
+    /// Ranks in rising order.
+    pub ranks: Vec<i64>,
+    /// Options of the effective filters, with their values.
+    pub filters: Vec<(String, String)>,
+    /// Data that could not be read.
+    pub damage: Vec<String>,
+    /// Sections that are left out, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Questions that could not be answered, with the reason.
+    pub failures: Vec<(String, String)>,
+}
+
+/// A process that was read.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The file, as it was named or found.
+    pub path: String,
+    pub format: String,
+    pub schema_version: Option<String>,
+    /// Rank of the process.
+    pub rank: i64,
+    /// Machine of the process.
+    pub hostname: Option<String>,
+    /// Names of its GPUs.
+    pub gpus: Vec<String>,
+    /// Whether it is a thread trace, of a dispatch and not of a run.
+    pub is_thread_trace: bool,
+}
+
+impl Input {
+    /// Its format, and its machine and GPUs if known.
+    pub fn described(&self) -> String {
+        let known = |word: &Option<String>| word.clone().unwrap_or_default();
+        let format = format!("{} {}", self.format, known(&self.schema_version)).trim_end().to_owned();
+        let with_host = match known(&self.hostname) {
+            host if host.is_empty() => format,
+            host => format!("{format}, {host}"),
+        };
+        if self.gpus.is_empty() { with_host } else { format!("{with_host}; {}", self.gpus.join(" ")) }
+    }
+}

@@ -1,0 +1,66 @@
+//! Notes that a reader should know before the first number.
+
+use std::collections::BTreeMap;
+
+use super::model::Note;
+use wavesieve_model::schema::anomaly::Severity;
+use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unmatched, untouched};
+
+/// Notes of a kind that are written out before the rest is counted.
+const NOTES_OF_A_KIND: usize = 3;
+
+/// Notes about a trace as a whole: the effective filters, those that match nothing, what is odd about the inputs, and that
+/// parts of them could not be read. `figures` are the tables that the times of GPUs are made of.
+pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
+    let note = |is_warning: bool, text: String| Note { is_warning, text };
+    let mut notes = Vec::new();
+    // Values that a model wrote would come back as tokens where they are names.
+    let is_masked = trace.choice().is_masked();
+    let filters: Vec<String> = effective(trace.choice())
+        .into_iter()
+        .map(
+            |(filter, value)| {
+                if is_masked { format!("`{}`", filter.flag()) } else { format!("`{} {value}`", filter.flag()) }
+            },
+        )
+        .collect();
+    if !filters.is_empty() {
+        let mut text = format!("Numbers are of what these filters choose: {}.", filters.join(" "));
+        let beyond: Vec<&str> = beyond(trace.choice(), figures).into_iter().map(Filter::flag).collect();
+        if !beyond.is_empty() {
+            let flags = beyond.join("`, `");
+            text.push_str(&format!(" But `{flags}` cannot choose among times of a GPU as a whole: span, busy, computing, communicating, copying and idle time are of all work, and so is what is found in them."));
+        }
+        notes.push(note(false, text));
+    }
+    let partly = partly_unmatched(trace);
+    notes.extend(unmatched.iter().chain(&partly).map(|sentence| note(true, format!("No match: {sentence}."))));
+    notes.extend(lost_ranks(trace).map(|sentence| note(true, format!("Of the ranks, {sentence}."))));
+    let mut by_check: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for anomaly in trace.notes().iter().filter(|anomaly| anomaly.severity <= Severity::Warning) {
+        let key = anomaly.first_key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default();
+        by_check.entry(anomaly.check_id).or_default().push(format!("{key}{}.", anomaly.detail));
+    }
+    for (check, texts) in by_check {
+        let others = texts.len().saturating_sub(NOTES_OF_A_KIND);
+        notes.extend(texts.into_iter().take(NOTES_OF_A_KIND).map(|text| note(true, text)));
+        if others > 0 {
+            notes.push(note(true, format!("{others} more of the kind {check}; `wavesieve check INPUT -v` lists all.")));
+        }
+    }
+    let damaged = trace.damage().len();
+    if damaged > 0 {
+        let parts = if damaged == 1 { "1 part".to_owned() } else { format!("{damaged} parts") };
+        let text =
+            format!("{parts} of the inputs could not be read; all numbers are of the rest. The appendix tells which.");
+        notes.push(note(true, text));
+    }
+    notes
+}
+
+/// Notes on filters that do not narrow the tables of a section.
+pub(crate) fn section_notes<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>) -> Vec<Note> {
+    let sentences = untouched(trace.choice(), tables).into_iter();
+    sentences.map(|sentence| Note { is_warning: false, text: format!("Not narrowed here: {sentence}.") }).collect()
+}

@@ -1,0 +1,8 @@
+//! Documents as folders: a file for each table, and the document itself.
+
+mod index;
+mod replace;
+mod write;
+
+pub use replace::{Place, place};
+pub use write::{FolderFormat, FolderOptions, write};

@@ -1,0 +1,111 @@
+//! Whether a folder may be written: over one that was written here, never over other files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::index::{DOCUMENT, INDEX, SCHEMA};
+use wavesieve_files::regular::{self, LARGE_BYTES};
+use wavesieve_input::is_unfinished;
+
+/// Content at the place where a folder is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nothing, a link to nothing, or an empty folder.
+    Free,
+    /// A folder that was written here and holds nothing else.
+    Ours,
+    /// A file, or a folder with this file in it that was not written here.
+    Foreign(Option<String>),
+}
+
+/// Finds the content at a path.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn place(path: &Path) -> io::Result<Place> {
+    if !path.exists() {
+        return Ok(Place::Free);
+    }
+    if !path.is_dir() {
+        return Ok(Place::Foreign(None));
+    }
+    let known = known_files(path);
+    let mut found = FolderContent { names: BTreeSet::new(), foreign: None };
+    found.search(path, "", &known)?;
+    Ok(match found.foreign {
+        Some(name) => Place::Foreign(Some(name)),
+        None if found.names.is_empty() => Place::Free,
+        None => Place::Ours,
+    })
+}
+
+/// The files that the index of a folder names, itself included; empty without an index.
+fn known_files(folder: &Path) -> BTreeSet<String> {
+    let index: Option<Value> =
+        regular::read(&folder.join(INDEX), LARGE_BYTES).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let Some(index) = index.filter(|index| index.get("schema").and_then(Value::as_str) == Some(SCHEMA)) else {
+        return BTreeSet::new();
+    };
+    let tables = index.get("tables").and_then(Value::as_array).into_iter().flatten();
+    let files = tables.filter_map(|table| table.get("file")?.as_str().map(ToOwned::to_owned));
+    files.chain([INDEX.to_owned(), DOCUMENT.to_owned()]).collect()
+}
+
+/// Content of a folder.
+struct FolderContent {
+    names: BTreeSet<String>,
+    foreign: Option<String>,
+}
+
+impl FolderContent {
+    fn search(&mut self, folder: &Path, prefix: &str, known: &BTreeSet<String>) -> io::Result<()> {
+        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries.into_iter().filter(|entry| !is_unfinished(&entry.file_name())) {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            let kind = entry.file_type()?;
+            let leads_to_known = || known.iter().any(|file| file.starts_with(&format!("{name}/")));
+            if kind.is_dir() && leads_to_known() {
+                self.search(&entry.path(), &format!("{name}/"), known)?;
+            } else if !kind.is_file() || !known.contains(&name) {
+                self.foreign = self.foreign.take().or(Some(name.clone()));
+            }
+            self.names.insert(name);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_written_here_is_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("out");
+        assert_eq!(place(&folder).unwrap(), Place::Free);
+        fs::create_dir_all(folder.join("time")).unwrap();
+        assert_eq!(place(&folder).unwrap(), Place::Foreign(Some("time".to_owned())));
+        fs::write(folder.join("time/busy.csv"), "").unwrap();
+        fs::write(folder.join(INDEX), r#"{"schema": "wavesieve-tables", "tables": [{"file": "time/busy.csv"}]}"#)
+            .unwrap();
+        assert_eq!(place(&folder).unwrap(), Place::Ours);
+        fs::write(folder.join("time/mine.csv"), "").unwrap();
+        assert_eq!(place(&folder).unwrap(), Place::Foreign(Some("time/mine.csv".to_owned())));
+        fs::remove_file(folder.join("time/mine.csv")).unwrap();
+        fs::write(folder.join(INDEX), r#"{"schema": "other", "tables": [{"file": "time/busy.csv"}]}"#).unwrap();
+        assert!(matches!(place(&folder).unwrap(), Place::Foreign(Some(_))));
+        assert_eq!(place(&folder.join(INDEX)).unwrap(), Place::Foreign(None));
+    }
+
+    #[test]
+    fn an_empty_folder_is_free() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(place(directory.path()).unwrap(), Place::Free);
+    }
+}

@@ -1,0 +1,129 @@
+//! The tables of a document with all their rows, for formats that are read on by other programs.
+
+use anyhow::{Context as _, Result};
+use polars::prelude::{DataFrame, df};
+
+use super::analysis::Analysis;
+use super::document::{Block, Document, Table};
+use wavesieve_engine::findings::{Finding, QueryRequest};
+use wavesieve_engine::{ColumnUnit, OutputColumn};
+
+/// A table with all its rows and columns.
+#[derive(Clone, Debug)]
+pub struct FullTable {
+    /// Id of the section that shows it; empty if none does.
+    pub section: String,
+    /// Stable id, unique in its section.
+    pub name: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences.
+    pub about: String,
+    /// Its query; `None` if it is not the result of one.
+    pub question: Option<QueryRequest>,
+    /// Its columns, in order.
+    pub columns: Vec<OutputColumn>,
+    /// The rows.
+    pub frame: DataFrame,
+    /// How many rows there are, of which fewer may have been requested.
+    pub total_rows: usize,
+    /// Whether values and headings stay as they are: they are those of another program.
+    pub is_exact: bool,
+}
+
+/// The tables of the sections in order: all columns and at most so many rows of the answers, 0 for all.
+pub(crate) fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
+    let sections = &analysis.document.sections;
+    let blocks = sections.iter().flat_map(|section| section.blocks.iter().map(move |block| (section, block)));
+    let table = |(section, block): (&super::document::Section, &Block)| match block {
+        Block::Table(table) => Some(full_table(analysis, &section.id, table, most_rows)),
+        Block::Chart(_) | Block::Note(_) => None,
+    };
+    blocks.filter_map(table).collect()
+}
+
+fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usize) -> FullTable {
+    let answer = shown.question.as_ref().and_then(|question| analysis.answers.get(question));
+    let (frame, columns) = answer.map_or((&shown.frame, &shown.columns), |answer| (&answer.frame, &answer.columns));
+    FullTable {
+        section: section.to_owned(),
+        name: shown.id.clone(),
+        title: shown.title.clone(),
+        about: shown.about.clone(),
+        question: shown.question.clone(),
+        columns: columns.clone(),
+        frame: if most_rows > 0 { frame.head(Some(most_rows)) } else { frame.clone() },
+        total_rows: frame.height(),
+        is_exact: false,
+    }
+}
+
+/// The findings as a table: a row for each, lists as lines of a text.
+///
+/// # Errors
+/// When the columns do not fit together, which cannot be.
+pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
+    let findings = &document.findings;
+    let texts = |of: &dyn Fn(&Finding) -> String| -> Vec<String> { findings.iter().map(of).collect() };
+    let lines = |finding: &Finding| {
+        let commands = finding.commands.iter().map(|command| format!("{}: {}", command.description, command.line()));
+        commands.collect::<Vec<String>>().join("\n")
+    };
+    let subjects: Vec<Option<&str>> = findings.iter().map(|finding| finding.subject.as_deref()).collect();
+    let confidence_pct: Vec<f64> = findings.iter().map(|finding| (finding.confidence * 1e4).round() / 100.0).collect();
+    let savings = || findings.iter().map(|finding| finding.saving.as_ref());
+    let gpu_time_ns: Vec<Option<i64>> = savings().map(|saving| saving.map(|saving| saving.gpu_time_ns)).collect();
+    let pct_of_span: Vec<Option<f64>> = savings().map(|saving| saving.map(|saving| saving.pct_of_span)).collect();
+    let handoffs: Vec<Option<String>> =
+        findings.iter().map(|finding| Some(finding.handoff.as_ref()?.lines())).collect();
+    let frame = df!(
+        "priority" => texts(&|finding| finding.priority.word().to_owned()),
+        "id" => texts(&|finding| finding.id.clone()),
+        "category" => texts(&|finding| finding.category.clone()),
+        "confidence_pct" => confidence_pct,
+        "title" => texts(&|finding| finding.title.clone()),
+        "saving_at_most_ns" => gpu_time_ns,
+        "saving_at_most_pct" => pct_of_span,
+        "subject" => subjects,
+        "explanation" => texts(&|finding| finding.explanation.clone()),
+        "advice" => texts(&|finding| finding.advice.join("\n")),
+        "commands" => texts(&lines),
+        "handoff" => handoffs,
+    )
+    .context("internal: the columns of findings differ in length")?;
+    let column =
+        |name: &str, unit: ColumnUnit, doc: &str| OutputColumn { name: name.to_owned(), unit, doc: doc.to_owned() };
+    let columns = vec![
+        column("priority", ColumnUnit::Text, "how much it matters: high, medium, low or info"),
+        column("id", ColumnUnit::Text, "stable id: the rule, and what it is about where there can be several"),
+        column("category", ColumnUnit::Text, "what it is about, in the words of the field"),
+        column("confidence_pct", ColumnUnit::Percent, "how sure it is"),
+        column("title", ColumnUnit::Text, "one sentence with the numbers"),
+        column(
+            "saving_at_most_ns",
+            ColumnUnit::Nanoseconds,
+            "GPU time that getting rid of it could save at most, added up over the GPUs; savings do not add up",
+        ),
+        column("saving_at_most_pct", ColumnUnit::Percent, "its share of the spans of the GPUs"),
+        column("subject", ColumnUnit::Name, "kernel, range, rank or whatever it is about; empty for the whole trace"),
+        column("explanation", ColumnUnit::Text, "what it means"),
+        column("advice", ColumnUnit::Text, "what to do, a line each, the first helps most"),
+        column("commands", ColumnUnit::Text, "how to find out more, a line each"),
+        column(
+            "handoff",
+            ColumnUnit::Text,
+            "commands for a typical dispatch of the kernel that it is about, a line each; empty without a kernel",
+        ),
+    ];
+    Ok(FullTable {
+        section: String::new(),
+        name: "findings".to_owned(),
+        title: "Findings".to_owned(),
+        about: "What was found, the most important first.".to_owned(),
+        question: None,
+        columns,
+        total_rows: frame.height(),
+        frame,
+        is_exact: false,
+    })
+}

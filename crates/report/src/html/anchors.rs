@@ -1,0 +1,31 @@
+//! Ids of elements: what a link to a part of the page names.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Longest name that is used as it is.
+const LONGEST: usize = 80;
+
+/// The id of a thing within others of its kind: its name where that can stand in a link as it is, otherwise a hash of it. The same name
+/// gives the same id in every document.
+pub fn anchor(kind: &str, name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'/' | b':');
+    if name.len() <= LONGEST && name.bytes().all(is_plain) {
+        format!("{kind}/{name}")
+    } else {
+        format!("{kind}/{:016x}", xxh3_64(name.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_can_stand_in_links() {
+        assert_eq!(anchor("time_breakdown", "rank=0/gpu=1"), "time_breakdown/rank=0/gpu=1");
+        let id = anchor("finding", "hot:void f<\"x\">()");
+        assert_eq!(id.len(), "finding/".len() + 16);
+        assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'/'));
+        assert_ne!(id, anchor("finding", "hot:void f<\"y\">()"));
+    }
+}

@@ -1,0 +1,121 @@
+//! Findings, prepared for the templates.
+
+use serde::Serialize;
+
+use super::anchors::anchor;
+use super::table_view::{TableView, capped};
+use crate::document::Note;
+use wavesieve_engine::findings::{Finding, Priority, duration, pieces};
+
+#[derive(Serialize)]
+pub(crate) struct FindingView {
+    id: String,
+    number: usize,
+    name: String,
+    priority: &'static str,
+    category: String,
+    title: Vec<Piece>,
+    explanation: Vec<Piece>,
+    confidence: String,
+    subject: Option<String>,
+    saving: Option<SavingView>,
+    advice: Vec<Vec<Piece>>,
+    evidence: Vec<TableView>,
+    commands: Vec<CommandView>,
+    is_open: bool,
+}
+
+/// A part of a text.
+#[derive(Serialize)]
+pub struct Piece {
+    is_code: bool,
+    text: String,
+}
+
+/// Something to know.
+#[derive(Serialize)]
+pub(crate) struct NoteView {
+    is_warning: bool,
+    text: Vec<Piece>,
+}
+
+impl NoteView {
+    pub fn new(note: &Note) -> Self {
+        Self { is_warning: note.is_warning, text: text(&note.text) }
+    }
+}
+
+#[derive(Serialize)]
+struct SavingView {
+    time: String,
+    pct: String,
+    spans: &'static str,
+    by_iteration: String,
+}
+
+#[derive(Serialize)]
+struct CommandView {
+    tool: String,
+    description: Vec<Piece>,
+    line: String,
+}
+
+/// How many findings have a priority.
+#[derive(Serialize)]
+pub(crate) struct Badge {
+    priority: &'static str,
+    count: usize,
+}
+
+/// A text, taken apart.
+pub fn text(text: &str) -> Vec<Piece> {
+    pieces(text).map(|(is_code, text)| Piece { is_code, text: text.to_owned() }).collect()
+}
+
+impl FindingView {
+    /// The tables that show it.
+    pub fn evidence(&self) -> &[TableView] {
+        &self.evidence
+    }
+
+    /// A finding and its number, counted from 1.
+    pub fn new(number: usize, finding: &Finding) -> Self {
+        let id = anchor("finding", &finding.id);
+        let evidence = finding.evidence.iter().enumerate();
+        let evidence =
+            evidence.map(|(place, evidence)| TableView::of_evidence(evidence, format!("{id}/evidence-{}", place + 1)));
+        let commands = finding.commands.iter().map(|command| CommandView {
+            tool: command.tool.clone(),
+            description: text(&command.description),
+            line: command.line(),
+        });
+        Self {
+            number,
+            name: finding.id.clone(),
+            priority: finding.priority.word(),
+            category: finding.category.clone(),
+            title: text(&finding.title),
+            explanation: text(&finding.explanation),
+            confidence: format!("{:.0}%", finding.confidence * 100.0),
+            subject: finding.subject.clone().map(capped),
+            saving: finding.saving.as_ref().map(|saving| SavingView {
+                time: duration(saving.gpu_time_ns as f64),
+                pct: format!("{:.1}%", saving.pct_of_span),
+                spans: saving.spans(),
+                by_iteration: saving.by_iteration(),
+            }),
+            advice: finding.advice.iter().map(|advice| text(advice)).collect(),
+            evidence: evidence.collect(),
+            commands: commands.collect(),
+            is_open: finding.priority == Priority::High,
+            id,
+        }
+    }
+}
+
+/// The findings of each priority, where there are any.
+pub(crate) fn badges(findings: &[Finding]) -> Vec<Badge> {
+    let count = |priority: Priority| findings.iter().filter(|finding| finding.priority == priority).count();
+    let badges = Priority::ALL.map(|priority| Badge { priority: priority.word(), count: count(priority) });
+    badges.into_iter().filter(|badge| badge.count > 0).collect()
+}

@@ -1,0 +1,20 @@
+//! Documents as one page for browsers, which needs nothing but itself.
+
+mod anchors;
+mod appendix_view;
+mod finding_view;
+mod origin;
+mod page;
+mod section_view;
+mod shell;
+mod table_view;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use anchors::anchor;
+pub(crate) use finding_view::{Piece, text};
+pub use origin::is_page;
+pub use page::write;
+pub(crate) use shell::{Shell, render};
+pub(crate) use table_view::{grouped, halves};

@@ -1,0 +1,5 @@
+//! Documents as JSON, by the schema `share/schemas/document.json`.
+
+mod render;
+
+pub use render::{SCHEMA, value, view, write};

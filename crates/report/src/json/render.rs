@@ -1,0 +1,260 @@
+//! Writes a document as JSON.
+
+use std::io::Write;
+
+use anyhow::Result;
+use polars::prelude::DataFrame;
+use serde_json::{Map, Number, Value, json};
+
+use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
+use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, QueryRequest, RunView};
+use wavesieve_engine::{ColumnUnit, OutputColumn};
+use wavesieve_export::cell::Cell;
+use wavesieve_tables::trace::views::View;
+
+/// Version of the schema: the first number changes when something is taken away or means something else.
+pub const SCHEMA_VERSION: &str = "1.3";
+
+pub const SCHEMA: &str = data!("share/schemas/document.json");
+
+/// Writes the document as one JSON object, indented.
+///
+/// # Errors
+/// When writing fails.
+pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &value(document))?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The document as a JSON object.
+pub fn value(document: &Document) -> Value {
+    json!({
+        "schema": "wavesieve-document",
+        "schema_version": SCHEMA_VERSION,
+        "title": document.title,
+        "summary": document.summary,
+        "views": document.views.all().iter().map(view).collect::<Vec<Value>>(),
+        "notes": document.notes.iter().map(note).collect::<Vec<Value>>(),
+        "tier": document.tier,
+        "figures": document.figures.iter().map(figure).collect::<Vec<Value>>(),
+        "findings": document.findings.iter().map(finding).collect::<Vec<Value>>(),
+        "sections": document.sections.iter().map(section).collect::<Vec<Value>>(),
+        "provenance": provenance(document),
+    })
+}
+
+/// How the GPUs spent a view of the run.
+pub fn view(view: &RunView) -> Value {
+    let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), share(*pct)));
+    json!({
+        "id": view.id,
+        "label": view.label,
+        "text": view.line(),
+        "span_ns": view.span_ns,
+        "shares": shares.collect::<Map<String, Value>>(),
+        "iterations": view.iterations.map(|iterations| json!({
+            "chosen": iterations.chosen,
+            "found": iterations.found,
+            "processes": iterations.processes,
+            "processes_without": iterations.processes_without,
+            "mean_ns": share(iterations.mean_ns),
+        })),
+        "parts": view.parts.iter().map(|(kind, duration_ns, pct)| json!({
+            "kind": kind,
+            "duration_ns": duration_ns,
+            "pct": share(*pct),
+        })).collect::<Vec<Value>>(),
+    })
+}
+
+fn share(value: f64) -> Value {
+    cell(&Cell::Float(value))
+}
+
+fn view_word(view: View) -> &'static str {
+    match view {
+        View::WholeRun => "whole_run",
+        View::Steady => "steady",
+    }
+}
+
+fn note(note: &Note) -> Value {
+    json!({ "is_warning": note.is_warning, "text": note.text })
+}
+
+fn figure(figure: &Figure) -> Value {
+    json!({
+        "id": figure.id,
+        "label": figure.label,
+        "doc": figure.doc,
+        "value": cell(&figure.value),
+        "unit": unit(figure.unit),
+        "status": status(figure.status),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    let saving = finding.saving.as_ref();
+    json!({
+        "id": finding.id,
+        "rule": finding.rule,
+        "priority": finding.priority,
+        "category": finding.category,
+        "title": finding.title,
+        "explanation": finding.explanation,
+        "confidence": finding.confidence,
+        "subject": finding.subject,
+        "view": view_word(finding.view),
+        "saving": saving.map(|saving| json!({
+            "gpu_time_ns": saving.gpu_time_ns,
+            "pct_of_span": cell(&Cell::Float(saving.pct_of_span)),
+            "iterations": saving.iterations,
+            "per_iteration_ns": saving.per_iteration_ns(),
+        })),
+        "evidence": finding.evidence.iter().map(evidence).collect::<Vec<Value>>(),
+        "advice": finding.advice,
+        "commands": finding.commands.iter().map(|command| json!({
+            "tool": command.tool,
+            "description": command.description,
+            "words": command.words,
+            "line": command.line(),
+        })).collect::<Vec<Value>>(),
+        "handoff": finding.handoff.as_ref().map(handoff),
+    })
+}
+
+fn handoff(handoff: &Handoff) -> Value {
+    let dispatch = handoff.dispatch.as_ref();
+    let mut fields = json!({
+        "about": handoff.about,
+        "kernel": dispatch.map(|dispatch| &dispatch.kernel),
+        "rank": handoff.rank,
+        "gpu": dispatch.and_then(|dispatch| dispatch.gpu),
+        "dispatch_id": dispatch.map(|dispatch| dispatch.dispatch_id),
+        "dispatch": dispatch.map(|dispatch| dispatch.number),
+        "dispatches": dispatch.map(|dispatch| dispatch.dispatches),
+        "start_ns": dispatch.map(|dispatch| dispatch.start_ns),
+        "end_ns": dispatch.map(|dispatch| dispatch.end_ns),
+    });
+    for (kind, commands) in &handoff.kinds {
+        let lines = |commands: &Vec<Command>| commands.iter().map(Command::line).collect::<Vec<String>>();
+        if let Some(fields) = fields.as_object_mut() {
+            fields.insert(kind.column().to_owned(), json!(commands.as_ref().map(lines).unwrap_or_default()));
+        }
+    }
+    fields
+}
+
+fn evidence(evidence: &Evidence) -> Value {
+    let rows: Vec<Value> =
+        (0..evidence.frame.height()).map(|row| Value::Object(record(&evidence.frame, row))).collect();
+    json!({
+        "title": evidence.title,
+        "question": question(&evidence.question),
+        "columns": columns(&evidence.columns),
+        "rows": rows,
+        "total_rows": evidence.rows,
+    })
+}
+
+fn section(section: &Section) -> Value {
+    let tables = section.blocks.iter().filter_map(|block| match block {
+        Block::Table(shown) => Some(table(shown)),
+        Block::Note(_) | Block::Chart(_) => None,
+    });
+    let notes = section.blocks.iter().filter_map(|block| match block {
+        Block::Note(shown) => Some(note(shown)),
+        Block::Table(_) | Block::Chart(_) => None,
+    });
+    json!({
+        "id": section.id,
+        "title": section.title,
+        "about": section.about,
+        "tables": tables.collect::<Vec<Value>>(),
+        "notes": notes.collect::<Vec<Value>>(),
+    })
+}
+
+fn table(table: &Table) -> Value {
+    let keys = table.row_keys().into_iter().enumerate();
+    let rows = keys.map(|(row, key)| json!({ "key": key, "values": record(&table.frame, row) }));
+    json!({
+        "id": table.id,
+        "title": table.title,
+        "about": table.about,
+        "question": table.question.as_ref().map(question),
+        "columns": columns(&table.columns),
+        "rows": rows.collect::<Vec<Value>>(),
+        "total_rows": table.total_rows,
+    })
+}
+
+fn question(question: &QueryRequest) -> Value {
+    json!({
+        "query": question.query,
+        "by": question.by,
+        "parameters": question.parameters,
+        "command": question.command_line(),
+    })
+}
+
+fn columns(columns: &[OutputColumn]) -> Vec<Value> {
+    let column = |column: &OutputColumn| json!({ "name": column.name, "unit": unit(column.unit), "doc": column.doc });
+    columns.iter().map(column).collect()
+}
+
+fn record(frame: &DataFrame, row: usize) -> Map<String, Value> {
+    frame.columns().iter().map(|column| (column.name().to_string(), cell(&Cell::new(column, row)))).collect()
+}
+
+fn cell(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(value) => Value::from(*value),
+        Cell::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
+        Cell::Bool(value) => Value::Bool(*value),
+        Cell::Text(text) => Value::String(text.clone()),
+    }
+}
+
+fn unit(unit: ColumnUnit) -> &'static str {
+    unit.word()
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Neutral => "neutral",
+        Status::Good => "good",
+        Status::Warning => "warning",
+        Status::Critical => "critical",
+    }
+}
+
+fn provenance(document: &Document) -> Value {
+    let provenance = &document.provenance;
+    let inputs = provenance.inputs.iter().map(|input| {
+        json!({
+            "path": input.path,
+            "format": input.format,
+            "schema_version": input.schema_version,
+            "rank": input.rank,
+            "hostname": input.hostname,
+            "gpus": input.gpus,
+        })
+    });
+    let pairs = |pairs: &[(String, String)], name: &str| -> Vec<Value> {
+        pairs.iter().map(|(subject, reason)| json!({ name: subject, "reason": reason })).collect()
+    };
+    json!({
+        "program": "wavesieve",
+        "version": provenance.version,
+        "inputs": inputs.collect::<Vec<Value>>(),
+        "processes": provenance.processes,
+        "ranks": provenance.ranks,
+        "filters": provenance.filters.iter().map(|(option, value)| json!({ "option": option, "value": value })).collect::<Vec<Value>>(),
+        "damage": provenance.damage,
+        "left_out": pairs(&provenance.left_out, "section"),
+        "failures": pairs(&provenance.failures, "query"),
+    })
+}

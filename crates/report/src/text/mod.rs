@@ -1,0 +1,5 @@
+//! Documents as text for terminals.
+
+mod render;
+
+pub use render::{TextStyle, write};

@@ -1,0 +1,67 @@
+//! How cells look.
+
+use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder};
+
+use wavesieve_engine::ColumnUnit;
+
+/// Ink of headings and titles.
+const INK: Color = Color::RGB(0x1F_3A5F);
+/// Behind headings.
+const HEADING: Color = Color::RGB(0xDC_E6F1);
+/// Behind what is good, worth a look, and costly.
+const GOOD: Color = Color::RGB(0xE2_F0D9);
+const WARNING: Color = Color::RGB(0xFF_F2CC);
+const CRITICAL: Color = Color::RGB(0xF8_CBAD);
+
+/// Tabs of what to read first, and of sheets that are those of another program.
+pub(crate) const FIRST_TAB: Color = Color::RGB(0xC0_392B);
+/// See [`FIRST_TAB`].
+pub(crate) const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
+
+/// How good something is, as a color behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tint {
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warning,
+    /// Costs much.
+    Critical,
+}
+
+/// Format of a heading of a table.
+pub fn heading() -> Format {
+    let format = Format::new().set_bold().set_font_color(INK).set_background_color(HEADING).set_text_wrap();
+    format.set_align(FormatAlign::Top).set_border_bottom(FormatBorder::Thin)
+}
+
+/// Format of the heading of a part of a sheet.
+pub fn title(size: f64) -> Format {
+    Format::new().set_bold().set_font_size(size).set_font_color(INK)
+}
+
+/// Format of a text that breaks into lines.
+pub fn wrapped() -> Format {
+    Format::new().set_text_wrap().set_align(FormatAlign::Top)
+}
+
+/// With a color behind it.
+pub(crate) fn tinted(format: Format, tint: Tint) -> Format {
+    format.set_background_color(match tint {
+        Tint::Good => GOOD,
+        Tint::Warning => WARNING,
+        Tint::Critical => CRITICAL,
+    })
+}
+
+/// Number format of a unit, by number of decimals. For numbers without unit, it also depends on whether some are so
+/// small that these decimals would all be zero.
+pub(crate) fn number_format(unit: ColumnUnit, decimals: usize, has_small: bool) -> &'static str {
+    match (unit, decimals) {
+        (ColumnUnit::Id, _) => "0",
+        (ColumnUnit::Number | ColumnUnit::Text | ColumnUnit::Name, 1..) if has_small => "General",
+        (_, 0) => "#,##0",
+        (_, 1 | 2) => "#,##0.00",
+        _ => "#,##0.000",
+    }
+}

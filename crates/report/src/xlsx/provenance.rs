@@ -1,0 +1,83 @@
+//! Where a workbook comes from, as a table.
+
+use anyhow::{Context as _, Result};
+use polars::prelude::df;
+
+use crate::document::{Document, Input};
+use crate::full_tables::FullTable;
+use wavesieve_engine::{ColumnUnit, OutputColumn};
+
+/// A row of the table.
+#[derive(Default)]
+struct Row<'a> {
+    what: &'static str,
+    subject: String,
+    input: Option<&'a Input>,
+    reason: Option<&'a str>,
+}
+
+/// The version, what was read, and what is missing and why.
+///
+/// # Errors
+/// When the columns do not fit together, which cannot be.
+pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
+    let provenance = &document.provenance;
+    let version = Row { what: "program", subject: format!("wavesieve {}", provenance.version), ..Row::default() };
+    let tier = Row { what: "tier", subject: document.tier.to_string(), ..Row::default() };
+    let inputs = provenance.inputs.iter().map(|input| Row {
+        what: "input",
+        subject: input.path.clone(),
+        input: Some(input),
+        reason: None,
+    });
+    let pairs = |what: &'static str, pairs: &'_ [(String, String)]| -> Vec<(&'static str, String, String)> {
+        pairs.iter().map(|(subject, reason)| (what, subject.clone(), reason.clone())).collect()
+    };
+    let missing = [pairs("left out", &provenance.left_out), pairs("not answered", &provenance.failures)].concat();
+    let missing = missing.iter().map(|(what, subject, reason)| Row {
+        what,
+        subject: subject.clone(),
+        input: None,
+        reason: Some(reason.as_str()),
+    });
+    let damage =
+        provenance.damage.iter().map(|damage| Row { what: "damaged", subject: damage.clone(), ..Row::default() });
+    let rows: Vec<Row<'_>> = [version, tier].into_iter().chain(inputs).chain(damage).chain(missing).collect();
+    let of_input = |of: &dyn Fn(&Input) -> Option<String>| -> Vec<Option<String>> {
+        rows.iter().map(|row| row.input.and_then(of)).collect()
+    };
+    let frame = df!(
+        "what" => rows.iter().map(|row| row.what).collect::<Vec<&str>>(),
+        "subject" => rows.iter().map(|row| row.subject.as_str()).collect::<Vec<&str>>(),
+        "rank" => rows.iter().map(|row| row.input.map(|input| input.rank)).collect::<Vec<Option<i64>>>(),
+        "hostname" => of_input(&|input| input.hostname.clone()),
+        "gpus" => of_input(&|input| Some(input.gpus.join(" "))),
+        "format" => of_input(&|input| Some(input.format.clone())),
+        "schema_version" => of_input(&|input| input.schema_version.clone()),
+        "reason" => rows.iter().map(|row| row.reason).collect::<Vec<Option<&str>>>(),
+    )
+    .context("internal: the columns of the provenance differ in length")?;
+    let column =
+        |(name, unit, doc): (&str, ColumnUnit, &str)| OutputColumn { name: name.to_owned(), unit, doc: doc.to_owned() };
+    let columns = [
+        ("what", ColumnUnit::Text, "what the row is about"),
+        ("subject", ColumnUnit::Text, "the version, the file, the damage, the section or the query"),
+        ("rank", ColumnUnit::Id, "rank of the process"),
+        ("hostname", ColumnUnit::Text, "machine of the process"),
+        ("gpus", ColumnUnit::Text, "GPUs of the process"),
+        ("format", ColumnUnit::Text, "format of the file"),
+        ("schema_version", ColumnUnit::Text, "version of its schema"),
+        ("reason", ColumnUnit::Text, "why it is left out or not answered"),
+    ];
+    Ok(FullTable {
+        section: String::new(),
+        name: "provenance".to_owned(),
+        title: "Provenance".to_owned(),
+        about: "What was read, by which version, and what is missing and why.".to_owned(),
+        question: None,
+        columns: columns.map(column).to_vec(),
+        total_rows: frame.height(),
+        frame,
+        is_exact: false,
+    })
+}

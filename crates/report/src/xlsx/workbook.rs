@@ -1,0 +1,103 @@
+//! A whole workbook.
+
+use std::io::Write;
+
+use anyhow::{Context as _, Result};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
+
+use super::appearance;
+use super::names::SheetNames;
+use super::overview::write_overview;
+use super::provenance::provenance_table;
+use super::sheet::{MAX_ROWS, write_table};
+use crate::analysis::Analysis;
+use crate::compat::tracelens::{self, TraceLensOptions};
+use crate::full_tables::{FullTable, findings_table, full_tables};
+use wavesieve_export::unit::TimeUnit;
+
+/// Options of a workbook.
+#[derive(Clone, Debug)]
+pub struct WorkbookOptions {
+    pub unit: TimeUnit,
+    /// Rows of each table, 0 for all.
+    pub rows: usize,
+    /// The sheets of TraceLens; if these have its numbers, the workbook holds nothing else.
+    pub tracelens: TraceLensOptions,
+}
+
+/// Writes an analysis as a workbook.
+///
+/// # Errors
+/// When an answer lacks what is shown, or writing fails.
+pub fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write) -> Result<()> {
+    let foreign = tracelens::tables(analysis, &options.tracelens)?;
+    let mut workbook = Workbook::new();
+    let document = &analysis.document;
+    workbook.set_properties(&properties(&document.title, &document.provenance.version)?);
+    if options.tracelens.is_original {
+        for table in &foreign {
+            add(&mut workbook, &table.name, table, options.unit)?;
+        }
+    } else {
+        add_all(&mut workbook, analysis, &foreign, options)?;
+    }
+    let bytes = workbook.save_to_buffer().context("cannot make the workbook")?;
+    Ok(out.write_all(&bytes)?)
+}
+
+/// Writes tables as a workbook, a sheet each.
+///
+/// # Errors
+/// When a table cannot be a sheet, or writing fails.
+pub fn write_tables(title: &str, version: &str, tables: &[FullTable], out: &mut dyn Write) -> Result<()> {
+    let mut workbook = Workbook::new();
+    workbook.set_properties(&properties(title, version)?);
+    for table in tables {
+        add(&mut workbook, &table.name, table, TimeUnit::default())?;
+    }
+    let bytes = workbook.save_to_buffer().context("cannot make the workbook")?;
+    Ok(out.write_all(&bytes)?)
+}
+
+fn add_all(
+    workbook: &mut Workbook,
+    analysis: &Analysis,
+    foreign: &[FullTable],
+    options: &WorkbookOptions,
+) -> Result<()> {
+    let document = &analysis.document;
+    let (findings, provenance) = (findings_table(document)?, provenance_table(document)?);
+    let own = full_tables(analysis, options.rows);
+    // Sheets of TraceLens are found by their names, so that ours give way, whichever of them are there.
+    let fixed = ["overview", "findings", "provenance"].map(ToOwned::to_owned);
+    let mut names = SheetNames::without(fixed.into_iter().chain(tracelens::sheet_names()?));
+    let mut sheets: Vec<(String, &FullTable)> = vec![(findings.name.clone(), &findings)];
+    sheets.extend(own.iter().map(|table| (names.next(&table.section, &table.name), table)));
+    sheets.extend(foreign.iter().map(|table| (table.name.clone(), table)));
+    sheets.push((provenance.name.clone(), &provenance));
+    let overview = workbook.add_worksheet();
+    overview.set_name("overview")?.set_tab_color(appearance::FIRST_TAB);
+    write_overview(document, &sheets, options.unit, overview)?;
+    for (name, table) in &sheets {
+        add(workbook, name, table, options.unit)?;
+    }
+    Ok(())
+}
+
+fn add(workbook: &mut Workbook, name: &str, table: &FullTable, unit: TimeUnit) -> Result<()> {
+    let sheet = workbook.add_worksheet();
+    sheet.set_name(name)?;
+    if table.name == "findings" {
+        sheet.set_tab_color(appearance::FIRST_TAB);
+    } else if table.is_exact {
+        sheet.set_tab_color(appearance::FOREIGN_TAB);
+    }
+    write_table(table, unit, MAX_ROWS, sheet).with_context(|| format!("cannot fill the sheet {name}"))
+}
+
+/// The same at any time, so that the same input gives the same bytes.
+fn properties(title: &str, version: &str) -> Result<DocProperties> {
+    let created = ExcelDateTime::from_ymd(1980, 1, 1)?;
+    let program = format!("wavesieve {version}");
+    Ok(DocProperties::new().set_title(title).set_author(&program).set_creation_datetime(&created))
+}

@@ -1,0 +1,162 @@
+//! Bundles of code for several targets, as clang writes them, plain or compressed.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use super::error::ObjectError;
+
+/// How a bundle starts.
+const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+/// How a compressed bundle starts.
+const COMPRESSED: &[u8] = b"CCOB";
+/// So many bytes come out of a compressed bundle at most.
+const MAX_BYTES: u64 = 2 << 30;
+/// So many targets has a bundle at most; clang knows about 60.
+const MAX_ENTRIES: u64 = 4096;
+
+/// Code in a bundle.
+pub(super) struct Entry<'a> {
+    /// Such as `hipv4-amdgcn-amd-amdhsa--gfx942` or `host-x86_64-unknown-linux-gnu`.
+    pub id: &'a str,
+    pub bytes: &'a [u8],
+}
+
+/// Whether bytes begin as a bundle.
+pub(super) fn is_bundle(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC) || bytes.starts_with(COMPRESSED)
+}
+
+/// Where the next bundle begins.
+pub(super) fn next(bytes: &[u8]) -> Option<usize> {
+    let plain = memchr::memmem::find(bytes, MAGIC);
+    // A compressed bundle also names a version, so that its short name is not found in code.
+    let compressed = memchr::memmem::find_iter(bytes, COMPRESSED)
+        .find(|at| bytes.get(*at..).and_then(|rest| Compressed::read(rest).ok()).is_some());
+    plain.into_iter().chain(compressed).min()
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..at.checked_add(8)?)?;
+    Some(u64::from_le_bytes(eight.try_into().ok()?))
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
+}
+
+fn quarter(bytes: &[u8], at: usize) -> Option<u16> {
+    let two = bytes.get(at..at.checked_add(2)?)?;
+    Some(u16::from_le_bytes(two.try_into().ok()?))
+}
+
+/// The entries of a plain bundle, and how many bytes it takes.
+pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<Entry<'_>>, usize), ObjectError> {
+    let damaged = |what: &str| ObjectError::Bundle(what.to_owned());
+    let count = word(bytes, MAGIC.len()).ok_or_else(|| damaged("it ends before its entries"))?;
+    if count > MAX_ENTRIES {
+        return Err(ObjectError::Bundle(format!("it has {count} entries")));
+    }
+    let mut at = MAGIC.len() + 8;
+    let mut found = Vec::new();
+    let mut end = at;
+    for _ in 0..count {
+        let read = |at: usize| -> Option<(usize, usize, usize)> {
+            let number = |place: usize| usize::try_from(word(bytes, at.checked_add(place)?)?).ok();
+            Some((number(0)?, number(8)?, number(16)?))
+        };
+        let (offset, size, id_length) = read(at).ok_or_else(|| damaged("it ends within its entries"))?;
+        at += 24;
+        let id = at.checked_add(id_length).and_then(|id_end| bytes.get(at..id_end));
+        let id = id.and_then(|id| std::str::from_utf8(id).ok()).ok_or_else(|| damaged("an entry has no name"))?;
+        at += id_length;
+        let code = offset.checked_add(size).and_then(|code_end| bytes.get(offset..code_end));
+        let code = code.ok_or_else(|| {
+            ObjectError::Bundle(format!(
+                "the code of {id} ends at byte {}, the bundle at {}",
+                offset.saturating_add(size),
+                bytes.len()
+            ))
+        })?;
+        end = end.max(at).max(offset + size);
+        found.push(Entry { id, bytes: code });
+    }
+    Ok((found, end))
+}
+
+/// The header of a compressed bundle.
+struct Compressed {
+    method: u16,
+    /// Bytes of the header.
+    header: usize,
+    /// Bytes of header and content; unknown in the first version.
+    total: Option<u64>,
+    plain: u64,
+}
+
+impl Compressed {
+    fn read(bytes: &[u8]) -> Result<Self, ObjectError> {
+        let short = || ObjectError::Bundle("it ends within its header".to_owned());
+        let version = quarter(bytes, 4).ok_or_else(short)?;
+        let method = quarter(bytes, 6).ok_or_else(short)?;
+        // The 8 bytes that follow the sizes are a hash, which is cut off MD5 and not checked by clang either.
+        let (header, total, plain) = match version {
+            1 => (20, None, half(bytes, 8).map(u64::from)),
+            2 => (24, half(bytes, 8).map(u64::from), half(bytes, 12).map(u64::from)),
+            3 => (32, word(bytes, 8), word(bytes, 16)),
+            _ => return Err(ObjectError::Compression(format!("its version is {version}, and 1 to 3 are known"))),
+        };
+        Ok(Self { method, header, total, plain: plain.ok_or_else(short)? })
+    }
+}
+
+/// A bundle without compression, and how many bytes it takes as it is.
+pub(super) fn plain(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, usize), ObjectError> {
+    if !bytes.starts_with(COMPRESSED) {
+        return Ok((Cow::Borrowed(bytes), bytes.len()));
+    }
+    let header = Compressed::read(bytes)?;
+    let end = match header.total {
+        Some(total) => usize::try_from(total).ok().filter(|total| *total <= bytes.len()).ok_or_else(|| {
+            ObjectError::Bundle(format!("it ends at byte {total} by its header, and after {} bytes", bytes.len()))
+        })?,
+        // The next bundle of a section tells where this one ends.
+        None => {
+            let inner = bytes.get(header.header..).unwrap_or_default();
+            next(inner).map_or(bytes.len(), |at| at + header.header)
+        }
+    };
+    if header.plain > MAX_BYTES {
+        return Err(ObjectError::Compression(format!("it states {} bytes of content", header.plain)));
+    }
+    let content = bytes.get(header.header..end).unwrap_or_default();
+    let content = decompressed(content, header.method, header.plain)?;
+    if content.len() as u64 != header.plain {
+        return Err(ObjectError::Bundle(format!("{} bytes came out of it instead of {}", content.len(), header.plain)));
+    }
+    Ok((Cow::Owned(content), end))
+}
+
+fn decompressed(content: &[u8], method: u16, plain: u64) -> Result<Vec<u8>, ObjectError> {
+    let failed = |error: std::io::Error| ObjectError::Compression(error.to_string());
+    let mut all = Vec::new();
+    // One more than there should be, so that more is noticed and much more is not read.
+    let limit = plain.saturating_add(1);
+    match method {
+        0 => flate2::read::ZlibDecoder::new(content).take(limit).read_to_end(&mut all).map_err(failed)?,
+        1 => zstandard(content, limit, &mut all)?,
+        _ => {
+            return Err(ObjectError::Compression(format!(
+                "its method is {method}, and 0 (zlib) and 1 (zstd) are known"
+            )));
+        }
+    };
+    Ok(all)
+}
+
+fn zstandard(content: &[u8], limit: u64, all: &mut Vec<u8>) -> Result<usize, ObjectError> {
+    let failed = |error: std::io::Error| ObjectError::Compression(error.to_string());
+    // Bytes after the frame are padding.
+    let decoder = zstd::stream::read::Decoder::with_buffer(content).map_err(failed)?.single_frame();
+    decoder.take(limit).read_to_end(all).map_err(failed)
+}

@@ -1,0 +1,61 @@
+//! Names as C++ spells them.
+
+use std::fmt;
+
+use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
+
+/// So many bytes of text are made for one name at most: references back could make it grow without bounds.
+const MAX_TEXT: usize = 1 << 16;
+
+/// The name of a mangled symbol; none where it is not mangled, or names nothing.
+pub fn demangled(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") {
+        return None;
+    }
+    let symbol = Symbol::new(symbol).ok()?;
+    let mut text = Limited(String::new());
+    symbol.structured_demangle(&mut text, &DemangleOptions::new().hide_expression_literal_types()).ok()?;
+    Some(text.0).filter(|text| !text.is_empty())
+}
+
+/// A text that refuses to become longer than the limit.
+struct Limited(String);
+
+impl DemangleWrite for Limited {
+    fn write_string(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > MAX_TEXT {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    /// Names of kernels of libraries, and how they are spelled, which was read by eye.
+    const NAMES: &str = data!("fixtures/code_object/names.txt");
+
+    #[test]
+    fn names_of_kernels() {
+        for line in NAMES.lines().filter(|line| !line.starts_with('#')) {
+            let (mangled, plain) = line.split_once('\t').unwrap();
+            assert_eq!(demangled(mangled).as_deref(), Some(plain), "{mangled}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_stays() {
+        for name in ["plain", "_Z", "_ZN", "_ZN2ns", "_Z3fooT_", "_Z1fS_", "_Z99f", "_Z1fP", "_ZC", "___Z1fi"] {
+            assert_eq!(demangled(name), None, "{name}");
+        }
+        assert_eq!(demangled(&format!("_Z1f{}i", "P".repeat(1000))), None);
+        // Every template argument doubles the one before it.
+        let before = (1..36).map(|number| format!("S{}_", char::from_digit(number, 36).unwrap().to_ascii_uppercase()));
+        let doubling: String = before.map(|before| format!("S0_I{before}{before}E")).collect();
+        assert_eq!(demangled(&format!("_Z1f1a{doubling}")), None);
+        assert_eq!(demangled(&format!("_Z1fI1aIiiE{doubling}Evv")), None);
+    }
+}

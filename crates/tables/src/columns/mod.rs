@@ -1,0 +1,7 @@
+//! Canonical columns as polars series: building, reading and asking for them.
+
+pub mod arrow_bridge;
+pub mod frames;
+pub mod reading;
+pub mod requests;
+pub mod values;

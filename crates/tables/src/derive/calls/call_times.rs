@@ -1,0 +1,22 @@
+//! The tables `region_self_times`, `region_times` and `api_calls`, all of which report self times.
+
+use anyhow::{Result, bail};
+use polars::prelude::*;
+
+use crate::derive::calls::{api_calls, region_self_times, region_times};
+use crate::derive::{Family, Frames};
+use wavesieve_model::schema::process::Process;
+
+pub static FAMILY: Family = Family { build };
+
+/// Builds some of the tables from self times that are worked out once.
+fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+    let self_times = region_self_times::build(tables)?;
+    let table = |name: &&'static str| match *name {
+        "region_self_times" => Ok(self_times.clone()),
+        "region_times" => region_times::build(tables, &self_times),
+        "api_calls" => api_calls::build(tables, &self_times),
+        other => bail!("internal: {other} tells no self times"),
+    };
+    names.iter().map(table).collect()
+}

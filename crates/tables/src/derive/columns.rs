@@ -1,0 +1,76 @@
+//! Columns that several derived tables have.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::values::repeated_integers;
+use crate::derive::Frames;
+
+/// A column of values that are each repeated a number of times; a single one takes no memory.
+pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Column {
+    let mut runs: Vec<(Option<i64>, usize)> = Vec::new();
+    for (value, times) in values.filter(|(_, times)| *times > 0) {
+        match runs.last_mut() {
+            Some((last, length)) if *last == value => *length += times,
+            _ => runs.push((value, times)),
+        }
+    }
+    if let [(value, times)] = runs.as_slice() {
+        let value = Scalar::new(DataType::Int64, value.map_or(AnyValue::Null, AnyValue::Int64));
+        return Column::new_scalar(name.into(), value, *times);
+    }
+    repeated_integers(name, runs.into_iter()).into_series().into_column()
+}
+
+/// Columns of a derived table. Unwanted columns are not built, except the first, which determines the number
+/// of rows.
+pub(crate) struct WantedColumns<'a> {
+    tables: &'a Frames,
+    table: &'static str,
+    columns: Vec<Column>,
+}
+
+impl<'a> WantedColumns<'a> {
+    /// No columns yet, of a table built from `tables`.
+    pub fn new(tables: &'a Frames, table: &'static str) -> Self {
+        Self { tables, table, columns: Vec::new() }
+    }
+
+    /// The next column, as `make` makes it by its name.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn add(&mut self, name: &str, make: impl FnOnce(&str) -> Result<Column>) -> Result<()> {
+        if self.columns.is_empty() || self.tables.wants(self.table, name) {
+            self.columns.push(make(name)?);
+        }
+        Ok(())
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// When the columns are of different lengths, which is a defect.
+    pub fn into_frame(self) -> Result<DataFrame> {
+        Ok(DataFrame::new_infer_height(self.columns)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_repeated() {
+        let values = |parts: &[(Option<i64>, usize)]| {
+            let column = repeated("a", parts.iter().copied());
+            column.i64().unwrap().iter().collect::<Vec<_>>()
+        };
+        assert_eq!(values(&[(Some(1), 2), (None, 1), (Some(3), 0), (Some(4), 1)]), [Some(1), Some(1), None, Some(4)]);
+        assert_eq!(values(&[(Some(1), 1), (Some(2), 0), (Some(1), 1)]), [Some(1), Some(1)]);
+        assert_eq!((values(&[(None, 2)]), values(&[(Some(1), 0)]), values(&[])), (vec![None, None], vec![], vec![]));
+        let [one, two] =
+            [repeated("a", [(Some(1), 9)].into_iter()), repeated("a", [(Some(1), 9), (None, 1)].into_iter())];
+        assert!(one.as_scalar_column().is_some() && two.as_scalar_column().is_none());
+    }
+}

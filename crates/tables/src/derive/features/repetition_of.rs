@@ -1,0 +1,47 @@
+//! The repetition that a kernel starts in.
+
+use anyhow::Result;
+
+use crate::derive::Frames;
+use crate::derive::repeating::iterations::{self, Iteration};
+use wavesieve_model::analysis::iterations::{Phase, phases};
+
+/// The repetitions of a process in order, with their phases.
+pub struct Repetitions {
+    pub all: Vec<Iteration>,
+    phases: Vec<Phase>,
+    /// Starts with their places, in order: repetitions follow the order of launches, which need not be that of starts.
+    starts: Vec<(i64, usize)>,
+}
+
+impl Repetitions {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// When a needed column is missing or has another type.
+    pub fn find(tables: &Frames) -> Result<Self> {
+        let all = iterations::find(tables)?;
+        let phases = phases(&iterations::durations(&all));
+        let mut starts: Vec<(i64, usize)> = all.iter().map(|one| one.start_ns).zip(0..).collect();
+        starts.sort_unstable();
+        Ok(Self { all, phases, starts })
+    }
+
+    /// The one that something starts in.
+    pub fn at(&self, start_ns: i64) -> Option<usize> {
+        let after = self.starts.partition_point(|(begun_ns, _)| *begun_ns <= start_ns);
+        let (_, place) = *self.starts.get(after.checked_sub(1)?)?;
+        self.all.get(place).filter(|one| start_ns < one.end_ns).map(|_| place)
+    }
+
+    /// The place of its phase among all.
+    pub fn phase(&self, place: usize) -> Option<usize> {
+        let own = self.phases.get(place)?;
+        Phase::ALL.iter().position(|phase| phase == own)
+    }
+
+    /// The words of all phases.
+    pub fn words() -> Vec<Option<String>> {
+        Phase::ALL.iter().map(|phase| Some(phase.word().to_owned())).collect()
+    }
+}

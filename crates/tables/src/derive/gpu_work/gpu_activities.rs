@@ -1,0 +1,265 @@
+//! Kernels and copies as what runs on which GPU, taken from tables of one process, and their sums over time.
+
+use std::iter::Peekable;
+use std::slice::Iter;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
+use rayon::prelude::*;
+
+use crate::columns::frames::rows_named;
+use crate::columns::reading::Piece;
+use crate::columns::values::{BoolValues, I64Values};
+use crate::derive::gpu_work::gpu_time_sweep::GpuTimeSweep;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::derive::launching::kernel_order::KernelOrder;
+use wavesieve_model::analysis::categories::COMMUNICATION;
+use wavesieve_model::analysis::gpu_time::segments::{Activity, ActivityInterval};
+
+/// The valid kernels and copies whose GPU is known; a copy between two GPUs once for each.
+pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
+    let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
+    add_kernels(kernels, &mut activities)?;
+    add_copies(copies, &mut activities)?;
+    Ok(activities)
+}
+
+/// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
+pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
+    let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?).are_true();
+    let communicates = BoolValues::new(&of_communication(kernels)?).are_true();
+    let kernel = |row: u32| {
+        let row = row as usize;
+        let (start_ns, end_ns) = starts.get(row).zip(ends.get(row)).filter(|_| valid.get(row) == Some(true))?;
+        Some(ActivityInterval { gpu: gpus.get(row)?, start_ns, end_ns, activity: kind(communicates.get(row)) })
+    };
+    let sorted = sorted_copies(copies)?;
+    let mut sums = Sums::new(&sorted);
+    let in_order = order.rows().filter_map(kernel).all(|kernel| sums.add(&kernel));
+    let times = if in_order { sums.finish() } else { None };
+    times.context("internal: sorted rows are in no order")
+}
+
+/// The sums of `gpu_segments` over kernels that are read piece by piece, and copies; `None` where the kernels are not in
+/// the order of their starts. As many pieces as there are threads are held at a time, and as many again being summed up.
+///
+/// # Errors
+/// When a piece cannot be read, or a column is missing or has another type.
+pub(crate) fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
+    let sorted = sorted_copies(copies)?;
+    let mut sums = Sums::new(&sorted);
+    let mut windows = kernels.chunks(rayon::current_num_threads().max(1));
+    // Filled again and again, because fresh memory costs about as much as reading does.
+    let (mut ready, mut next) = (Vec::new(), Vec::new());
+    read(windows.next().unwrap_or_default(), &mut ready)?;
+    while !ready.is_empty() {
+        let window = windows.next().unwrap_or_default();
+        let sum_up = || ready.iter().flatten().all(|kernel| sums.add(kernel));
+        let (in_order, read) = rayon::join(sum_up, || read(window, &mut next));
+        read?;
+        if !in_order {
+            return Ok(None);
+        }
+        std::mem::swap(&mut ready, &mut next);
+    }
+    Ok(sums.finish())
+}
+
+/// Sums over kernels that come in the order of their starts, and copies that are in it.
+struct Sums<'a> {
+    copies: Peekable<Iter<'a, ActivityInterval>>,
+    sweep: GpuTimeSweep,
+}
+
+impl<'a> Sums<'a> {
+    fn new(copies: &'a [ActivityInterval]) -> Self {
+        Self { copies: copies.iter().peekable(), sweep: GpuTimeSweep::default() }
+    }
+
+    /// Adds the next kernel and the copies before it; not where that kernel starts before the last one.
+    fn add(&mut self, kernel: &ActivityInterval) -> bool {
+        while let Some(copy) = self.copies.next_if(|copy| copy.start_ns <= kernel.start_ns) {
+            if !self.sweep.add(copy) {
+                return false;
+            }
+        }
+        self.sweep.add(kernel)
+    }
+
+    fn finish(mut self) -> Option<Vec<GpuTime>> {
+        self.copies.all(|copy| self.sweep.add(copy)).then(|| self.sweep.finish())
+    }
+}
+
+fn sorted_copies(copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
+    let mut sorted = Vec::with_capacity(copies.height());
+    add_copies(copies, &mut sorted)?;
+    sorted.sort_by_key(|copy| copy.start_ns);
+    Ok(sorted)
+}
+
+fn of_communication(kernels: &DataFrame) -> Result<BooleanChunked> {
+    Ok(rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?)
+}
+
+fn kind(communicates: Option<bool>) -> Activity {
+    if communicates == Some(true) { Activity::Communication } else { Activity::Compute }
+}
+
+fn read(pieces: &[Box<dyn Piece>], into: &mut Vec<Vec<ActivityInterval>>) -> Result<()> {
+    into.resize_with(pieces.len(), Vec::new);
+    pieces.par_iter().zip(into.par_iter_mut()).try_for_each(|(piece, kernels)| {
+        kernels.clear();
+        piece.read(&mut |frame| add_kernels(frame, kernels))
+    })
+}
+
+fn add_kernels(kernels: &DataFrame, activities: &mut Vec<ActivityInterval>) -> Result<()> {
+    let is_communication = of_communication(kernels)?;
+    let known = bits(&is_communication);
+    activities.reserve(kernels.height());
+    each_valid_interval(kernels, "gpu", |row, gpu, start_ns, end_ns| {
+        let activity = kind(known.map_or_else(|| is_communication.get(row), |bits| bits.get(row)));
+        activities.push(ActivityInterval { gpu, start_ns, end_ns, activity });
+    })
+}
+
+fn add_copies(copies: &DataFrame, activities: &mut Vec<ActivityInterval>) -> Result<()> {
+    for gpu_column in ["gpu", "peer_gpu"] {
+        each_valid_interval(copies, gpu_column, |_, gpu, start_ns, end_ns| {
+            activities.push(ActivityInterval { gpu, start_ns, end_ns, activity: Activity::Copy });
+        })?;
+    }
+    Ok(())
+}
+
+/// Visits every valid row whose key is known: row number, key, start and end.
+fn each_valid_interval(frame: &DataFrame, key: &str, mut visit: impl FnMut(usize, i64, i64, i64)) -> Result<()> {
+    let keys = frame.column(key)?.i64()?;
+    let starts = frame.column("start_ns")?.i64()?;
+    let ends = frame.column("end_ns")?.i64()?;
+    let valid = frame.column("valid")?.bool()?;
+    if let (Ok(keys), Ok(starts), Ok(ends), Some(valid)) =
+        (keys.cont_slice(), starts.cont_slice(), ends.cont_slice(), bits(valid))
+    {
+        for (row, (((key, start_ns), end_ns), valid)) in keys.iter().zip(starts).zip(ends).zip(valid).enumerate() {
+            if valid {
+                visit(row, *key, *start_ns, *end_ns);
+            }
+        }
+        return Ok(());
+    }
+    let rows = keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).enumerate();
+    for (row, (((key, start), end), valid)) in rows {
+        if let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) {
+            visit(row, key, start, end);
+        }
+    }
+    Ok(())
+}
+
+/// The values of a column that is in one piece and has no nulls.
+fn bits(column: &BooleanChunked) -> Option<&Bitmap> {
+    let mut chunks = column.downcast_iter().filter(|_| column.null_count() == 0);
+    match (chunks.next(), chunks.next()) {
+        (Some(chunk), None) => Some(chunk.values()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+    use crate::columns::frames::categorical;
+    use crate::columns::reading::Visit;
+    use crate::derive::gpu_work::gpu_times::GpuTimes;
+    use wavesieve_model::analysis::gpu_time::segments::segments;
+
+    /// Kernels of 70 ns that start every 50 ns, with odd rows among them.
+    fn kernels(rows: std::ops::Range<i64>) -> DataFrame {
+        let each = |value: &dyn Fn(i64) -> i64| rows.clone().map(value).collect::<Vec<i64>>();
+        let categories = rows.clone().map(|row| if row % 5 == 3 { COMMUNICATION } else { "gemm" });
+        let category = StringChunked::from_iter_values("category".into(), categories).into_series();
+        let gpus: Vec<Option<i64>> = rows.clone().map(|row| (row % 7 != 4).then_some(row % 2)).collect();
+        let mut frame = df!(
+            "gpu" => gpus,
+            "start_ns" => each(&|row| row * 50),
+            "end_ns" => each(&|row| row * 50 + if row % 11 == 9 { 0 } else { 70 }),
+            "valid" => rows.clone().map(|row| row % 13 != 8).collect::<Vec<bool>>(),
+        )
+        .unwrap();
+        frame.with_column(category.cast(&categorical()).unwrap().into_column()).unwrap();
+        frame
+    }
+
+    fn copies() -> DataFrame {
+        df!(
+            "gpu" => [0_i64, 1, 0],
+            "peer_gpu" => [Some(1_i64), None, None],
+            "start_ns" => [20_i64, 333, 4_980],
+            "end_ns" => [180_i64, 777, 6_000],
+            "valid" => [true; 3],
+        )
+        .unwrap()
+    }
+
+    fn whole_sums(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<GpuTime>> {
+        summed(kernels, copies, &KernelOrder::new(kernels)?)
+    }
+
+    struct Rows(DataFrame);
+
+    impl Piece for Rows {
+        fn read(&self, visit: &mut Visit<'_>) -> Result<()> {
+            visit(&self.0)
+        }
+    }
+
+    fn pieces(frames: impl IntoIterator<Item = DataFrame>) -> Vec<Box<dyn Piece>> {
+        frames.into_iter().map(|frame| Box::new(Rows(frame)) as Box<dyn Piece>).collect()
+    }
+
+    #[test]
+    fn pieces_sum_up_to_what_segments_do() {
+        let (all, copies) = (kernels(0..100), copies());
+        let mut expected = GpuTimes::default();
+        segments(of_tables(&all, &copies).unwrap()).iter().for_each(|segment| expected.add(segment));
+        let expected = expected.finish();
+        assert!(expected.len() > 8, "{expected:?}");
+        assert_eq!(whole_sums(&all, &copies).unwrap(), expected);
+        for rows in [1, 3, 7, 40, 100] {
+            let pieces = pieces((0..100).step_by(rows).map(|at| kernels(at..(at + rows as i64).min(100))));
+            assert_eq!(summed_in_pieces(&pieces, &copies).unwrap(), Some(expected.clone()), "{rows}");
+        }
+    }
+
+    #[test]
+    fn rows_with_and_without_nulls_are_taken_alike() {
+        let with_nulls = kernels(0..100);
+        let gpu = with_nulls.column("gpu").unwrap().i64().unwrap();
+        let rows = with_nulls.filter(&gpu.is_not_null()).unwrap();
+        let mut apart = kernels(0..50);
+        apart.vstack_mut(&kernels(50..100)).unwrap();
+        let expected = whole_sums(&with_nulls, &copies()).unwrap();
+        assert_eq!(whole_sums(&rows, &copies()).unwrap(), expected);
+        assert_eq!(whole_sums(&apart, &copies()).unwrap(), expected);
+    }
+
+    #[test]
+    fn pieces_in_no_order_are_refused() {
+        let pieces = pieces([kernels(50..100), kernels(0..50)]);
+        assert_eq!(summed_in_pieces(&pieces, &copies()).unwrap(), None);
+    }
+
+    #[test]
+    fn copies_are_summed_up_without_kernels() {
+        let none = summed_in_pieces(&[], &copies()).unwrap();
+        assert_eq!(none, Some(whole_sums(&kernels(0..0), &copies()).unwrap()));
+        assert!(none.is_some_and(|times| times.iter().any(|time| time.copies)));
+    }
+}

@@ -1,0 +1,144 @@
+//! `gpu_segments` summed up by what ran: a few rows per GPU, of which a dataset's manifest keeps a copy.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use itertools::izip;
+use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, NewChunkedArray};
+use serde::{Deserialize, Serialize};
+
+use crate::columns::values::I64Values;
+use wavesieve_model::analysis::gpu_time::segments::Segment;
+use wavesieve_model::schema::process::Process;
+
+/// All segments of one GPU during which the same kinds of work ran, idle ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuTime {
+    /// Index among the GPUs of the process.
+    pub gpu: i64,
+    /// Whether a compute kernel ran.
+    pub compute: bool,
+    /// Whether a communication kernel ran.
+    pub comm: bool,
+    /// Whether a copy ran.
+    pub copies: bool,
+    /// First start in ns.
+    pub first_ns: i64,
+    /// Last end in ns.
+    pub last_ns: i64,
+    /// Sum of the lengths in ns.
+    pub duration_ns: i64,
+}
+
+/// Kinds of work that may run at the same time, each or not.
+const KINDS: usize = 3;
+/// Sums of one GPU, by which of them ran.
+type GpuTotals = [Option<GpuTime>; 1 << KINDS];
+
+/// Segments of one process being summed up.
+#[derive(Default)]
+pub struct GpuTimes {
+    others: BTreeMap<i64, GpuTotals>,
+    /// The GPU of the last segment, which is mostly that of the next.
+    last: Option<(i64, GpuTotals)>,
+}
+
+impl GpuTimes {
+    pub fn add(&mut self, segment: &Segment) {
+        let (compute, comm, copies) = (segment.compute > 0, segment.comm > 0, segment.copies > 0);
+        let (gpu, first_ns, last_ns) = (segment.gpu, segment.start_ns, segment.end_ns);
+        if self.last.as_ref().is_none_or(|(last, _)| *last != gpu) {
+            self.put_back();
+            self.last = Some((gpu, self.others.remove(&gpu).unwrap_or_default()));
+        }
+        let place = (usize::from(compute) << 2) | (usize::from(comm) << 1) | usize::from(copies);
+        let Some(sum) = self.last.as_mut().and_then(|(_, sums)| sums.get_mut(place)) else { return };
+        let none = GpuTime { gpu, compute, comm, copies, first_ns, last_ns, duration_ns: 0 };
+        let sum = sum.get_or_insert(none);
+        sum.first_ns = sum.first_ns.min(first_ns);
+        sum.last_ns = sum.last_ns.max(last_ns);
+        sum.duration_ns = sum.duration_ns.saturating_add(last_ns.saturating_sub(first_ns));
+    }
+
+    fn put_back(&mut self) {
+        self.others.extend(self.last.take());
+    }
+
+    /// The sums in the order of (gpu, compute, comm, copies).
+    pub fn finish(mut self) -> Vec<GpuTime> {
+        self.put_back();
+        self.others.into_values().flatten().flatten().collect()
+    }
+}
+
+/// The columns of `gpu_segments` that sums are made of.
+pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
+
+/// Sums up rows of `gpu_segments` of one process.
+pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
+    let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
+    let [gpus, starts, ends, compute, comm, copies] = columns;
+    let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
+    let mut times = GpuTimes::default();
+    for (gpu, start, end, compute, comm, copies) in
+        izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
+    {
+        let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
+        let count = |count: Option<i64>| count.unwrap_or(0);
+        let (compute, comm, copies) = (count(compute), count(comm), count(copies));
+        times.add(&Segment { gpu, start_ns, end_ns, compute, comm, copies });
+    }
+    Ok(times.finish())
+}
+
+/// Sums as rows of `gpu_segments` without `process` and `rank`: start and end are the first and the last, the counts 1
+/// or 0.
+pub(crate) fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
+    let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
+    let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| {
+        Int64Chunked::from_iter_options(name.into(), times.iter().map(value)).into_column()
+    };
+    Ok(DataFrame::new_infer_height(vec![
+        each("gpu", &|time| Some(time.gpu)),
+        each("device", &|time| device_of.get(&time.gpu).copied()),
+        each("start_ns", &|time| Some(time.first_ns)),
+        each("end_ns", &|time| Some(time.last_ns)),
+        each("duration_ns", &|time| Some(time.duration_ns)),
+        each("compute", &|time| Some(i64::from(time.compute))),
+        each("comm", &|time| Some(i64::from(time.comm))),
+        each("copies", &|time| Some(i64::from(time.copies))),
+    ])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    #[test]
+    fn by_gpu_and_kinds_of_work() {
+        let segments = df!(
+            "gpu" => [1_i64, 1, 1, 0],
+            "start_ns" => [5_i64, 7, 9, 6],
+            "end_ns" => [7_i64, 9, 10, 8],
+            "compute" => [1_i64, 0, 3, 0],
+            "comm" => [0_i64; 4],
+            "copies" => [0_i64, 2, 0, 0],
+        )
+        .unwrap();
+        let time = |gpu, (compute, copies), (first_ns, last_ns), duration_ns| GpuTime {
+            gpu,
+            compute,
+            comm: false,
+            copies,
+            first_ns,
+            last_ns,
+            duration_ns,
+        };
+        assert_eq!(
+            gpu_times(&segments).unwrap(),
+            [time(0, (false, false), (6, 8), 2), time(1, (false, true), (7, 9), 2), time(1, (true, false), (5, 10), 3),]
+        );
+    }
+}

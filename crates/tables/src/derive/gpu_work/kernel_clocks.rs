@@ -1,0 +1,119 @@
+//! The table `kernel_clocks`: clock, power and temperature of the GPU while each dispatch ran.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use itertools::izip;
+use polars::prelude::*;
+
+use crate::columns::values::{BoolValues, I64Values};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
+use wavesieve_model::analysis::gpu_time::telemetry::{Quantity, StepSeries, quantity};
+use wavesieve_model::schema::process::Process;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["kernels", "samples"]).if_found(),
+    ..DerivedTable::new(&tables::telemetry::KERNEL_CLOCKS, needs, Build::Alone(build))
+};
+
+/// Columns that are those of the dispatch.
+const OF_DISPATCH: [&str; 10] = [
+    "dispatch_id",
+    "kernel_id",
+    "kernel_name",
+    "short_name",
+    "category",
+    "gpu",
+    "device",
+    "queue_id",
+    "start_ns",
+    "duration_ns",
+];
+
+/// Samples of a GPU: one series for each track and name.
+type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
+
+fn needs() -> Needs {
+    let mut kernels = OF_DISPATCH.to_vec();
+    kernels.extend(["end_ns", "valid"]);
+    vec![("samples", vec!["track", "name", "unit", "device", "time_ns", "value"]), ("kernels", kernels)]
+}
+
+/// Looks up what was sampled during each dispatch on a GPU that has samples.
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let kernels = needed(tables, "kernels")?;
+    let held: BTreeMap<i64, BTreeMap<Quantity, Vec<StepSeries>>> = sampled(needed(tables, "samples")?)?
+        .into_iter()
+        .map(|(device, series)| (device, sampled_values(series)))
+        .collect();
+
+    let devices = I64Values::new(kernels.column("device")?.i64()?);
+    let (starts, ends) =
+        (I64Values::new(kernels.column("start_ns")?.i64()?), I64Values::new(kernels.column("end_ns")?.i64()?));
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
+    let mut found: Vec<(u32, [Option<f64>; 3])> = Vec::new();
+    for (row, device, start, end, valid) in izip!(0_u32.., devices.iter(), starts.iter(), ends.iter(), valid.iter()) {
+        let (Some(device), Some(start), Some(end), Some(true)) = (device, start, end, valid) else { continue };
+        let Some(held) = held.get(&device) else { continue };
+        let means = |quantity| {
+            let series: Option<&Vec<StepSeries>> = held.get(&quantity);
+            series.into_iter().flatten().filter_map(|held| held.mean(start, end)).collect::<Vec<f64>>()
+        };
+        let clocks = means(Quantity::Clock);
+        let clock = (!clocks.is_empty()).then(|| clocks.iter().sum::<f64>() / clocks.len() as f64);
+        let most = |quantity| means(quantity).into_iter().max_by(f64::total_cmp);
+        found.push((row, [clock, most(Quantity::Power), most(Quantity::Temperature)]));
+    }
+    let mut places = vec![0_u32; kernels.height()];
+    for (place, row) in (0_u32..).zip(tables.kernel_order()?.rows()) {
+        if let Some(slot) = places.get_mut(row as usize) {
+            *slot = place;
+        }
+    }
+    found.sort_unstable_by_key(|(row, _)| places.get(*row as usize).copied());
+
+    let rows = IdxCa::from_vec("".into(), found.iter().map(|(row, _)| *row).collect());
+    let mut frame = kernels.select(OF_DISPATCH)?.take(&rows)?;
+    frame.rename("start_ns", "time_ns".into())?;
+    frame.rename("duration_ns", "took_ns".into())?;
+    let floats = |name: &str, of: fn(&[Option<f64>; 3]) -> Option<f64>| {
+        let values: Float64Chunked = found.iter().map(|(_, means)| of(means)).collect();
+        values.with_name(name.into()).into_series().into_column()
+    };
+    frame.hstack_mut(&[
+        floats("clock_mhz", |[clock, ..]| *clock),
+        floats("power_w", |[_, power, _]| *power),
+        floats("temperature_c", |[.., temperature]| *temperature),
+    ])?;
+    Ok(frame)
+}
+
+/// Samples of clock, power and temperature by GPU.
+fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
+    let texts = |name: &str| -> Result<StringChunked> {
+        Ok(samples.column(name)?.as_materialized_series().cast(&DataType::String)?.str()?.clone())
+    };
+    let (tracks, names, units) = (texts("track")?, texts("name")?, texts("unit")?);
+    let devices = I64Values::new(samples.column("device")?.i64()?);
+    let times = I64Values::new(samples.column("time_ns")?.i64()?);
+    let values = samples.column("value")?.f64()?;
+    let mut by_device: BTreeMap<i64, Series> = BTreeMap::new();
+    for (track, name, unit, device, time, value) in
+        izip!(tracks.iter(), names.iter(), units.iter(), devices.iter(), times.iter(), values.iter())
+    {
+        let (Some(device), Some(time), Some(value), Some(name)) = (device, time, value, name) else { continue };
+        let Some((quantity, factor)) = quantity(name, unit) else { continue };
+        let series = by_device.entry(device).or_default().entry(quantity).or_default();
+        let key = (track.unwrap_or_default().to_owned(), name.to_owned());
+        series.entry(key).or_default().push((time, value * factor));
+    }
+    Ok(by_device)
+}
+
+fn sampled_values(series: Series) -> BTreeMap<Quantity, Vec<StepSeries>> {
+    let of = |(quantity, tracks): (Quantity, BTreeMap<_, Vec<(i64, f64)>>)| {
+        (quantity, tracks.into_values().map(StepSeries::new).collect())
+    };
+    series.into_iter().map(of).collect()
+}

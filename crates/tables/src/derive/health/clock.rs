@@ -1,0 +1,204 @@
+//! Clocks that jump: dispatches of a queue that run long before those dispatched before them, and gaps far longer than programs wait.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use itertools::izip;
+use polars::prelude::DataFrame;
+
+use crate::columns::values::{BoolValues, I64Values};
+use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+
+/// A second in nanoseconds: no queue runs a dispatch so long before an earlier one.
+const BACKWARD_NS: i64 = 1_000_000_000;
+/// Ten minutes, and a day: a gap of ten minutes is a jump if it takes nearly all of the recorded time, one of a day always is.
+const GAP_NS: i64 = 600 * 1_000_000_000;
+const SURE_GAP_NS: i64 = 86_400 * 1_000_000_000;
+/// Share of the recorded time in percent, as in the rule `broken_span`.
+const MIN_PCT: i128 = 95;
+/// Times are put together by intervals of half the shortest gap.
+const BIN_NS: i64 = GAP_NS / 2;
+
+/// First and last time in an interval, and the row that the first is of.
+struct Bin {
+    first_ns: i64,
+    last_ns: i64,
+    place: (&'static str, i64),
+}
+
+/// The times of one process that gaps are found from.
+#[derive(Default)]
+pub struct Timeline {
+    bins: BTreeMap<i64, Bin>,
+}
+
+impl Timeline {
+    /// Adds the valid rows of a table. Calls that wait cover no gap: of these the times count, not what lies between.
+    pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
+        let keys = I64Values::new(frame.column(key)?.i64()?);
+        let starts = I64Values::new(frame.column("start_ns")?.i64()?);
+        let ends = I64Values::new(frame.column("end_ns")?.i64()?);
+        let valid = BoolValues::new(frame.column("valid")?.bool()?);
+        for (key, start, end, valid) in izip!(keys.iter(), starts.iter(), ends.iter(), valid.iter()) {
+            let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) else { continue };
+            if covers {
+                self.put(start, end, (table, key));
+            } else {
+                self.put(start, start, (table, key));
+                self.put(end, end, (table, key));
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, first_ns: i64, last_ns: i64, place: (&'static str, i64)) {
+        let bin = self.bins.entry(first_ns.div_euclid(BIN_NS)).or_insert(Bin { first_ns, last_ns, place });
+        if (first_ns, place) < (bin.first_ns, bin.place) {
+            (bin.first_ns, bin.place) = (first_ns, place);
+        }
+        bin.last_ns = bin.last_ns.max(last_ns);
+    }
+
+    /// The gaps that are jumps, by the first row after the first of them.
+    pub fn check(&self) -> Option<Anomaly> {
+        let mut bins = self.bins.values();
+        let first = bins.next()?;
+        let (mut end_ns, mut gaps) = (first.last_ns, Vec::new());
+        for bin in bins {
+            gaps.push((bin.first_ns.saturating_sub(end_ns), bin.place));
+            end_ns = end_ns.max(bin.last_ns);
+        }
+        let span_ns = i128::from(end_ns) - i128::from(first.first_ns);
+        gaps.retain(|(gap_ns, _)| *gap_ns >= GAP_NS);
+        let all_ns: i128 = gaps.iter().map(|(gap_ns, _)| i128::from(*gap_ns)).sum();
+        let is_jump = |gap_ns: i64| gap_ns >= SURE_GAP_NS || all_ns * 100 >= MIN_PCT * span_ns;
+        gaps.retain(|(gap_ns, _)| is_jump(*gap_ns));
+        let (_, (table, key)) = gaps.first()?;
+        let longest_ns = gaps.iter().map(|(gap_ns, _)| *gap_ns).max()?;
+        let detail = format!(
+            "times jump forward by up to {} s with nothing recorded in between; a clock was set, the recording paused, \
+             or runs were merged",
+            longest_ns / 1_000_000_000
+        );
+        Some(jump(table, gaps.len(), *key, detail))
+    }
+}
+
+/// Counts dispatches that start more than a second before one that was dispatched before them to the same queue.
+pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
+    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
+    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
+    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
+    let of_queue = agents.kinds().and(&queues.kinds());
+    let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));
+    let rows = places.zip(ids.iter().zip(starts.iter()).zip(valid.iter()));
+    let mut dispatches: Vec<(i64, u32, i64)> = rows
+        .filter_map(|((queue, (agent, queue_id)), ((id, start), valid))| {
+            let is_known = valid? && agent.is_some() && queue_id.is_some();
+            is_known.then_some((id?, *queue, start?))
+        })
+        .collect();
+    if !dispatches.is_sorted() {
+        dispatches.sort_unstable();
+    }
+    // Ids that come again are of several runs, each with its own times.
+    if dispatches.windows(2).any(|pair| matches!(pair, [first, next] if first.0 == next.0)) {
+        return Ok(None);
+    }
+    let mut latest = vec![i64::MIN; of_queue.count];
+    let (mut count, mut first, mut longest_ns) = (0, None, 0);
+    for (id, queue, start_ns) in dispatches {
+        let Some(latest_ns) = latest.get_mut(queue as usize) else { continue };
+        let back_ns = latest_ns.saturating_sub(start_ns);
+        if *latest_ns > i64::MIN && back_ns > BACKWARD_NS {
+            count += 1;
+            first.get_or_insert(id);
+            longest_ns = longest_ns.max(back_ns);
+        }
+        *latest_ns = start_ns.max(*latest_ns);
+    }
+    let detail = |longest_ns: i64| {
+        format!(
+            "dispatches start up to {} s before earlier ones of their queue; the clock was set back, so spans and idle \
+             time are wrong",
+            longest_ns / 1_000_000_000
+        )
+    };
+    Ok(first.map(|first| jump("kernels", count, first, detail(longest_ns))))
+}
+
+fn jump(table: &str, count: usize, key: i64, detail: String) -> Anomaly {
+    Anomaly {
+        check_id: "clock_jump",
+        severity: Severity::Warning,
+        table_name: table.to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        first_key: Some(key.to_string()),
+        detail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    /// Dispatches of one queue with these starts in seconds, each of which takes a second.
+    fn kernels(ids: &[i64], starts_s: &[i64]) -> DataFrame {
+        let starts: Vec<i64> = starts_s.iter().map(|start| start * SECOND).collect();
+        let ends: Vec<i64> = starts.iter().map(|start| start + SECOND).collect();
+        df!(
+            "dispatch_id" => ids,
+            "agent_id" => vec![1_i64; ids.len()],
+            "queue_id" => vec![1_i64; ids.len()],
+            "start_ns" => starts,
+            "end_ns" => ends,
+            "valid" => vec![true; ids.len()],
+        )
+        .unwrap()
+    }
+
+    fn forward(frame: &DataFrame, covers: bool) -> Option<(i64, String)> {
+        let mut timeline = Timeline::default();
+        timeline.add("kernels", "dispatch_id", frame, covers).unwrap();
+        timeline.check().map(|anomaly| (anomaly.count, anomaly.first_key.unwrap()))
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_is_seen() {
+        let found = check_backward(&kernels(&[1, 2, 3, 4], &[100, 102, 50, 52])).unwrap().unwrap();
+        assert_eq!((found.count, found.first_key.as_deref()), (2, Some("3")));
+        assert!(found.detail.contains("up to 52 s before"), "{}", found.detail);
+        // In the order of their ids there is nothing odd about them.
+        assert_eq!(check_backward(&kernels(&[3, 4, 1, 2], &[100, 102, 50, 52])).unwrap(), None);
+        // Half a second is what queues may do.
+        assert_eq!(check_backward(&kernels(&[1, 2], &[2, 1])).unwrap(), None);
+        // Ids that come again are of several runs.
+        assert_eq!(check_backward(&kernels(&[1, 1, 2], &[9, 100, 50])).unwrap(), None);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_forward_is_seen() {
+        assert_eq!(forward(&kernels(&[1, 2, 3], &[10, 12, 100_000]), true), None.or(Some((1, "3".to_owned()))));
+        assert_eq!(forward(&kernels(&[1, 2], &[10, 700]), true), Some((1, "2".to_owned())));
+        // Short gaps, and gaps that are but a part of the run, do not count.
+        assert_eq!(forward(&kernels(&[1, 2], &[10, 600]), true), None);
+        let steady: Vec<i64> = (0..100).chain([900]).collect();
+        let ids: Vec<i64> = (0..101).collect();
+        assert_eq!(forward(&kernels(&ids, &steady), true), None);
+        // A long piece of work is not a gap, unless it only waits.
+        let mut long = kernels(&[1, 2], &[10, 800]);
+        long.replace(
+            "end_ns",
+            df!("end_ns" => [790 * SECOND, 801 * SECOND]).unwrap().column("end_ns").unwrap().clone(),
+        )
+        .unwrap();
+        assert_eq!(forward(&long, true), None);
+        assert_eq!(forward(&long, false), Some((1, "1".to_owned())));
+    }
+}

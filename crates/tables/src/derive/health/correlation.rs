@@ -1,0 +1,103 @@
+//! GPU activities against the API calls that launched them.
+
+use anyhow::Result;
+use itertools::izip;
+use polars::prelude::DataFrame;
+
+use crate::columns::values::{BoolValues, I64Values};
+use wavesieve_model::analysis::numbering::by_id::ById;
+use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+
+const NO_CALL: i64 = i64::MAX;
+
+/// Rows of `kernels` or `memory_copies`, which share the memory of the table's columns.
+struct Activities {
+    table: &'static str,
+    keys: I64Values,
+    ids: I64Values,
+    starts: I64Values,
+    valid: BoolValues,
+}
+
+impl Activities {
+    /// Key, correlation id and start of every valid row.
+    fn rows(&self) -> impl Iterator<Item = (i64, Option<i64>, i64)> {
+        let rows = izip!(self.keys.iter(), self.ids.iter(), self.starts.iter(), self.valid.iter());
+        rows.filter_map(|(key, id, start, valid)| match (key, start, valid) {
+            (Some(key), Some(start_ns), Some(true)) => Some((key, id, start_ns)),
+            _ => None,
+        })
+    }
+}
+
+/// Calls and activities of one process.
+#[derive(Default)]
+pub(crate) struct Correlations {
+    /// Correlation ids and starts of the calls.
+    calls: Vec<(I64Values, I64Values)>,
+    activities: Vec<Activities>,
+}
+
+impl Correlations {
+    /// Adds the rows of `regions`.
+    pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
+        let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
+        self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
+        Ok(())
+    }
+
+    /// Adds valid rows of `kernels` or `memory_copies`.
+    pub(crate) fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
+        self.activities.push(Activities {
+            table,
+            keys: I64Values::new(frame.column(key)?.i64()?),
+            ids: I64Values::new(frame.column("correlation_id")?.i64()?),
+            starts: I64Values::new(frame.column("start_ns")?.i64()?),
+            valid: BoolValues::new(frame.column("valid")?.bool()?),
+        });
+        Ok(())
+    }
+
+    /// Compares both sides. Without any call there is nothing to compare with, and nothing is reported.
+    pub fn check(self) -> Vec<Anomaly> {
+        let each = || {
+            let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));
+            calls.filter_map(|(id, start)| Some((id?, start?.min(NO_CALL - 1))))
+        };
+        let earliest = ById::new(each, NO_CALL, i64::min);
+        if earliest.is_empty() {
+            return Vec::new();
+        }
+        let mut anomalies = Vec::new();
+        for activities in &self.activities {
+            let [mut without, mut unmatched, mut early] = [(0, i64::MAX); 3];
+            for (key, id, start_ns) in activities.rows() {
+                let tally = match id.map(|id| earliest.get(id)) {
+                    None => &mut without,
+                    Some(None) => &mut unmatched,
+                    Some(Some(call_ns)) if start_ns < call_ns => &mut early,
+                    Some(Some(_)) => continue,
+                };
+                *tally = (tally.0 + 1, tally.1.min(key));
+            }
+            let mut note = |check_id, severity, (count, first): (i64, i64), detail: &str| {
+                if count > 0 {
+                    anomalies.push(Anomaly {
+                        check_id,
+                        severity,
+                        table_name: activities.table.to_owned(),
+                        count,
+                        first_key: Some(first.to_string()),
+                        detail: detail.to_owned(),
+                    });
+                }
+            };
+            note("no_correlation", Severity::Info, without, "rows have no launching API call");
+            let detail = "rows refer to an API call that was not recorded, as after an interrupted run; launch times are unknown";
+            note("unmatched_correlation", Severity::Warning, unmatched, detail);
+            let detail = "rows start before the API call that launched them; the clocks of host and GPU may differ";
+            note("starts_before_launch", Severity::Warning, early, detail);
+        }
+        anomalies
+    }
+}

@@ -1,0 +1,58 @@
+//! Counters of blocks that did not count.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use wavesieve_model::analysis::hardware::implausible::dead_counters;
+use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+
+/// The check that finds them.
+pub const DEAD_COUNTERS: &str = "dead_counters";
+
+/// Finds counters that are 0 in every dispatch though others of their block cannot be.
+pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
+    if counters.height() == 0 {
+        return Ok(None);
+    }
+    let is_zero = (col("value").min().eq(lit(0.0))).and(col("value").max().eq(lit(0.0))).alias("zero");
+    let each = counters.clone().lazy().group_by([col("counter").cast(DataType::String)]).agg([is_zero]).collect()?;
+    let names = each.column("counter")?.str()?;
+    let zero = each.column("zero")?.bool()?;
+    let all: BTreeMap<&str, bool> =
+        names.iter().zip(zero.iter()).filter_map(|(name, zero)| Some((name?, zero?))).collect();
+    let dead: Vec<&str> = dead_counters(&all).into_iter().collect();
+    Ok((!dead.is_empty()).then(|| Anomaly {
+        check_id: DEAD_COUNTERS,
+        severity: Severity::Warning,
+        table_name: "counters".to_owned(),
+        count: i64::try_from(dead.len()).unwrap_or(i64::MAX),
+        first_key: dead.first().map(|name| (*name).to_owned()),
+        detail: format!(
+            "counters are 0 in every dispatch, though waves ran: their block did not count, and metrics take them as not collected: {}",
+            dead.join(", ")
+        ),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_counters_of_dead_blocks_are_named() {
+        let frame = |waves: f64, cycles: f64| {
+            df!(
+                "counter" => ["SQ_WAVES", "SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_WAVE_CYCLES", "SQ_INSTS_LDS", "TCC_MISS_sum"],
+                "value" => [waves, waves, 0.0, cycles, 0.0, 0.0],
+            )
+            .unwrap()
+        };
+        let found = check(&frame(64.0, 0.0)).unwrap().unwrap();
+        assert_eq!((found.count, found.first_key.as_deref()), (2, Some("SQ_INSTS_LDS")));
+        assert!(found.detail.ends_with(": SQ_INSTS_LDS, SQ_WAVE_CYCLES"), "{}", found.detail);
+        // In one of the dispatches it counted.
+        assert_eq!(check(&frame(64.0, 5.0)).unwrap(), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Records that a trace lacks, and how to record them, by `share/not_recorded.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const KINDS: &str = data!("share/not_recorded.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    table: String,
+    #[serde(default)]
+    domains: Vec<String>,
+    what: String,
+    how: String,
+    #[serde(default)]
+    pytorch: Option<String>,
+    #[serde(default)]
+    elsewhere: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    kind: Vec<Kind>,
+}
+
+/// Records that other processes of the same inputs have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Others {
+    pub counters: bool,
+    pub thread_traces: bool,
+}
+
+impl Others {
+    fn have(self, table: &str) -> bool {
+        match table {
+            "counters" => self.counters,
+            "att_instructions" => self.thread_traces,
+            _ => false,
+        }
+    }
+}
+
+/// The kinds of the program; a test reads them, so that there are always some.
+fn kinds() -> &'static [Kind] {
+    static FILE: OnceLock<File> = OnceLock::new();
+    &FILE.get_or_init(|| toml::from_str(KINDS).unwrap_or_default()).kind
+}
+
+/// A kind of records that a trace lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Canonical table that would hold them.
+    pub table: &'static str,
+    pub what: &'static str,
+    /// How to record it.
+    pub how: &'static str,
+}
+
+/// The kinds that are missing, in the order of the file.
+pub fn missing(
+    has_rows: &dyn Fn(&str) -> bool,
+    domains: &BTreeSet<String>,
+    others: Others,
+    is_pytorch: bool,
+) -> Vec<Missing> {
+    let is_recorded = |kind: &Kind| {
+        let of_domains = || kind.domains.iter().any(|domain| domains.contains(domain));
+        let here = if kind.domains.is_empty() { has_rows(&kind.table) } else { of_domains() };
+        here || (kind.elsewhere && others.have(&kind.table))
+    };
+    let lacking = kinds().iter().filter(|kind| !is_recorded(kind));
+    let how = |kind: &'static Kind| kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
+    lacking.map(|kind| Missing { table: &kind.table, what: &kind.what, how: how(kind) }).collect()
+}
+
+/// Whether a kind of records is called so.
+pub fn is_kind(what: &str) -> bool {
+    kinds().iter().any(|kind| kind.what == what)
+}
+
+/// Tables that lack records, each with what is missing and how to record it.
+pub fn advice(
+    rows: &BTreeMap<&'static str, usize>,
+    domains: &BTreeSet<String>,
+    others: Others,
+    is_pytorch: bool,
+) -> Vec<(&'static str, String)> {
+    let has_rows = |table: &str| rows.get(table).is_some_and(|rows| *rows > 0);
+    let mut of_tables: Vec<(&'static str, Vec<String>)> = Vec::new();
+    for Missing { table, what, how } in missing(&has_rows, domains, others, is_pytorch) {
+        let missing = format!("{what} ({how})");
+        match of_tables.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, all)) => all.push(missing),
+            None => of_tables.push((table, vec![missing])),
+        }
+    }
+    of_tables.into_iter().map(|(table, missing)| (table, format!("not recorded: {}", missing.join(", ")))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wavesieve_model::analysis::counter_plan::check_command;
+    use wavesieve_model::schema;
+
+    #[test]
+    fn every_kind_is_of_a_table_and_is_recorded_by_flags_that_exist() {
+        assert!(kinds().len() >= 8);
+        for kind in kinds() {
+            assert!(schema::table(&kind.table).is_some(), "{}", kind.table);
+            let Some(flags) = kind.how.strip_prefix("rocprofv3 ") else { continue };
+            let flags = flags.split(';').next().unwrap_or_default();
+            let value = if flags == "--pmc" { Some("SQ_WAVES") } else { None };
+            let words = ["rocprofv3", flags].into_iter().chain(value).chain(["--", "./app"]);
+            let command: Vec<String> = words.map(str::to_owned).collect();
+            let problems: Vec<String> =
+                check_command(&command).into_iter().map(|problem| problem.to_string()).collect();
+            assert!(problems.is_empty(), "{}: {problems:?}", kind.what);
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_not_named() {
+        let rows = BTreeMap::from([("kernels", 5), ("memory_copies", 0), ("regions", 3)]);
+        let domains = BTreeSet::from(["hip".to_owned()]);
+        let of_pytorch = advice(&rows, &domains, Others::default(), true);
+        assert_eq!(of_pytorch[0].1, "not recorded: memory copies (torch.profiler with ProfilerActivity.CUDA)");
+        let advice = |others| advice(&rows, &domains, others, false);
+        let all = advice(Others::default());
+        let tables: Vec<&str> = all.iter().map(|(table, _)| *table).collect();
+        assert_eq!(
+            tables,
+            ["memory_copies", "memory_allocations", "regions", "counters", "samples", "pc_samples", "att_instructions"]
+        );
+        assert_eq!(all[0].1, "not recorded: memory copies (rocprofv3 --memory-copy-trace)");
+        assert!(all[2].1.contains("ROCTx ranges (rocprofv3 --marker-trace), RCCL calls"), "{}", all[2].1);
+        assert!(!all[2].1.contains("API calls"), "{}", all[2].1);
+        let beside = advice(Others { counters: true, thread_traces: true });
+        assert!(beside.iter().all(|(table, _)| !["counters", "att_instructions"].contains(table)));
+    }
+}

@@ -1,0 +1,141 @@
+//! Activity of each host thread of a process over time: its calls, its waiting, its ROCTx ranges.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
+use rayon::prelude::*;
+
+use crate::columns::frames::{categorical, rows_named};
+use crate::columns::values::{BoolValues, I64Values, present_in};
+use crate::derive::launching::launching_calls::no_calls_of;
+use crate::derive::{Frames, needed};
+use wavesieve_model::analysis::api_classes::ApiClasses;
+use wavesieve_model::analysis::intervals::{Interval, union};
+use wavesieve_model::analysis::ranges::innermost::{Range, innermost};
+use wavesieve_model::analysis::ranges::nesting::Nesting;
+
+/// The columns of `regions` that are needed.
+pub const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns", "tid", "valid"];
+
+/// Domain of ROCTx ranges.
+const MARKER: &str = "marker";
+/// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread.
+const PROCESS_RANGE: &str = "roctxProcessRangeA";
+
+/// Activity of one thread, everything in its order.
+#[derive(Debug, Default)]
+pub struct Thread {
+    /// Rows in `regions` of its calls, by their starts.
+    pub calls: Vec<u32>,
+    /// Which of these contain which.
+    pub nesting: Nesting,
+    /// Places among its calls of those inside of no other.
+    pub outermost: Vec<u32>,
+    /// When it was inside a call that waits.
+    pub waits: Vec<Interval>,
+    /// The innermost ROCTx range of each moment, as rows of [`HostThreads::range_names`].
+    pub ranges: Vec<Range>,
+}
+
+/// The threads of one process.
+pub(crate) struct HostThreads {
+    threads: BTreeMap<i64, Thread>,
+    starts: I64Values,
+    ends: I64Values,
+    range_names: Option<Column>,
+}
+
+impl HostThreads {
+    /// The threads that made the valid calls and ranges in `regions`.
+    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
+        let regions = needed(tables, "regions")?;
+        let facts = ApiClasses::builtin();
+        let starts = I64Values::new(regions.column("start_ns")?.i64()?);
+        let ends = I64Values::new(regions.column("end_ns")?.i64()?);
+        let (domains, names) = (regions.column("domain")?, regions.column("name")?);
+        let threads = I64Values::new(regions.column("tid")?.i64()?);
+        let named = |column: &Column, wanted: &dyn Fn(&str) -> bool| -> Result<Bitmap> {
+            Ok(BoolValues::new(&rows_named(column, wanted)?).are_true())
+        };
+        let markers = named(domains, &|domain| domain == MARKER)?;
+        let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
+        let waits = named(names, &|name| facts.synchronizes(name))?;
+        let no_calls = &markers | &BoolValues::new(&no_calls_of(tables)?).are_true();
+        let counted = BoolValues::new(regions.column("valid")?.bool()?).are_true();
+        let counted = present_in(counted, &[&starts, &ends, &threads]);
+        let (is_range, is_call) = (&(&markers & &!&process_ranges) & &counted, &!&no_calls & &counted);
+        let is_wait = &waits & &is_call;
+        u32::try_from(regions.height()).context("more regions than rows can be counted")?;
+
+        let mut by_thread: BTreeMap<i64, Thread> = BTreeMap::new();
+        let mut last: (i64, Thread) = Default::default();
+        let mut range_rows: Vec<IdxSize> = Vec::new();
+        let times = starts.values().iter().zip(ends.values()).zip(threads.values());
+        let kinds = is_call.iter().zip(is_range.iter()).zip(is_wait.iter());
+        for (row, (((start, end), tid), ((is_call, is_range), is_wait))) in (0_u32..).zip(times.zip(kinds)) {
+            if !is_call && !is_range {
+                continue;
+            }
+            if *tid != last.0 {
+                by_thread.insert(last.0, last.1);
+                last = (*tid, by_thread.remove(tid).unwrap_or_default());
+            }
+            if is_range {
+                last.1.ranges.push(Range { time: Interval::new(*start, *end), row: u32::try_from(range_rows.len())? });
+                range_rows.push(row);
+            } else {
+                last.1.calls.push(row);
+                if is_wait {
+                    last.1.waits.push(Interval::new(*start, *end));
+                }
+            }
+        }
+        by_thread.insert(last.0, last.1);
+        by_thread.par_iter_mut().for_each(|(_, thread)| thread.settle(&starts, &ends));
+        let range_names = |messages: &Column| -> Result<Column> {
+            let range_rows = IdxCa::from_vec("row".into(), range_rows);
+            let messages = messages.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
+            let operations = names.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
+            Ok(messages.zip_with(&messages.is_not_null(), &operations)?.into_column())
+        };
+        let range_names = regions.column("message").ok().map(range_names).transpose()?;
+        Ok(Self { threads: by_thread, starts, ends, range_names })
+    }
+
+    /// A thread, if it made any call.
+    pub fn get(&self, tid: i64) -> Option<&Thread> {
+        self.threads.get(&tid)
+    }
+
+    /// When a call ran, by its row in `regions`.
+    pub fn time(&self, call: u32) -> Interval {
+        let at = |times: &I64Values| times.get(call as usize).unwrap_or_default();
+        Interval::new(at(&self.starts), at(&self.ends))
+    }
+
+    /// Message of each ROCTx range, or the name of its operation, as a `cat` column; none where no messages were read.
+    pub(crate) fn range_names(&self) -> Option<&Column> {
+        self.range_names.as_ref()
+    }
+}
+
+impl Thread {
+    /// Puts everything in order.
+    fn settle(&mut self, starts: &I64Values, ends: &I64Values) {
+        let place = |row: &u32| (starts.get(*row as usize), Reverse(ends.get(*row as usize)), *row);
+        if !self.calls.is_sorted_by_key(place) {
+            self.calls.sort_unstable_by_key(place);
+        }
+        let time = |row: &u32| {
+            let at = |times: &I64Values| times.get(*row as usize).unwrap_or_default();
+            Interval::new(at(starts), at(ends))
+        };
+        self.nesting = Nesting::new(self.calls.iter().map(time));
+        self.outermost = self.nesting.roots().collect();
+        self.waits = union(std::mem::take(&mut self.waits));
+        self.ranges = innermost(std::mem::take(&mut self.ranges));
+    }
+}

@@ -1,0 +1,176 @@
+//! The table `idle_gaps`: when each GPU ran no kernel, and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use crate::columns::values::{BoolValues, I64Values};
+use crate::derive::calls::profiler_pauses;
+use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
+use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
+use crate::derive::idling::host_threads;
+use crate::derive::idling::host_threads::HostThreads;
+use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use crate::derive::launching::lost_launches::{LostLaunches, RecordedWork};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, needed};
+use wavesieve_model::analysis::gpu_time::idle_intervals::Work;
+use wavesieve_model::analysis::intervals::Interval;
+use wavesieve_model::analysis::numbering::lane_ids::IdInterner;
+use wavesieve_model::schema::process::Process;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    needs_of: Some(needs_of),
+    rows_when: RowsWhen::any(&["kernels", "memory_copies"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
+    let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
+    let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();
+    regions.sort_unstable();
+    regions.dedup();
+    vec![
+        ("kernels", [&of_both[..], &["dispatch_id", "kernel_name"]].concat()),
+        ("memory_copies", [&of_both[..], &["copy_id", "peer_gpu"]].concat()),
+        ("regions", regions),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
+}
+
+/// Like [`needs`] if only some columns of the table are wanted. Without kernel names or range messages, the columns for
+/// these are not built.
+fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    let mut needs = needs();
+    let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
+    for (_, columns) in &mut needs {
+        columns.retain(|name| match *name {
+            "kernel_name" => shows_kernels,
+            "message" => wanted.contains(RANGE),
+            _ => true,
+        });
+    }
+    needs
+}
+
+/// Finds the intervals without kernels of each GPU and splits them by cause.
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let [kernels, copies, regions, marks] =
+        ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
+    let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
+    let order = tables.kernel_order()?;
+    u32::try_from(copies.height()).context("more copies than rows can be counted")?;
+    let mut by_gpu = WorkByGpu::default();
+    by_gpu.add(kernels, order.rows(), "gpu", false)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "gpu", true)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "peer_gpu", true)?;
+    let by_gpu = by_gpu.into_map();
+    let all = || by_gpu.values().flatten();
+    let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
+    let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
+
+    let kernel_ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let copy_ids = I64Values::new(copies.column("copy_id")?.i64()?);
+    // Ids break ties, so that the order in which rows were read does not matter.
+    let order = |work: &Work| {
+        let id = if work.is_copy { copy_ids.get(work.row as usize) } else { kernel_ids.get(work.row as usize) };
+        (work.start_ns, work.is_copy, id, work.row)
+    };
+    let times = ProcessTimes {
+        span: span.unwrap_or(Interval::new(0, 0)),
+        // Times of another clock tell nothing about the start and the end of the process.
+        start_ns: process.facts.start_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.start_ns))),
+        end_ns: process.facts.end_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.end_ns))),
+        pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
+    };
+    let threads = HostThreads::from_frames(tables)?;
+    let mut recorded = RecordedWork::default();
+    recorded.add(kernels, true)?;
+    recorded.add(copies, false)?;
+    let sweep = GapSweep {
+        lost: LostLaunches::find(regions, &recorded)?,
+        times: &times,
+        kernels: Launched::from_frame(kernels)?,
+        copies: Launched::from_frame(copies)?,
+        calls: LaunchingCalls::from_frames(tables)?,
+        threads: &threads,
+    };
+    let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
+        // Kernels in order, then copies, mostly so: a sort that merges runs takes linear time for them.
+        work.sort_by_key(order);
+        (gpu, sweep.gaps(&work))
+    });
+    let swept: Vec<(i64, GapColumns)> = swept.collect();
+    let device_of = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
+    GapColumns::into_frame(
+        swept,
+        &device_of,
+        kernels.column("kernel_name").ok(),
+        regions.column("name")?,
+        threads.range_names(),
+    )
+}
+
+/// Whether a process lived at a time; a start or end that is not recorded does not limit it.
+fn lived_at(process: &Process, time_ns: i64) -> bool {
+    let (start_ns, end_ns) = (process.facts.start_ns, process.facts.end_ns);
+    start_ns.is_none_or(|start| start <= time_ns) && end_ns.is_none_or(|end| time_ns <= end)
+}
+
+/// Identifies the call that launched each row of `kernels` or `memory_copies`.
+pub struct Launched {
+    /// Correlation ids.
+    pub ids: I64Values,
+    /// Threads, if recorded with the work.
+    pub threads: I64Values,
+}
+
+impl Launched {
+    fn from_frame(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
+        Ok(Self { ids: integers("correlation_id")?, threads: integers("tid")? })
+    }
+}
+
+/// Kernels and copies by GPU.
+#[derive(Default)]
+struct WorkByGpu {
+    numbers: IdInterner<i64>,
+    work: Vec<Vec<Work>>,
+}
+
+impl WorkByGpu {
+    /// Adds those of some rows that are valid and whose GPU is known.
+    fn add(
+        &mut self,
+        frame: &DataFrame,
+        rows: impl Iterator<Item = u32>,
+        gpu_column: &str,
+        is_copy: bool,
+    ) -> Result<()> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
+        let (gpus, starts, ends) = (integers(gpu_column)?, integers("start_ns")?, integers("end_ns")?);
+        let valid = BoolValues::new(frame.column("valid")?.bool()?).are_true();
+        for row in rows {
+            let at = row as usize;
+            let times = starts.get(at).zip(ends.get(at)).filter(|_| valid.get(at) == Some(true));
+            let (Some(gpu), Some((start_ns, end_ns))) = (gpus.get(at), times) else { continue };
+            let number = self.numbers.intern(gpu) as usize;
+            if number == self.work.len() {
+                self.work.push(Vec::new());
+            }
+            if let Some(work) = self.work.get_mut(number) {
+                work.push(Work { start_ns, end_ns, row, is_copy });
+            }
+        }
+        Ok(())
+    }
+
+    fn into_map(mut self) -> BTreeMap<i64, Vec<Work>> {
+        let numbers = self.numbers.known().iter();
+        numbers.filter_map(|(gpu, number)| Some((*gpu, std::mem::take(self.work.get_mut(*number as usize)?)))).collect()
+    }
+}

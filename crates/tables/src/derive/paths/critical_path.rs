@@ -1,0 +1,231 @@
+//! The table `critical_path`: what bound the end of a process's work.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::frames::{categorical, dictionary_column};
+use crate::columns::values::{I64Values, integers};
+use crate::derive::idling::host_intervals::{HostIntervals, Piece};
+use crate::derive::paths::path_graph;
+use crate::derive::paths::path_graph::PathGraph;
+use crate::derive::repeating::iterations;
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
+use wavesieve_model::analysis::critical_path::{Edge, Part, Segment, longest_path};
+use wavesieve_model::analysis::intervals::Interval;
+use wavesieve_model::schema::process::Process;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::any(&["kernels", "memory_copies"]),
+    ..DerivedTable::new(&tables::paths::CRITICAL_PATH, needs, Build::Alone(build))
+};
+
+/// Words for what a row is.
+const KINDS: [&str; 8] = ["kernel", "copy", "api", "host", "launch_latency", "queue_wait", "sync_wakeup", "unknown"];
+/// Words for how it was reached.
+const EDGES: [&str; 7] = ["stream", "event", "inferred", "launch", "wait", "thread", "start"];
+
+fn needs() -> Needs {
+    let mut needs = path_graph::needs();
+    for (table, columns) in needs.iter_mut() {
+        match *table {
+            "kernels" => {
+                columns.extend(["kernel_id", "kernel_name"]);
+                let others = iterations::needs().into_iter().flat_map(|(_, columns)| columns);
+                columns.extend(others);
+                columns.sort_unstable();
+                columns.dedup();
+            }
+            "memory_copies" => columns.push("direction"),
+            _ => {}
+        }
+    }
+    needs
+}
+
+/// Walks the longest path and describes each of its parts.
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let path_graph = PathGraph::from_frames(tables)?;
+    let path = longest_path(&path_graph.graph);
+    let mut by_thread: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
+    for segment in &path {
+        if let Part::Host(thread) = segment.part {
+            let tid = path_graph.threads.get(thread as usize).copied().flatten();
+            by_thread.entry(tid).or_default().push(Interval::new(segment.start_ns, segment.end_ns));
+        }
+    }
+    let host = HostIntervals::new(needed(tables, "regions")?, &by_thread)?;
+    let kernels = needed(tables, "kernels")?.height();
+    let iterations = Iterations::from_frame(&iterations::table(&iterations::find(tables)?)?)?;
+    let mut rows = Rows { kernels, iterations, rows: Vec::new() };
+    for segment in &path {
+        rows.add(segment, &path_graph, &host);
+    }
+    rows.into_frame(tables, &path_graph)
+}
+
+/// The repetitions of the process in their order.
+struct Iterations {
+    starts: I64Values,
+    ends: I64Values,
+    next: usize,
+}
+
+impl Iterations {
+    fn from_frame(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
+        Ok(Self { starts: integers("start_ns")?, ends: integers("end_ns")?, next: 0 })
+    }
+
+    /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
+    fn part(&mut self, from_ns: i64) -> (i64, Option<i64>) {
+        while self.ends.get(self.next).is_some_and(|end_ns| end_ns <= from_ns) {
+            self.next += 1;
+        }
+        match self.starts.get(self.next).zip(self.ends.get(self.next)) {
+            Some((start_ns, end_ns)) if start_ns <= from_ns => (end_ns, i64::try_from(self.next).ok()),
+            Some((start_ns, _)) => (start_ns, None),
+            None => (i64::MAX, None),
+        }
+    }
+}
+
+/// A row of the table.
+struct Row {
+    start_ns: i64,
+    end_ns: i64,
+    kind: u8,
+    edge: u8,
+    iteration: Option<i64>,
+    tid: Option<i64>,
+    /// Row of the kernel, or behind all of these of the copy.
+    work: Option<u32>,
+    /// Number of the call.
+    call: Option<u32>,
+}
+
+struct Rows {
+    kernels: usize,
+    iterations: Iterations,
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    fn add(&mut self, segment: &Segment, path_graph: &PathGraph, host: &HostIntervals) {
+        let work = |place: u32| path_graph.rows.get(place as usize).copied();
+        let time = Interval::new(segment.start_ns, segment.end_ns);
+        let edge = match segment.edge {
+            Edge::Stream => 0,
+            Edge::Event => 1,
+            Edge::Inferred => 2,
+            Edge::Launch => 3,
+            Edge::Wait => 4,
+            Edge::Thread => 5,
+            Edge::Start => 6,
+        };
+        let plain = Row {
+            start_ns: segment.start_ns,
+            end_ns: segment.end_ns,
+            kind: 0,
+            edge,
+            iteration: None,
+            tid: None,
+            work: None,
+            call: None,
+        };
+        let of_call = |place: u32, kind: u8| {
+            let number = path_graph.numbers.get(place as usize).copied();
+            let tid = number.and_then(|number| path_graph.calls.at(number)?.tid);
+            Row { kind, call: number, tid, ..plain }
+        };
+        let row = match segment.part {
+            Part::Work(place) => {
+                let row = work(place);
+                let is_copy = row.is_some_and(|row| row as usize >= self.kernels);
+                Row { kind: u8::from(is_copy), work: row, ..plain }
+            }
+            Part::Call(place) => of_call(place, 2),
+            Part::LaunchLatency(place) => Row { kind: 4, work: work(place), ..plain },
+            Part::QueueWait(place) => Row { kind: 5, work: work(place), ..plain },
+            Part::SyncWakeup(place) => of_call(place, 6),
+            Part::Unknown(place) => Row { kind: 7, work: work(place), ..plain },
+            Part::Host(thread) => {
+                let tid = path_graph.threads.get(thread as usize).copied().flatten();
+                for (time, piece) in host.pieces(tid, time) {
+                    let plain = Row { start_ns: time.start_ns, end_ns: time.end_ns, tid, ..plain };
+                    self.split(match piece {
+                        Piece::Call(number) => Row { kind: 2, call: Some(number), ..plain },
+                        Piece::Outside => Row { kind: 3, ..plain },
+                        Piece::Before => Row { kind: 7, ..plain },
+                    });
+                }
+                return;
+            }
+        };
+        self.split(row);
+    }
+
+    /// Adds a row, cut where iterations start and end.
+    fn split(&mut self, row: Row) {
+        let mut from_ns = row.start_ns;
+        while from_ns < row.end_ns {
+            let (until_ns, iteration) = self.iterations.part(from_ns);
+            let end_ns = until_ns.min(row.end_ns);
+            self.rows.push(Row { start_ns: from_ns, end_ns, iteration, ..row });
+            from_ns = end_ns;
+        }
+    }
+
+    fn into_frame(self, tables: &Frames, path_graph: &PathGraph) -> Result<DataFrame> {
+        let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
+        let rows = &self.rows;
+        let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
+        let text = |column: &Column| column.as_materialized_series().cast(&categorical());
+        // Names of kernels, then directions of copies, then names of calls.
+        let mut names = text(kernels.column("kernel_name")?)?;
+        names.append(&text(copies.column("direction")?)?)?;
+        let calls_from = names.len();
+        names.append(&text(path_graph.calls.all_names())?)?;
+        let places: IdxCa = rows
+            .iter()
+            .map(|row| row.work.map(|row| row as usize).or(row.call.map(|number| calls_from + number as usize)))
+            .map(|place| place.and_then(|place| IdxSize::try_from(place).ok()))
+            .collect();
+        let name = names.take(&places)?.with_name("name".into()).into_column();
+
+        let of_work = |name: &str, kernel_column: &str, copy_column: Option<&str>| -> Result<Column> {
+            let of_kernels = I64Values::new(kernels.column(kernel_column)?.i64()?);
+            let of_copies = match copy_column {
+                Some(column) => Some(I64Values::new(copies.column(column)?.i64()?)),
+                None => None,
+            };
+            let value = |row: &Row| {
+                let place = row.work? as usize;
+                match place.checked_sub(self.kernels) {
+                    None => of_kernels.get(place),
+                    Some(place) => of_copies.as_ref()?.get(place),
+                }
+            };
+            Ok(integers(name, rows.iter().map(value)).into_series().into_column())
+        };
+        let of_rows = |name: &str, value: fn(&Row) -> Option<i64>| {
+            integers(name, rows.iter().map(value)).into_series().into_column()
+        };
+        Ok(DataFrame::new_infer_height(vec![
+            column("ordinal", (0..rows.len() as i64).collect()),
+            dictionary_column("kind", &words(&KINDS), rows.iter().map(|row| Some(usize::from(row.kind))))?,
+            name,
+            of_work("kernel_id", "kernel_id", None)?,
+            of_work("target_id", "dispatch_id", Some("copy_id"))?,
+            of_work("gpu", "gpu", Some("gpu"))?,
+            of_rows("tid", |row| row.tid),
+            column("start_ns", rows.iter().map(|row| row.start_ns).collect()),
+            column("end_ns", rows.iter().map(|row| row.end_ns).collect()),
+            column("duration_ns", rows.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).collect()),
+            dictionary_column("reached_by", &words(&EDGES), rows.iter().map(|row| Some(usize::from(row.edge))))?,
+            of_rows("iteration", |row| row.iteration),
+        ])?)
+    }
+}

@@ -1,0 +1,9 @@
+//! ROCTx ranges, operators of PyTorch, and what was launched in them.
+
+pub mod gemm_problems;
+pub mod operators;
+pub(crate) mod range_forest;
+pub mod range_self_times;
+pub(crate) mod range_tables;
+pub mod range_work;
+pub mod ranges;

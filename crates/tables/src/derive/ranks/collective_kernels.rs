@@ -1,0 +1,407 @@
+//! The table `collective_kernels`: communication kernels of all processes, with those of one collective brought together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::frames::{dictionary_column, rows_named};
+use crate::columns::reading::Keep;
+use crate::columns::values::{I64Values, integers};
+use crate::derive::OnDemandTables;
+use crate::derive::ranks::collective_messages::{Messages, REGIONS, messages};
+use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, split_communicators};
+use crate::derive::ranks::exposed_communication::exposed_ns;
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, Rows, RowsWhen, WhyEmpty, column, needed};
+use wavesieve_model::analysis::categories::COMMUNICATION;
+use wavesieve_model::analysis::collectives::matching::{Basis, Call, partners};
+use wavesieve_model::analysis::collectives::messages::{Sizes, element_types, operations};
+use wavesieve_model::schema::process::Process;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    passthrough: PASSTHROUGH,
+    takes_long: true,
+    rows: Rows::Events,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::Because("no kernel has the category communication; --categories adds rules"),
+    ..DerivedTable::new(
+        &tables::ranks::COLLECTIVE_KERNELS,
+        needs,
+        Build::Joint(Joint { optional_needs, extract, relate: |parts, _| relate(parts), keep }),
+    )
+};
+
+/// Columns that are those of the kernel.
+const OF_KERNEL: [&str; 12] = [
+    "dispatch_id",
+    "kernel_id",
+    "kernel_name",
+    "short_name",
+    "category",
+    "gpu",
+    "device",
+    "queue_id",
+    "stream_id",
+    "start_ns",
+    "end_ns",
+    "duration_ns",
+];
+
+/// Those of them that nothing else depends on: without one the table is built without it.
+const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device"];
+/// How much of a kernel nothing else hides; it depends on all kernels.
+const EXPOSED: &str = "exposed_ns";
+
+fn needs() -> Needs {
+    let mut columns = OF_KERNEL.to_vec();
+    columns.extend(["valid", "correlation_id"]);
+    vec![("kernels", columns)]
+}
+
+/// Tables that reveal message sizes.
+fn optional_needs() -> Needs {
+    vec![("regions", REGIONS.to_vec())]
+}
+
+/// The kernels that count: only communication, unless kernels that could hide it are needed.
+fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
+    (!wanted.contains(EXPOSED)).then_some(communicates as Keep)
+}
+
+fn communicates(kernels: &DataFrame) -> Result<BooleanChunked> {
+    Ok(rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?)
+}
+
+/// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides and
+/// what is recorded of their messages.
+fn extract(
+    process: &Process,
+    tables: &Frames,
+    others: &dyn OnDemandTables,
+    wanted: &BTreeSet<&'static str>,
+) -> Result<DataFrame> {
+    let kernels = needed(tables, "kernels")?;
+    let communicates = communicates(kernels)?;
+    let kept = &communicates & kernels.column("valid")?.bool()?;
+    // Those of a counter pass are the same collectives once more.
+    let kept = if process.role == wavesieve_model::schema::facts::Role::Trace {
+        kept
+    } else {
+        BooleanChunked::full("".into(), false, kernels.height())
+    };
+    let order = SortMultipleOptions::default().with_maintain_order(true);
+    let mut frame = kernels.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
+    let messages = messages(process.rank, &frame, tables.get("regions"), others)?;
+    frame = frame.select(present(&frame, &OF_KERNEL))?;
+    if wanted.contains(EXPOSED) {
+        let exposed = exposed_ns(&frame, kernels, &communicates)?;
+        frame.with_column(column(EXPOSED, exposed))?;
+    }
+    let recorded = recorded_columns(&messages, &I64Values::new(frame.column("gpu")?.i64()?));
+    frame.hstack_mut(&recorded)?;
+    Ok(frame)
+}
+
+/// Those of some columns that a frame has.
+fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| frame.column(name).is_ok()).collect()
+}
+
+/// Columns about messages, and which communicator it is: [`Key`].
+fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
+    let (mut texts, mut ranks, mut ordinals, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
+    let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
+    let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
+    for (message, gpu) in messages.of_kernels.iter().zip(gpus.iter()) {
+        let number = message.ok().and_then(|message| message.communicator);
+        let recorded = number.and_then(|number| messages.communicators.get(number as usize));
+        let size = recorded.and_then(|recorded| recorded.ranks);
+        let id = recorded.and_then(|recorded| recorded.id.clone());
+        let ordinal = number.map(|number| match id {
+            Some(_) => 0,
+            None => *known.entry((gpu, number)).or_insert_with(|| {
+                let next = next.entry((gpu, size)).or_default();
+                *next += 1;
+                *next - 1
+            }),
+        });
+        pairs.push(recorded.map(|recorded| i64::from(recorded.is_pair)));
+        texts.push(id);
+        ranks.push(size);
+        ordinals.push(ordinal);
+    }
+    let recorded = || messages.of_kernels.iter();
+    let reason = |sizes: Sizes| Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or_default() as i64;
+    let texts = StringChunked::from_iter_options(ID.into(), texts.into_iter());
+    vec![
+        texts.into_series().into_column(),
+        integers(RANKS, ranks.into_iter()).into_series().into_column(),
+        integers(ORDINAL, ordinals.into_iter()).into_series().into_column(),
+        integers(PAIR, pairs.into_iter()).into_series().into_column(),
+        integers(OPERATION, recorded().map(|found| found.ok().map(|message| message.operation as i64)))
+            .into_series()
+            .into_column(),
+        integers(SEQUENCE, recorded().map(|found| found.ok().and_then(|message| message.sequence)))
+            .into_series()
+            .into_column(),
+        integers(NUMBER, recorded().map(|found| found.ok().and_then(|message| message.number)))
+            .into_series()
+            .into_column(),
+        integers(ELEMENT_TYPE, recorded().map(|found| found.ok()?.element_type.map(|place| place as i64)))
+            .into_series()
+            .into_column(),
+        integers(RANK_BYTES, recorded().map(|found| found.ok().and_then(|message| message.rank_bytes.ok())))
+            .into_series()
+            .into_column(),
+        integers(
+            SIZES,
+            recorded().map(|found| found.and_then(|message| message.rank_bytes).map_or_else(reason, |_| 0)).map(Some),
+        )
+        .into_series()
+        .into_column(),
+    ]
+}
+
+const ID: &str = "communicator_id";
+const RANKS: &str = "recorded_ranks";
+const ORDINAL: &str = "communicator_ordinal";
+const PAIR: &str = "is_pair";
+const OPERATION: &str = "operation";
+const SEQUENCE: &str = "sequence";
+const NUMBER: &str = "number";
+const ELEMENT_TYPE: &str = "element_type";
+const RANK_BYTES: &str = "rank_bytes";
+const SIZES: &str = "sizes";
+
+/// Facts about a row.
+#[derive(Clone, Copy)]
+struct Place {
+    communicator: i64,
+    ordinal: i64,
+    collective: Option<i64>,
+    basis: Option<Basis>,
+    gpus: i64,
+    expected: i64,
+    ranks: Option<i64>,
+}
+
+/// Adds to the communication kernels of every process which of them are one collective.
+fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
+    let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
+    let mut begins: Vec<i64> = Vec::new();
+    for (part, (process, frame)) in parts.iter().enumerate() {
+        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
+        let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
+        let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
+        let (numbers, pairs) = (integers(NUMBER)?, integers(PAIR)?);
+        let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
+        let names = frame.column("kernel_name")?.cast(&DataType::String)?;
+        begins.push(starts.get(0).unwrap_or_default());
+        for (row, name) in names.str()?.iter().enumerate() {
+            let (Some(start_ns), Some(end_ns)) = (starts.get(row), ends.get(row)) else { continue };
+            let name = name.unwrap_or_default();
+            if !lanes.contains_key(name) {
+                lanes.insert(name.to_owned(), BTreeMap::new());
+            }
+            let Some(of_name) = lanes.get_mut(name) else { continue };
+            let lane = of_name.entry((part, gpus.get(row))).or_insert_with(|| Lane::new(part, process.node));
+            let key = |ordinal| -> Key { (ids.get(row).map(str::to_owned), sizes.get(row), ordinal) };
+            let is_pair = pairs.get(row) == Some(1);
+            lane.calls.push(LaneCall {
+                row: row as u32,
+                // In a group of more than two, each rank numbers what it sends and receives by itself.
+                call: Call {
+                    start_ns,
+                    end_ns,
+                    sequence: numbers.get(row).filter(|_| !is_pair || sizes.get(row) == Some(2)),
+                },
+                is_pair,
+                stream: streams.get(row),
+                queue: queues.get(row),
+                recorded: ordinals.get(row).map(key),
+            });
+        }
+    }
+    let communicators = split_communicators(lanes.into_values().map(|lanes| lanes.into_values().collect()));
+    let places = placed(parts, &begins, &communicators);
+    parts.iter().zip(places).map(|((_, frame), places)| with_places(frame, &places)).collect()
+}
+
+/// A collective before it has a number.
+struct Collective {
+    /// Time since the first communication kernel of the process that has most of its calls.
+    since_ns: i64,
+    name: usize,
+    communicator: i64,
+    ordinal: usize,
+    /// Part, row and how it was matched, of every call.
+    rows: Vec<(usize, u32, Option<Basis>)>,
+    expected: i64,
+}
+
+/// Facts about every row of every part.
+fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
+    let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
+    let mut collectives = Vec::new();
+    for communicator in communicators {
+        let expected = communicator.lanes.len() as i64;
+        let ranks = communicator.ranks.or(Some(expected).filter(|gpus| *gpus > 1));
+        for lane in &communicator.lanes {
+            for (ordinal, call) in (0..).zip(&lane.calls) {
+                let place = Place {
+                    communicator: communicator.number,
+                    ordinal,
+                    collective: None,
+                    basis: None,
+                    gpus: 1,
+                    expected,
+                    ranks,
+                };
+                set(&mut places, lane.part, call.row, |slot| *slot = Some(place));
+            }
+        }
+        collectives.extend(matched(communicator, begins));
+    }
+    collectives.sort_unstable_by_key(|one| (one.since_ns, one.name, one.communicator, one.ordinal));
+    for (number, collective) in (0..).zip(collectives) {
+        for (part, row, basis) in &collective.rows {
+            set(&mut places, *part, *row, |slot| {
+                if let Some(place) = slot {
+                    place.collective = Some(number);
+                    place.basis = *basis;
+                    place.gpus = collective.rows.len() as i64;
+                    place.expected = collective.expected;
+                }
+            });
+        }
+    }
+    places
+}
+
+fn set(places: &mut [Vec<Option<Place>>], part: usize, row: u32, change: impl FnOnce(&mut Option<Place>)) {
+    if let Some(slot) = places.get_mut(part).and_then(|rows| rows.get_mut(row as usize)) {
+        change(slot);
+    }
+}
+
+/// The collectives of a communicator: one per call of the GPU that has most, and what others have of it.
+fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
+    let most = communicator.lanes.iter().map(|lane| lane.calls.len()).max().unwrap_or_default();
+    let Some((at, reference)) = communicator.lanes.iter().enumerate().find(|(_, lane)| lane.calls.len() == most) else {
+        return Vec::new();
+    };
+    let begin_ns = begins.get(reference.part).copied().unwrap_or_default();
+    let mut collectives: Vec<Collective> = reference
+        .calls
+        .iter()
+        .enumerate()
+        .map(|(ordinal, call)| Collective {
+            since_ns: call.call.start_ns.saturating_sub(begin_ns),
+            name: communicator.name,
+            communicator: communicator.number,
+            ordinal,
+            rows: vec![(reference.part, call.row, None)],
+            expected: communicator.lanes.len() as i64,
+        })
+        .collect();
+    let times = reference.times();
+    for (_, lane) in communicator.lanes.iter().enumerate().filter(|(other, _)| *other != at) {
+        let (basis, partners) = partners_of(lane, &times, lane.node == reference.node);
+        for (call, partner) in lane.calls.iter().zip(partners) {
+            if let Some(collective) = partner.and_then(|partner| collectives.get_mut(partner as usize)) {
+                collective.rows.push((lane.part, call.row, Some(basis)));
+            }
+        }
+    }
+    for collective in &mut collectives {
+        // The call of the reference is matched as the others are; alone it is not.
+        let is_any = |wanted| collective.rows.iter().any(|(_, _, basis)| *basis == Some(wanted));
+        let weakest = [Basis::Time, Basis::Order].into_iter().find(|basis| is_any(*basis));
+        let basis = weakest.unwrap_or(Basis::Sequence);
+        if let (true, Some(first)) = (collective.rows.len() > 1, collective.rows.first_mut()) {
+            first.2 = Some(basis);
+        }
+    }
+    collectives
+}
+
+/// The partners of the calls of a lane. What two ranks send each other has the same numbers on both, or numbers that say nothing.
+fn partners_of(lane: &Lane, reference: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
+    let own = lane.times();
+    let (basis, found) = partners(reference, &own, same_clock);
+    let is_pair = lane.calls.iter().any(|call| call.is_pair);
+    if !is_pair || basis != Basis::Sequence || found.iter().all(Option::is_some) {
+        return (basis, found);
+    }
+    let unnumbered = |calls: &[Call]| calls.iter().map(|call| Call { sequence: None, ..*call }).collect::<Vec<_>>();
+    partners(&unnumbered(reference), &unnumbered(&own), same_clock)
+}
+
+fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame> {
+    let whole = |name, value: fn(&Place) -> i64| {
+        column(name, places.iter().map(|place| place.as_ref().map_or(0, value)).collect())
+    };
+    let collectives = places.iter().map(|place| place.and_then(|place| place.collective));
+    let dictionary = Basis::ALL.map(|basis| Some(basis.word().to_owned()));
+    let codes = places
+        .iter()
+        .map(|place| place.and_then(|place| place.basis))
+        .map(|basis| Basis::ALL.iter().position(|known| Some(*known) == basis));
+    let optional = |name, value: fn(&Place) -> Option<i64>| {
+        let values = places.iter().map(|place| place.as_ref().and_then(value));
+        integers(name, values).into_series().into_column()
+    };
+    let mut related = frame.select(present(frame, &[&OF_KERNEL[..], &[EXPOSED]].concat()))?;
+    related.hstack_mut(&[
+        whole("communicator", |place| place.communicator),
+        optional("ranks", |place| place.ranks),
+        whole("ordinal", |place| place.ordinal),
+        integers("collective", collectives).into_series().into_column(),
+        dictionary_column("matched_by", &dictionary, codes)?,
+        whole("gpus", |place| place.gpus),
+        whole("expected_gpus", |place| place.expected),
+    ])?;
+    related.hstack_mut(&message_columns(frame, places)?)?;
+    Ok(related)
+}
+
+/// Columns about the messages, once the ranks are known.
+fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
+    let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
+    let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);
+    let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
+    let told: Vec<(Option<i64>, Option<f64>, usize)> = places
+        .iter()
+        .enumerate()
+        .map(|(row, place)| {
+            let ranks = place.and_then(|place| place.ranks);
+            let reason = place_of(sizes.get(row)).unwrap_or_default();
+            let operation = place_of(of_rows.get(row)).and_then(|place| operations().get(place));
+            match operation
+                .zip(bytes.get(row))
+                .map(|(operation, bytes)| (operation, operation.message_bytes(bytes, ranks)))
+            {
+                Some((operation, Ok(bytes))) => (Some(bytes), operation.bus_factor(ranks), reason),
+                Some((_, Err(sizes))) => {
+                    (None, None, Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or(reason))
+                }
+                None => (None, None, reason),
+            }
+        })
+        .collect();
+    let names: Vec<Option<String>> = operations().iter().map(|operation| Some(operation.name.clone())).collect();
+    let words = Sizes::ALL.map(|sizes| Some(sizes.words().to_owned()));
+    let factors: Float64Chunked = told.iter().map(|(_, factor, _)| *factor).collect_ca("bus_factor".into());
+    let (types, sequences) = (read(ELEMENT_TYPE)?, read(SEQUENCE)?);
+    let type_names: Vec<Option<String>> = element_types().iter().map(|known| Some(known.name.clone())).collect();
+    Ok(vec![
+        integers(SEQUENCE, sequences.iter()).into_series().into_column(),
+        dictionary_column(OPERATION, &names, of_rows.iter().map(place_of))?,
+        dictionary_column(ELEMENT_TYPE, &type_names, types.iter().map(place_of))?,
+        integers("message_bytes", told.iter().map(|(bytes, _, _)| *bytes)).into_series().into_column(),
+        factors.into_series().into_column(),
+        dictionary_column(SIZES, &words, told.iter().map(|(_, _, reason)| Some(*reason)))?,
+    ])
+}

@@ -1,0 +1,116 @@
+//! The table `inference_steps`: steps of LLM servers, their kinds and tokens.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::frames::dictionary_column;
+use crate::columns::values::integers;
+use crate::derive::ranging::range_forest;
+use crate::derive::repeating::step_work::{Step, StepFinder};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column};
+use wavesieve_model::analysis::inference::{Decision, KnownBy, StepFacts, StepKind, decide};
+use wavesieve_model::schema::process::Process;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    takes_long: true,
+    rows: Rows::Events,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::Because(
+        "no range has the text of a server's step, and no kernels choose tokens after attention or embeddings",
+    ),
+    ..DerivedTable::new(&tables::inference::INFERENCE_STEPS, needs, Build::Alone(build))
+};
+
+const KINDS: [&str; 4] = ["prefill", "decode", "mixed", "other"];
+const KNOWN_BY: [&str; 3] = ["marker", "kernels", "sizes"];
+const FOUND_BY: [&str; 2] = ["marker", "tokens"];
+
+fn needs() -> Needs {
+    let mut needs = range_forest::needs_of_work();
+    for (table, columns) in &mut needs {
+        if *table == "kernels" {
+            columns.extend(["kernel_name", "grid_x", "workgroup_x", "graph_exec_id"]);
+        }
+    }
+    needs
+}
+
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let facts = StepFacts::builtin()?;
+    let steps = StepFinder::new(&facts, tables)?.steps()?;
+    let known: Vec<_> = steps.iter().map(|step| (step.marked.kind, step.roles)).collect();
+    let decisions = decide(&known, facts.least_prefill_ratio());
+    frame(&steps, &decisions)
+}
+
+fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
+    let whole = |name, value: &dyn Fn(&Step) -> i64| column(name, steps.iter().map(value).collect());
+    let maybe = |name, value: &dyn Fn(&Step) -> Option<i64>| integers(name, steps.iter().map(value)).into_column();
+    let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
+    let markers = StringChunked::from_iter_options("marker".into(), steps.iter().map(|step| step.marker.as_deref()));
+    let evidence = decisions.iter().map(|decision| Some(decision.evidence.as_str()));
+    let kinds = decisions.iter().map(|decision| Some(kind_place(decision.kind)));
+    let known_by = decisions.iter().map(|decision| decision.known_by.map(known_by_place));
+    let found_by = steps.iter().map(|step| Some(usize::from(step.range_id.is_none())));
+    let mut last_end_ns: Option<i64> = None;
+    let gaps: Vec<Option<i64>> = steps
+        .iter()
+        .map(|step| {
+            let gap = last_end_ns.map(|end_ns| step.start_ns.saturating_sub(end_ns).max(0));
+            last_end_ns = Some(last_end_ns.map_or(step.end_ns, |end_ns| end_ns.max(step.end_ns)));
+            gap
+        })
+        .collect();
+    Ok(DataFrame::new_infer_height(vec![
+        column("step", (0..steps.len() as i64).collect()),
+        dictionary_column("found_by", &words(&FOUND_BY), found_by)?,
+        maybe("range_id", &|step| step.range_id),
+        markers.into_column(),
+        dictionary_column("kind", &words(&KINDS), kinds)?,
+        dictionary_column("known_by", &words(&KNOWN_BY), known_by)?,
+        StringChunked::from_iter_options("evidence".into(), evidence).into_column(),
+        maybe("prefill_requests", &|step| step.marked.prefill_requests),
+        maybe("prefill_tokens", &|step| step.marked.prefill_tokens),
+        maybe("decode_requests", &|step| step.marked.decode_requests),
+        maybe("decode_tokens", &|step| step.marked.decode_tokens),
+        maybe("grid_tokens", &|step| step.roles.grid_tokens),
+        whole("start_ns", &|step| step.start_ns),
+        whole("end_ns", &|step| step.end_ns),
+        whole("duration_ns", &|step| step.end_ns.saturating_sub(step.start_ns)),
+        integers("gap_before_ns", gaps.into_iter()).into_column(),
+        whole("gpus", &|step| step.gpus),
+        whole("busy_ns", &|step| step.busy_ns),
+        whole("kernels", &|step| step.work.kernels),
+        whole("kernel_ns", &|step| step.work.kernel_ns),
+        whole("copies", &|step| step.work.copies),
+        whole("graph_launches", &|step| step.graph_launches),
+        whole("graph_kernels", &|step| step.graph_kernels),
+        whole("prefill_attention", &|step| step.roles.prefill.kernels),
+        whole("prefill_attention_ns", &|step| step.roles.prefill.kernel_ns),
+        whole("decode_attention", &|step| step.roles.decode.kernels),
+        whole("decode_attention_ns", &|step| step.roles.decode.kernel_ns),
+        whole("shared_attention", &|step| step.roles.shared.kernels),
+        whole("shared_attention_ns", &|step| step.roles.shared.kernel_ns),
+        whole("cache_writes", &|step| step.roles.cache_writes),
+    ])?)
+}
+
+/// Place in [`KINDS`].
+fn kind_place(kind: Option<StepKind>) -> usize {
+    match kind {
+        Some(StepKind::Prefill) => 0,
+        Some(StepKind::Decode) => 1,
+        Some(StepKind::Mixed) => 2,
+        None => 3,
+    }
+}
+
+/// Place in [`KNOWN_BY`].
+fn known_by_place(known_by: KnownBy) -> usize {
+    match known_by {
+        KnownBy::Marker => 0,
+        KnownBy::Kernels => 1,
+        KnownBy::Sizes => 2,
+    }
+}

@@ -1,0 +1,115 @@
+//! Source frames from which the derived tables of a process are built.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use parking_lot::Mutex;
+use polars::prelude::*;
+
+use crate::columns::requests::Request;
+use crate::derive::launching::kernel_order::KernelOrder;
+use wavesieve_model::analysis::numbering::by_id::ById;
+
+/// Source tables of one process by name, with all rows and the needed columns.
+#[derive(Default)]
+pub struct Frames {
+    tables: BTreeMap<&'static str, DataFrame>,
+    shared: Arc<Shared>,
+    wanted: Option<Arc<Request>>,
+}
+
+/// Results that several derived tables compute from the same rows, once for all of them.
+#[derive(Default)]
+pub struct Shared {
+    launching: Mutex<Option<Arc<ById<u32>>>>,
+    no_calls: Mutex<Option<BooleanChunked>>,
+    kernel_order: Mutex<Option<KernelOrder>>,
+}
+
+impl Shared {
+    /// The order of all `kernels` of the process, which are given with the numbers of their dispatches.
+    ///
+    /// # Errors
+    /// When a column is missing or has another type, or these are not all kernels, which is a defect.
+    pub(crate) fn kernel_order(&self, kernels: &DataFrame) -> Result<KernelOrder> {
+        kernels.column("dispatch_id")?;
+        let order = once(&self.kernel_order, || KernelOrder::new(kernels))?;
+        ensure!(order.count() == kernels.height(), "internal: some kernels are shared as all");
+        Ok(order)
+    }
+}
+
+impl Frames {
+    /// The same tables, which share what is worked out of them with others of the same process. Their rows must be the same too.
+    #[must_use]
+    pub fn sharing(self, shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), ..self }
+    }
+
+    /// The same tables, from which only these columns of derived tables are wanted.
+    #[must_use]
+    pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
+        Self { wanted: Some(Arc::clone(wanted)), ..self }
+    }
+
+    /// Whether a column of a derived table is wanted.
+    pub fn wants(&self, table: &str, column: &str) -> bool {
+        let columns = |wanted: &Arc<Request>| wanted.get(table).is_some_and(|columns| columns.contains(column));
+        self.wanted.as_ref().is_none_or(columns)
+    }
+
+    /// A table, if it was requested.
+    pub fn get(&self, name: &str) -> Option<&DataFrame> {
+        self.tables.get(name)
+    }
+
+    /// The numbers of launching calls by their ids, from `find` where they are not known. Others wait until they are; `find`
+    /// itself must not work in parallel, where one of these might be started by the thread that it waits on.
+    ///
+    /// # Errors
+    /// When they cannot be found.
+    pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
+        once(&self.shared.launching, || find().map(Arc::new))
+    }
+
+    /// The order of the kernels, of which the numbers of their dispatches are needed too.
+    ///
+    /// # Errors
+    /// As [`Shared::kernel_order`], and when kernels were not read, which is a defect.
+    pub(crate) fn kernel_order(&self) -> Result<KernelOrder> {
+        self.shared.kernel_order(needed(self, "kernels")?)
+    }
+
+    /// Which rows of `regions` are not calls, from `find` if that is not known; see [`Self::launching`].
+    ///
+    /// # Errors
+    /// When they cannot be found.
+    pub fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
+        once(&self.shared.no_calls, find)
+    }
+}
+
+/// The known value, otherwise the one found now; other threads wait until it is.
+fn once<T: Clone>(known: &Mutex<Option<T>>, find: impl FnOnce() -> Result<T>) -> Result<T> {
+    let mut known = known.lock();
+    let found = match known.take() {
+        Some(found) => found,
+        None => find()?,
+    };
+    Ok(known.insert(found).clone())
+}
+
+impl FromIterator<(&'static str, DataFrame)> for Frames {
+    fn from_iter<I: IntoIterator<Item = (&'static str, DataFrame)>>(tables: I) -> Self {
+        Self { tables: tables.into_iter().collect(), ..Self::default() }
+    }
+}
+
+/// A table that was requested.
+///
+/// # Errors
+/// When it was not read, which is a defect.
+pub fn needed<'a>(tables: &'a Frames, name: &str) -> Result<&'a DataFrame> {
+    tables.get(name).with_context(|| format!("internal: {name} was not read"))
+}

@@ -1,0 +1,6 @@
+//! Dispatches of the same work, compared.
+
+pub mod dispatch_groups;
+pub(crate) mod launch_shapes;
+pub mod same_work;
+pub mod slow_dispatches;

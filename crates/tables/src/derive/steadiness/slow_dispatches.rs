@@ -1,0 +1,100 @@
+//! The table `slow_dispatches`: those that took much longer than others that did the same work.
+
+use anyhow::Result;
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
+use crate::derive::steadiness::same_work;
+use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty};
+use wavesieve_model::analysis::steadiness::Spread;
+use wavesieve_model::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    passthrough: PASSTHROUGH,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::steadiness::SLOW_DISPATCHES, needs, Build::Family(&same_work::FAMILY))
+};
+
+/// Columns that are those of the dispatch.
+const OF_DISPATCH: [&str; 11] = [
+    "dispatch_id",
+    "kernel_id",
+    "kernel_name",
+    "short_name",
+    "category",
+    "gpu",
+    "device",
+    "queue_id",
+    "stream_id",
+    "start_ns",
+    "duration_ns",
+];
+/// Those of them that nothing else depends on: without one the table is built without it.
+const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
+/// Minimum robust z-score of a dispatch in the table.
+const MIN_Z: f64 = 3.0;
+/// Minimum number of dispatches of the same work from which an outlier can be distinguished.
+const MIN_CALLS: usize = 5;
+
+/// A dispatch compared with the others of the same work.
+struct SlowDispatch {
+    row: u32,
+    ordinal: i64,
+    calls: i64,
+    spread: Spread,
+    excess_ns: f64,
+    z: f64,
+}
+
+fn needs() -> Needs {
+    let mut columns = OF_DISPATCH.to_vec();
+    columns.extend(SHAPE);
+    columns.push("valid");
+    vec![("kernels", columns)]
+}
+
+/// Compares every one of the kernels with the median of those that do the same work.
+pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+    let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
+    slow.sort_unstable_by_key(|slow| slow.row);
+
+    let rows = IdxCa::from_vec("".into(), slow.iter().map(|slow| slow.row).collect());
+    let taken = OF_DISPATCH.iter().chain(&SHAPE);
+    let names: Vec<&str> =
+        taken.filter(|name| !PASSTHROUGH.contains(name) || kernels.column(name).is_ok()).copied().collect();
+    let mut frame = kernels.select(names)?.take(&rows)?;
+    frame.rename("start_ns", "time_ns".into())?;
+    frame.rename("duration_ns", "took_ns".into())?;
+    let floats = |name: &str, of: fn(&SlowDispatch) -> f64| {
+        Float64Chunked::from_iter_values(name.into(), slow.iter().map(of)).into_series().into_column()
+    };
+    frame.hstack_mut(&[
+        crate::derive::column("ordinal", slow.iter().map(|slow| slow.ordinal).collect()),
+        crate::derive::column("calls", slow.iter().map(|slow| slow.calls).collect()),
+        floats("median_ns", |slow| slow.spread.median_ns),
+        floats("mad_ns", |slow| slow.spread.mad_ns),
+        floats("excess_ns", |slow| slow.excess_ns),
+        floats("robust_z", |slow| slow.z),
+    ])?;
+    Ok(frame)
+}
+
+fn slow_ones(work: &ShapeGroup) -> Vec<SlowDispatch> {
+    let spread = Spread::compute(&mut work.durations.clone()).filter(|_| work.rows.len() >= MIN_CALLS);
+    let Some(spread) = spread else { return Vec::new() };
+    let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
+    let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
+        let z = spread.robust_z(*duration);
+        (z >= MIN_Z).then_some(SlowDispatch {
+            row: *row,
+            ordinal,
+            calls,
+            spread,
+            excess_ns: *duration as f64 - spread.median_ns,
+            z,
+        })
+    };
+    (1..).zip(&work.rows).zip(&work.durations).filter_map(slow).collect()
+}

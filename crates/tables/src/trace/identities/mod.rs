@@ -1,0 +1,10 @@
+//! The processes of the inputs: which belong together, and the rank of each.
+
+mod assignment;
+mod attach_sessions;
+mod counter_passes;
+mod path_ranks;
+mod rank_claims;
+
+pub use assignment::assign;
+pub use path_ranks::rank_in_names;

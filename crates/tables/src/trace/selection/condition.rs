@@ -1,0 +1,92 @@
+//! A condition over the columns of a table.
+
+use std::collections::BTreeSet;
+
+use polars::prelude::{DataType, Expr, col};
+
+use super::text_mask::{SharedMask, masked};
+use wavesieve_model::schema::{ColumnType, Table, tables};
+
+/// A condition as written, and the columns it names.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    written: String,
+    expression: Expr,
+    columns: BTreeSet<String>,
+    subject: Option<&'static str>,
+    /// Tables whose columns of these names have other types.
+    mistyped: BTreeSet<&'static str>,
+    /// Replaces texts that the condition must not see.
+    mask: Option<SharedMask>,
+}
+
+impl Condition {
+    /// An expression over these columns, as it was written.
+    pub fn new(written: &str, expression: Expr, columns: BTreeSet<String>) -> Self {
+        Self { written: written.to_owned(), expression, columns, subject: None, mistyped: BTreeSet::new(), mask: None }
+    }
+
+    /// The same condition, which does not fit tables whose columns have other types.
+    #[must_use]
+    pub fn except(mut self, mistyped: BTreeSet<&'static str>) -> Self {
+        self.mistyped = mistyped;
+        self
+    }
+
+    /// The same condition for one table alone.
+    #[must_use]
+    pub fn of_table(mut self, table: &'static Table) -> Self {
+        self.subject = Some(table.name);
+        self
+    }
+
+    /// The same condition, put to what stands for texts.
+    pub fn behind(self, mask: SharedMask) -> Self {
+        Self { mask: Some(mask), ..self }
+    }
+
+    pub fn is_masked(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    /// As it is written, with names for tokens.
+    pub fn with_names(&self) -> String {
+        self.mask.as_ref().map_or_else(|| self.written.clone(), |mask| mask.with_names(&self.written))
+    }
+
+    /// Whether it chooses rows of a table.
+    pub fn fits(&self, table: &Table) -> bool {
+        self.subject.is_none_or(|subject| subject == table.name)
+            && !self.mistyped.contains(table.name)
+            && self.columns.iter().all(|column| table.column(column).is_some())
+    }
+
+    /// The columns it names.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
+    }
+
+    /// The condition for the engine. Dictionaries are compared as the texts they stand for.
+    pub fn expression(&self) -> Expr {
+        self.expression.clone().map_expr(|node| match (node, &self.mask) {
+            (Expr::Column(name), Some(mask)) if is_text(&name) => masked(&name, mask),
+            (Expr::Column(name), _) if is_dictionary(&name) => col(name).cast(DataType::String),
+            (other, _) => other,
+        })
+    }
+
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+}
+
+/// Whether a column is a dictionary in the tables that have it; columns of one name do not differ in that they are text.
+fn is_dictionary(name: &str) -> bool {
+    tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
+}
+
+/// Whether a column has texts in the tables that have it.
+fn is_text(name: &str) -> bool {
+    let is_text = |column_type: ColumnType| matches!(column_type, ColumnType::Cat | ColumnType::Str);
+    tables().iter().filter_map(|table| table.column(name)).any(|column| is_text(column.column_type))
+}

@@ -1,0 +1,128 @@
+//! Tables of a trace with `gpu_segments` summed up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
+
+use super::lazy_trace::{Trace, TraceProcess};
+use crate::columns::frames::collected;
+use crate::columns::requests::{ProcessTables, Request, known_table};
+use crate::derive;
+use crate::derive::Shared;
+use crate::derive::gpu_work::gpu_activities;
+use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
+use crate::derive::launching::kernel_order::KernelOrder;
+
+/// The derived table of what ran on the GPUs.
+const GPU_SEGMENTS: &str = "gpu_segments";
+
+impl Trace {
+    /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
+    /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
+    /// statements that take no more than sums of lengths, least starts and largest ends from them, and of the counts
+    /// only whether they are zero.
+    pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        self.frames_of(request, |member| {
+            let mut others = request.clone();
+            if others.remove(GPU_SEGMENTS).is_none() {
+                return self.process_frames(member, request);
+            }
+            let (times, mut tables) = match self.gpu_times(member)? {
+                Some(times) => (times, self.process_frames(member, &others)?),
+                None => self.frames_and_gpu_times(member, request, others)?,
+            };
+            tables.insert(GPU_SEGMENTS, summed_segments(&times, &member.process)?.lazy());
+            Ok(tables)
+        })
+    }
+
+    /// As [`Trace::frames_with_sums`] for `gpu_segments` alone, of sums by process.
+    pub fn frames_of_sums(
+        &self,
+        request: &Request,
+        times: &BTreeMap<i64, Vec<GpuTime>>,
+    ) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        self.frames_of(request, |member| {
+            let times = times.get(&member.process.process).map(Vec::as_slice).unwrap_or_default();
+            Ok(ProcessTables::from([(GPU_SEGMENTS, summed_segments(times, &member.process)?.lazy())]))
+        })
+    }
+
+    /// Whether the sums of the segments of every process are made of all rows of its kernels and copies, each read as a whole.
+    pub fn sums_are_of_activities(&self) -> Result<bool> {
+        let segments = known_table(GPU_SEGMENTS)?;
+        let kernels = known_table("kernels")?;
+        let columns = activities().remove(kernels.name).unwrap_or_default();
+        for member in self.members() {
+            let is_there = self.chooses_in(member) || member.source.gpu_times().is_some();
+            if is_there
+                || self.ready(member, segments, &BTreeSet::new())?.is_some()
+                || self.pieces(member, kernels, &columns)?.is_some()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
+    fn gpu_times(&self, member: &TraceProcess) -> Result<Option<Vec<GpuTime>>> {
+        if self.chooses_in(member) {
+            return Ok(None);
+        }
+        if let Some(times) = member.source.gpu_times() {
+            return Ok(Some(times.to_vec()));
+        }
+        let needs = activities();
+        let columns = |name| needs.get(name).cloned().unwrap_or_default();
+        let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
+        if self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
+            return Ok(None);
+        }
+        let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
+        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame;
+        gpu_activities::summed_in_pieces(&kernels, &collected(&copies)?)
+    }
+
+    /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
+    fn frames_and_gpu_times(
+        &self,
+        member: &TraceProcess,
+        request: &Request,
+        others: Request,
+    ) -> Result<(Vec<GpuTime>, ProcessTables)> {
+        let chosen = self.chooses_in(member);
+        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
+            // A window cuts segments. What they are summed up from need not be what the statement mentions.
+            let mut wider = request.clone();
+            wider.entry(GPU_SEGMENTS).or_default().extend(SUMMED_COLUMNS);
+            let mut tables = self.process_frames(member, &wider)?;
+            let segments = collected(&tables.remove(GPU_SEGMENTS).unwrap_or_default())?;
+            return Ok((gpu_times(&segments)?, tables));
+        }
+        let mut wider = others.clone();
+        for (name, columns) in activities() {
+            wider.entry(name).or_default().extend(columns);
+        }
+        let mut tables = self.process_frames(member, &wider)?;
+        let times = gpu_times_of_activities(&tables, &Shared::default())?;
+        tables.retain(|name, _| others.contains_key(name));
+        Ok((times, tables))
+    }
+}
+
+/// The tables that segments are made of.
+pub fn activities() -> Request {
+    let needs = derive::needs(GPU_SEGMENTS).into_iter();
+    needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()
+}
+
+/// The sums of the segments of a process, of its [`activities`].
+pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
+    let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
+    let kernels = whole("kernels")?;
+    let is_identified = kernels.column("dispatch_id").is_ok();
+    let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::new(&kernels) };
+    gpu_activities::summed(&kernels, &whole("memory_copies")?, &order?)
+}

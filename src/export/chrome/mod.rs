@@ -1,5 +1,0 @@
-//! Chrome's trace events as PyTorch's Kineto writes them, which HTA and other tools of PyTorch read: a file for each rank.
-
-mod stream;
-
-pub(crate) use stream::{Header, Stream};

@@ -1,5 +1,0 @@
-//! Parquet files.
-
-mod dictionary;
-pub(crate) mod file;
-mod hybrid;

@@ -1,7 +1,0 @@
-//! Traces for Perfetto (`.pftrace`): TrackEvent packets, described in perfetto's docs/reference/synthetic-track-event.md.
-
-mod gpus;
-mod stream;
-mod wire;
-
-pub(crate) use stream::Stream;

@@ -1,4 +1,0 @@
-//! Documents of other programs.
-
-pub(crate) mod rocinsight;
-pub(crate) mod tracelens;

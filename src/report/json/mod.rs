@@ -1,5 +1,0 @@
-//! Documents as JSON, by the schema `share/schemas/document.json`.
-
-mod render;
-
-pub(crate) use render::{SCHEMA, value, view, write};
