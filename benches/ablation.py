@@ -4,7 +4,7 @@
   benches/ablation.py --binary target/release/wavesieve --generator target/release/examples/generate_trace \\
       --python VENV/bin/python --runs 7 --output benches/results/NAME-ablation.json
 
-`WAVESIEVE_DISABLE` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
+`WAVESIEVE_DISABLE` turns one off (crates/tables/src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
 process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, queries about waiting), 64 ranks of a
 twentieth (`report`), --ranks ranks of 60 dispatches (`info`, `analyze`, and `table copy_summary` over a dataset of them),
 rocprofv3 JSON of one process (`table kernel_summary`), and a dataset of the one process and a small one, which is
@@ -25,7 +25,7 @@ import tempfile
 from harness import Failed, generating_parser, machine, measure, write_table
 
 OPTIMIZATIONS = [
-    "batch", "local", "grid", "sums", "groupings", "families", "order", "shared", "evict", "deferred", "alone",
+    "batch", "local", "grid", "sums", "groupings", "families", "evict", "deferred", "alone",
     "pages", "templates", "joined", "linked",
 ]
 WAITING = ["idle_by_cause", "launch_summary", "rank_imbalance", "kernel_outliers"]

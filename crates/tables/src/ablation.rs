@@ -21,10 +21,6 @@ pub enum Optimization {
     Groupings,
     /// Derived tables that share their work are built in one pass.
     Families,
-    /// Slow derived tables are built first.
-    Order,
-    /// Intermediate results that several derived tables need are computed once per process.
-    Shared,
     /// Tables are dropped after their last consumer.
     Evict,
     /// The steady part of small processes is computed only if some process has one.
@@ -42,15 +38,13 @@ pub enum Optimization {
 }
 
 /// All of them by name.
-const NAMES: [(&str, Optimization); 15] = [
+const NAMES: [(&str, Optimization); 13] = [
     ("batch", Optimization::Batch),
     ("local", Optimization::Local),
     ("grid", Optimization::Grid),
     ("sums", Optimization::Sums),
     ("groupings", Optimization::Groupings),
     ("families", Optimization::Families),
-    ("order", Optimization::Order),
-    ("shared", Optimization::Shared),
     ("evict", Optimization::Evict),
     ("deferred", Optimization::Deferred),
     ("alone", Optimization::Alone),

@@ -93,7 +93,7 @@ impl CoalescedSegments {
     /// Takes the segments of each process.
     pub fn consumer(&self) -> TableConsumer<'_> {
         let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
-        TableConsumer::new(request, |member, tables, _| self.see(member, tables))
+        TableConsumer::new(request, |member, tables| self.see(member, tables))
     }
 
     fn see(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {

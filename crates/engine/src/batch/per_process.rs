@@ -140,9 +140,7 @@ impl<'a> Locals<'a> {
     /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
     pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         self.sharing.iter().map(move |sharing| {
-            TableConsumer::new(sharing.request.clone(), move |member, tables, _| {
-                self.see(trace, sharing, member, tables)
-            })
+            TableConsumer::new(sharing.request.clone(), move |member, tables| self.see(trace, sharing, member, tables))
         })
     }
 

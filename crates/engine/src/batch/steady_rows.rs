@@ -18,7 +18,7 @@ impl SteadyRows {
     pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
         let of_table = |(name, columns): (&&'static str, _)| {
             let request = Request::from([(*name, Clone::clone(columns))]);
-            TableConsumer::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
+            TableConsumer::new(request.clone(), move |member, tables| self.see(trace, member, &request, tables))
         };
         request.iter().map(of_table).collect()
     }

@@ -9,7 +9,6 @@ use polars::prelude::LazyFrame;
 use super::coalesced::GPU_SEGMENTS;
 use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::{ProcessTables, Request};
-use wavesieve_tables::derive::Shared;
 use wavesieve_tables::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::summed_frames::{activities, gpu_times_of_activities};
@@ -61,14 +60,13 @@ impl Sums {
             Origin::Activities => activities(),
             Origin::Nothing => return None,
         };
-        (!self.columns.is_empty())
-            .then(|| TableConsumer::new(request, |member, tables, shared| self.see(member, tables, shared)))
+        (!self.columns.is_empty()).then(|| TableConsumer::new(request, |member, tables| self.see(member, tables)))
     }
 
-    fn see(&self, member: &TraceProcess, tables: &ProcessTables, shared: &Shared) -> Result<()> {
+    fn see(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
         let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
             (Origin::Segments, Some(segments)) => gpu_times(&collected(segments)?)?,
-            (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,
+            (Origin::Activities, _) => gpu_times_of_activities(tables)?,
             _ => return Ok(()),
         };
         self.times.lock().insert(member.process.process, times);

@@ -49,7 +49,7 @@ impl<'a> RowGroupings<'a> {
     /// Adds the rows of a process whose table is read as a whole.
     fn look(&self, workers: Jobs) -> TableConsumer<'_> {
         let request = Request::from([(self.table.name, self.columns.clone())]);
-        TableConsumer::new(request, move |member, tables, _| {
+        TableConsumer::new(request, move |member, tables| {
             let frame = tables.get(self.table.name).context("internal: a table was not read")?;
             add_rows(frame, member, &self.columns, workers, &self.few, || self.empty(), |pass| self.absorb(pass))
         })

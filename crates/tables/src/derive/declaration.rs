@@ -28,8 +28,6 @@ pub struct DerivedTable {
     pub passthrough: &'static [&'static str],
     /// How it is built.
     pub build: Build,
-    /// Whether it takes long and leaves little in memory: it is started first, so that it does not end last.
-    pub takes_long: bool,
     /// Meaning of its rows for filters.
     pub rows: Rows,
     /// The tables that own its rows, where it has few columns of its own to choose by.
@@ -51,7 +49,6 @@ impl DerivedTable {
             needs_of: None,
             passthrough: &[],
             build,
-            takes_long: false,
             rows: Rows::TimeAccounting,
             owners: &[],
             is_of_cut_calls: false,

@@ -71,7 +71,7 @@ pub fn declaration(name: &str) -> Option<&'static DerivedTable> {
     DERIVED_TABLES.iter().copied().find(|declared| declared.table.name == name)
 }
 
-/// Names of derived tables, those together that are built together, in the order to build them in.
+/// Names of derived tables, those together that are built together.
 pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static str>> {
     let mut all: Vec<(Option<&'static Family>, Vec<&'static str>)> = Vec::new();
     for name in names {
@@ -84,13 +84,7 @@ pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static s
             None => all.push((family, vec![name])),
         }
     }
-    let mut all: Vec<Vec<&'static str>> = all.into_iter().map(|(_, names)| names).collect();
-    if is_on(Optimization::Order) {
-        all.sort_by_key(|names| {
-            !names.iter().any(|name| declaration(name).is_some_and(|declared| declared.takes_long))
-        });
-    }
-    all
+    all.into_iter().map(|(_, names)| names).collect()
 }
 
 /// How a derived table is built over all processes that are read together, if its rows depend on them.
@@ -215,15 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_one_family_are_built_together_and_long_ones_first() {
+    fn tables_of_one_family_are_built_together() {
         let names = ["gpu_segments", "range_work", "launches", "ranges", "run_parts", "api_calls"];
         assert_eq!(
             families(names.into_iter()),
             [
-                vec!["range_work", "ranges"],
-                vec!["run_parts"],
                 vec!["gpu_segments"],
+                vec!["range_work", "ranges"],
                 vec!["launches"],
+                vec!["run_parts"],
                 vec!["api_calls"]
             ]
         );

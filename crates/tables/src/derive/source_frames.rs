@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use parking_lot::Mutex;
 use polars::prelude::*;
 
@@ -15,38 +15,13 @@ use wavesieve_model::analysis::numbering::by_id::ById;
 #[derive(Default)]
 pub struct Frames {
     tables: BTreeMap<&'static str, DataFrame>,
-    shared: Arc<Shared>,
     wanted: Option<Arc<Request>>,
-}
-
-/// Results that several derived tables compute from the same rows, once for all of them.
-#[derive(Default)]
-pub struct Shared {
     launching: Mutex<Option<Arc<ById<u32>>>>,
     no_calls: Mutex<Option<BooleanChunked>>,
     kernel_order: Mutex<Option<KernelOrder>>,
 }
 
-impl Shared {
-    /// The order of all `kernels` of the process, which are given with the numbers of their dispatches.
-    ///
-    /// # Errors
-    /// When a column is missing or has another type, or these are not all kernels, which is a defect.
-    pub(crate) fn kernel_order(&self, kernels: &DataFrame) -> Result<KernelOrder> {
-        kernels.column("dispatch_id")?;
-        let order = once(&self.kernel_order, || KernelOrder::new(kernels))?;
-        ensure!(order.count() == kernels.height(), "internal: some kernels are shared as all");
-        Ok(order)
-    }
-}
-
 impl Frames {
-    /// The same tables, which share what is worked out of them with others of the same process. Their rows must be the same too.
-    #[must_use]
-    pub fn sharing(self, shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), ..self }
-    }
-
     /// The same tables, from which only these columns of derived tables are wanted.
     #[must_use]
     pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
@@ -70,15 +45,17 @@ impl Frames {
     /// # Errors
     /// When they cannot be found.
     pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
-        once(&self.shared.launching, || find().map(Arc::new))
+        once(&self.launching, || find().map(Arc::new))
     }
 
     /// The order of the kernels, of which the numbers of their dispatches are needed too.
     ///
     /// # Errors
-    /// As [`Shared::kernel_order`], and when kernels were not read, which is a defect.
+    /// When a column is missing or has another type, or kernels were not read, which is a defect.
     pub(crate) fn kernel_order(&self) -> Result<KernelOrder> {
-        self.shared.kernel_order(needed(self, "kernels")?)
+        let kernels = needed(self, "kernels")?;
+        kernels.column("dispatch_id")?;
+        once(&self.kernel_order, || KernelOrder::new(kernels))
     }
 
     /// Which rows of `regions` are not calls, from `find` if that is not known; see [`Self::launching`].
@@ -86,7 +63,7 @@ impl Frames {
     /// # Errors
     /// When they cannot be found.
     pub fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
-        once(&self.shared.no_calls, find)
+        once(&self.no_calls, find)
     }
 }
 

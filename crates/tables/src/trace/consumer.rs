@@ -4,10 +4,9 @@ use anyhow::Result;
 
 use super::lazy_trace::TraceProcess;
 use crate::columns::requests::{ProcessTables, Request};
-use crate::derive::Shared;
 
 /// Makes something of the tables of a process.
-type Make<'a> = dyn Fn(&TraceProcess, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a;
+type Make<'a> = dyn Fn(&TraceProcess, &ProcessTables) -> Result<()> + Send + Sync + 'a;
 
 /// Something that is made of tables of each process as soon as these are there; afterwards they are not kept for it.
 pub struct TableConsumer<'a> {
@@ -17,11 +16,10 @@ pub struct TableConsumer<'a> {
 }
 
 impl<'a> TableConsumer<'a> {
-    /// A look at some tables, of which `make` gets at least the columns that are named, and what is worked out of source tables
-    /// that are read with all rows.
+    /// A look at some tables, of which `make` gets at least the columns that are named.
     pub fn new(
         request: Request,
-        make: impl Fn(&TraceProcess, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a,
+        make: impl Fn(&TraceProcess, &ProcessTables) -> Result<()> + Send + Sync + 'a,
     ) -> Self {
         Self { request, make: Box::new(make) }
     }
@@ -30,8 +28,8 @@ impl<'a> TableConsumer<'a> {
     ///
     /// # Errors
     /// When it cannot be made of them.
-    pub fn take(&self, member: &TraceProcess, tables: &ProcessTables, shared: &Shared) -> Result<()> {
-        (self.make)(member, tables, shared)
+    pub fn take(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
+        (self.make)(member, tables)
     }
 }
 

@@ -10,7 +10,6 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 use super::consumer::TableConsumer;
 use super::jobs::Jobs;
 use super::table_scheduler::{State, TableScheduler, Task};
-use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, only_requested};
 use crate::derive;
@@ -73,7 +72,7 @@ impl Derivation<'_> {
         R: FnMut(&'static Table) -> Result<SourceRows> + Send,
         P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
         D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
-        L: Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
+        L: Fn(&TableConsumer<'_>, &ProcessTables) -> Result<()> + Sync,
     {
         let Steps { read, prepared, derive, look } = steps;
         let mut missing: BTreeSet<&'static str> = self.sources().map(|table| table.name).collect();
@@ -93,7 +92,6 @@ impl Derivation<'_> {
             needs: self.tables.iter().map(|table| (table.name, self.sources_of(table.name))).collect(),
             progress: TableScheduler::new(tables, missing, tasks),
             wanted: Arc::new(self.request.clone()),
-            shared: Arc::default(),
             prepared,
             derive,
             look,
@@ -127,7 +125,6 @@ struct Work<'a, P, D, L> {
     needs: BTreeMap<&'static str, Request>,
     progress: TableScheduler,
     wanted: Arc<Request>,
-    shared: Arc<derive::Shared>,
     prepared: P,
     derive: D,
     look: L,
@@ -137,7 +134,7 @@ impl<P, D, L> Work<'_, P, D, L>
 where
     P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame,
     D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>>,
-    L: Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()>,
+    L: Fn(&TableConsumer<'_>, &ProcessTables) -> Result<()>,
 {
     fn next(&self) -> Option<Task> {
         self.progress.next(|task| self.requests_of(task).iter().flat_map(|request| request.keys().copied()).collect())
@@ -199,7 +196,7 @@ where
             Task::Build(names) => self.built(names, &sources)?,
             Task::Consume(at) => {
                 if let Some(look) = self.plan.consumers.get(*at) {
-                    (self.look)(look, &self.tables_of(&sources), &self.shared)?;
+                    (self.look)(look, &self.tables_of(&sources))?;
                 }
                 Vec::new()
             }
@@ -237,9 +234,6 @@ where
         };
         let needed = chosen.map(whole).collect::<PolarsResult<derive::Frames>>()?.wanting(&self.wanted);
         drop(tables);
-        // Calls that are cut are other calls than those of all others.
-        let is_cut = names.iter().any(|name| derive::is_of_cut_calls(name));
-        let needed = if is_cut || !is_on(Optimization::Shared) { needed } else { needed.sharing(&self.shared) };
         let frames = (self.derive)(names, &needed)?;
         // Others would wait for ever for a table that does not come.
         ensure!(frames.len() == names.len(), "{} tables came of {}", frames.len(), names.join(", "));
@@ -308,7 +302,7 @@ mod tests {
         consumers: &[TableConsumer<'_>],
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
-        look: impl Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
+        look: impl Fn(&TableConsumer<'_>, &ProcessTables) -> Result<()> + Sync,
     ) -> Result<(ProcessTables, Vec<usize>)> {
         let consumers: Vec<&TableConsumer<'_>> = consumers.iter().collect();
         let derivation = Derivation {
@@ -330,11 +324,11 @@ mod tests {
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
-        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _, _| Ok(()))?.0)
+        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _| Ok(()))?.0)
     }
 
     fn inspect(tables: &[&'static str]) -> TableConsumer<'static> {
-        TableConsumer::new(request(tables), |_, _, _| Ok(()))
+        TableConsumer::new(request(tables), |_, _| Ok(()))
     }
 
     #[test]
@@ -344,7 +338,7 @@ mod tests {
             let consumers =
                 [inspect(&["iterations", "kernels"]), inspect(&["regions"]), inspect(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
-            let look = |look: &TableConsumer<'_>, tables: &ProcessTables, _: &derive::Shared| {
+            let look = |look: &TableConsumer<'_>, tables: &ProcessTables| {
                 assert!(look.request.keys().eq(tables.keys()));
                 seen.lock().push(tables.len());
                 Ok(())
@@ -357,7 +351,7 @@ mod tests {
             assert_eq!(seen, [1, 2]);
             let kept = ["iterations", "regions"];
             let (tables, _) =
-                build_and_look(workers, &kept, &consumers[..2], |_| Ok(rows()), derive, |_, _, _| Ok(())).unwrap();
+                build_and_look(workers, &kept, &consumers[..2], |_| Ok(rows()), derive, |_, _| Ok(())).unwrap();
             assert!(tables.keys().eq(&kept));
         }
     }
@@ -367,11 +361,11 @@ mod tests {
         for workers in [1, 2, 3] {
             let derive = |_: &[&'static str], _: &derive::Frames| bail!("no iterations");
             let consumers = [inspect(&["iterations"]), inspect(&["iterations", "regions"])];
-            let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _, _| Ok(()));
+            let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "no iterations");
             let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
             let failed =
-                build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _, _| bail!("not to be seen"));
+                build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _| bail!("not to be seen"));
             assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
         }
     }
@@ -380,8 +374,7 @@ mod tests {
     fn no_look_waits_for_tables_that_did_not_come() {
         for workers in [1, 2, 3] {
             let consumers = [inspect(&["iterations"])];
-            let failed =
-                build_and_look(workers, &[], &consumers, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _, _| Ok(()));
+            let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");
         }
     }

@@ -105,7 +105,7 @@ impl Trace {
         let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
         selection::apply(&self.choice, resolved, &member.process, &wider, &mut tables)?;
         let workers = self.jobs().shared_by(self.members().len());
-        workers.run(consumers, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
+        workers.run(consumers, |_| 0, |look| look.take(member, &tables))?;
         Ok(tables)
     }
 
@@ -166,16 +166,14 @@ impl Trace {
             Ok(vec![DataFrame::empty()])
         };
         let workers = self.jobs().shared_by(self.members().len());
-        let look = |look: &TableConsumer<'_>, tables: &ProcessTables, shared: &derive::Shared| {
-            look.take(member, tables, shared)
-        };
+        let look = |look: &TableConsumer<'_>, tables: &ProcessTables| look.take(member, tables);
         let (mut tables, late) = derivation.build(ready, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
             let frame = checks.finish(self.anomalies_of_inputs(member))?;
             tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
         let late: Vec<&TableConsumer<'_>> = late.into_iter().filter_map(|at| consumers.get(at).copied()).collect();
-        workers.run(&late, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
+        workers.run(&late, |_| 0, |look| look.take(member, &tables))?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }

@@ -9,7 +9,6 @@ use super::lazy_trace::{Trace, TraceProcess};
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request, known_table};
 use crate::derive;
-use crate::derive::Shared;
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
 use crate::derive::launching::kernel_order::KernelOrder;
@@ -106,7 +105,7 @@ impl Trace {
             wider.entry(name).or_default().extend(columns);
         }
         let mut tables = self.process_frames(member, &wider)?;
-        let times = gpu_times_of_activities(&tables, &Shared::default())?;
+        let times = gpu_times_of_activities(&tables)?;
         tables.retain(|name, _| others.contains_key(name));
         Ok((times, tables))
     }
@@ -119,10 +118,8 @@ pub fn activities() -> Request {
 }
 
 /// The sums of the segments of a process, of its [`activities`].
-pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
+pub fn gpu_times_of_activities(tables: &ProcessTables) -> Result<Vec<GpuTime>> {
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;
-    let is_identified = kernels.column("dispatch_id").is_ok();
-    let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::new(&kernels) };
-    gpu_activities::summed(&kernels, &whole("memory_copies")?, &order?)
+    gpu_activities::summed(&kernels, &whole("memory_copies")?, &KernelOrder::new(&kernels)?)
 }

@@ -11,7 +11,6 @@ use super::selection::{self, Filters, PARTS, Resolved, Window, steady_part_of};
 use super::{Trace, TraceProcess};
 use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::ProcessTables;
-use crate::derive;
 
 /// The part of a run to look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +78,7 @@ impl SteadyParts {
             request.entry(PARTS.0).or_default().extend(PARTS.1);
         }
         let names: BTreeSet<&'static str> = request.keys().copied().collect();
-        TableConsumer::new(request, move |member, tables, _| {
+        TableConsumer::new(request, move |member, tables| {
             let SteadyPart { resolved, is_all } = self.part(member, tables)?;
             if is_all && (self.is_alone || self.is_deferred(member)) {
                 return Ok(());
@@ -87,7 +86,7 @@ impl SteadyParts {
             let mut tables = tables.clone();
             tables.retain(|name, _| names.contains(name));
             selection::apply(&self.choice, &resolved, &member.process, &look.request, &mut tables)?;
-            look.take(member, &tables, &derive::Shared::default())
+            look.take(member, &tables)
         })
     }
 

@@ -91,7 +91,7 @@ pub fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Resu
     let has_path = path.is_kept(trace);
     let found: Mutex<BTreeMap<i64, OfProcess>> = Mutex::default();
     let counted: Mutex<BTreeMap<i64, CounterValues>> = Mutex::default();
-    let consumer = TableConsumer::new(request(range, has_path), |member, tables, _| {
+    let consumer = TableConsumer::new(request(range, has_path), |member, tables| {
         if member.process.role != Role::ThreadTrace {
             let mut values = CounterValues::new();
             add_counters(&table(tables, "counter_dispatches")?, &table(tables, "counters")?, &mut values)?;

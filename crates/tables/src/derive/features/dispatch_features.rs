@@ -15,7 +15,6 @@ use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows: Rows::Events,
     owners: &[Owner::KERNEL],
     rows_when: RowsWhen::all(&["kernels"]),

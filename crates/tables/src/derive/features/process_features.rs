@@ -21,10 +21,8 @@ use wavesieve_model::analysis::statistics::medians::lower_median;
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
-pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
-    ..DerivedTable::new(&tables::features::PROCESS_FEATURES, needs, Build::Alone(build))
-};
+pub(crate) static DECLARATION: DerivedTable =
+    DerivedTable { ..DerivedTable::new(&tables::features::PROCESS_FEATURES, needs, Build::Alone(build)) };
 
 /// The level of memory that is backed by a device.
 const BACKED: &str = "REAL";

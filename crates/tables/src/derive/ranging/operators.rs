@@ -11,7 +11,6 @@ use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["regions"]).if_found(),
     why_empty: WhyEmpty::Because(

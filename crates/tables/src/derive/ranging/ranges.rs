@@ -11,7 +11,6 @@ use crate::derive::{Build, DerivedTable, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["regions"]).if_found(),
     why_empty: WhyEmpty::Because("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),

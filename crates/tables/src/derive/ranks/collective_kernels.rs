@@ -21,7 +21,6 @@ use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     passthrough: PASSTHROUGH,
-    takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
     why_empty: WhyEmpty::Because("no kernel has the category communication; --categories adds rules"),

@@ -17,7 +17,6 @@ use wavesieve_model::analysis::numbering::value_order::order_of;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
     why_empty: WhyEmpty::Because("no process repeats a sequence of kernels at least three times"),

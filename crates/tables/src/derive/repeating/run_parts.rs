@@ -17,7 +17,6 @@ use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows: Rows::RunParts,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
     ..DerivedTable::new(&tables::ranging::RUN_PARTS, needs, Build::Family(&FAMILY))

@@ -12,7 +12,6 @@ use wavesieve_model::analysis::steadiness::Steadiness;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    takes_long: true,
     rows_when: RowsWhen::all(&["kernels"]),
     ..DerivedTable::new(&tables::steadiness::DISPATCH_GROUPS, needs, Build::Family(&same_work::FAMILY))
 };
