@@ -1,18 +1,20 @@
-//! Drawings as SVG: what plotters draws, made smaller, scalable and, for pages, ready for light and dark grounds.
+//! Drawings as SVG: a backend of plotters that writes what is small, scalable and, for pages, ready for light and dark grounds.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Write as _;
 
-use anyhow::{Context, Result};
-use plotters::backend::DrawingBackend;
-use plotters::backend::SVGBackend;
-use roxmltree::{Document, Node};
+use anyhow::Result;
+use plotters_backend::text_anchor::HPos;
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
+};
 
 use super::origin::SVG_MARK;
 use super::paint::{Raster, paint};
 use super::palette::Color;
 use super::shapes::Drawing;
-use super::text::{SIZE_OF_EM, clean};
+use super::text::clean;
 
 /// Units of plotters, which knows only whole ones, for a pixel.
 const FINER: f64 = 10.0;
@@ -31,25 +33,20 @@ pub(crate) enum Background {
 /// # Errors
 /// When it cannot be drawn.
 pub fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> Result<String> {
-    let mut drawn = String::new();
-    let size = ((drawing.width * FINER).ceil() as u32, (drawing.height * FINER).ceil() as u32);
-    let mut backend = SVGBackend::with_string(&mut drawn, size);
-    paint(drawing, &mut backend, Raster { scale: FINER, font_size: SIZE_OF_EM, text_shift: 0.0 })?;
-    backend.present().map_err(|error| anyhow::anyhow!("a chart cannot be drawn: {error}"))?;
-    drop(backend);
-    let document = Document::parse(&drawn).context("internal: a chart is no XML")?;
-    let tips: Vec<Option<&str>> = drawing.shapes.iter().map(|shape| shape.tip.as_deref()).collect();
-    rewritten(&document, drawing, &tips, (title, alternative), ground)
+    let mut canvas = Canvas {
+        text: opening(drawing, title, alternative, ground),
+        size: ((drawing.width * FINER).ceil() as u32, (drawing.height * FINER).ceil() as u32),
+        tips: Box::new(drawing.shapes.iter().map(|shape| shape.tip.as_deref())),
+        colors: Colors::new(ground),
+        rectangles: None,
+    };
+    paint(drawing, &mut canvas, Raster { scale: FINER, font_size: 1.0, text_shift: 0.0 })?;
+    canvas.end_rectangles();
+    canvas.text.push_str("</svg>\n");
+    Ok(canvas.text)
 }
 
-fn rewritten(
-    document: &Document<'_>,
-    drawing: &Drawing,
-    tips: &[Option<&str>],
-    (title, alternative): (&str, &str),
-    ground: Background,
-) -> Result<String> {
-    let colors = Colors::new(ground);
+fn opening(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> String {
     let (width, height) = (drawing.width, drawing.height);
     let mut text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\"");
     if ground == Background::File {
@@ -66,105 +63,124 @@ fn rewritten(
         let _ = write!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", Color::Background.hex());
     }
     text.push('\n');
-    let shapes: Vec<Node<'_, '_>> = document.root_element().children().filter(Node::is_element).collect();
-    let mut tips = tips.iter().copied();
-    let mut path = String::new();
-    for (index, shape) in shapes.iter().enumerate() {
-        let tip = tips.next().flatten();
-        // Rectangles of one color that follow each other are one path.
-        let mergeable = |node: &Node<'_, '_>, tip: Option<&str>| node.has_tag_name("rect") && tip.is_none();
-        if mergeable(shape, tip) {
-            let (x, y) = (number(shape, "x")?, number(shape, "y")?);
-            let (wide, tall) = (number(shape, "width")?, number(shape, "height")?);
-            let _ = write!(path, "M{} {}h{}v{}h-{}z", tenth(x), tenth(y), tenth(wide), tenth(tall), tenth(wide));
-            let next = shapes.get(index + 1);
-            let goes_on = next.is_some_and(|next| {
-                mergeable(next, tips.clone().next().flatten()) && next.attribute("fill") == shape.attribute("fill")
-            });
-            if !goes_on {
-                let _ = writeln!(
-                    text,
-                    "<path d=\"{path}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>",
-                    colors.attribute(shape, "fill")
-                );
-                path.clear();
-            }
-            continue;
-        }
-        write_shape(&mut text, shape, tip, &colors)?;
-    }
-    text.push_str("</svg>\n");
-    Ok(text)
+    text
 }
 
-fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colors: &Colors) -> Result<()> {
-    let name = shape.tag_name().name();
-    let at = |attribute: &str| number(shape, attribute).map(tenth);
-    match name {
-        "rect" => {
-            let _ = write!(
-                text,
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"",
-                at("x")?,
-                at("y")?,
-                at("width")?,
-                at("height")?,
-                colors.attribute(shape, "fill")
-            );
+/// An SVG that is being drawn, by one call for each shape.
+struct Canvas<'a> {
+    text: String,
+    size: (u32, u32),
+    /// The tip of each shape, in their order.
+    tips: Box<dyn Iterator<Item = Option<&'a str>> + 'a>,
+    colors: Colors,
+    /// Color and path of rectangles that follow each other.
+    rectangles: Option<(String, String)>,
+}
+
+impl Canvas<'_> {
+    /// Begins a shape that is not a part of others, and gives its tip.
+    fn begin(&mut self) -> Option<String> {
+        self.end_rectangles();
+        self.tips.next().flatten().map(escaped)
+    }
+
+    /// Closes the tag of a shape.
+    fn end(&mut self, name: &str, tip: Option<String>) {
+        let _ = match tip {
+            Some(tip) => writeln!(self.text, "><title>{tip}</title></{name}>"),
+            None => writeln!(self.text, "/>"),
+        };
+    }
+
+    fn end_rectangles(&mut self) {
+        if let Some((color, path)) = self.rectangles.take() {
+            let _ = writeln!(self.text, "<path d=\"{path}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>");
         }
-        "circle" => {
-            let (x, y, radius) = (at("cx")?, at("cy")?, at("r")?);
-            let _ = write!(
-                text,
-                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"",
-                colors.attribute(shape, "fill")
-            );
-        }
-        "polyline" => {
-            let _ = write!(text, "<polyline points=\"");
-            let points = shape.attribute("points").unwrap_or_default();
-            for (index, pair) in points.split_whitespace().enumerate() {
-                let (x, y) = pair.split_once(',').context("internal: a line of a chart has no points")?;
-                let space = if index > 0 { " " } else { "" };
-                let _ = write!(text, "{space}{},{}", tenth(x.parse()?), tenth(y.parse()?));
+    }
+}
+
+type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+
+impl DrawingBackend for Canvas<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
+        self.draw_rect((x, y), (x + 1, y + 1), &color, true)
+    }
+
+    /// Rectangles of one color that follow each other are one path, but for those with tips.
+    fn draw_rect<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S, _: bool) -> Drawn {
+        let color = self.colors.written(style.color());
+        let [x, y, wide, tall] = [from.0, from.1, to.0 - from.0, to.1 - from.1].map(tenth);
+        let Some(tip) = self.tips.next().flatten() else {
+            if self.rectangles.as_ref().is_some_and(|(other, _)| *other != color) {
+                self.end_rectangles();
             }
-            let (stroke, width) = (colors.attribute(shape, "stroke"), at("stroke-width")?);
-            let _ =
-                write!(text, "\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
-        }
-        "text" => {
-            let (x, y) = (at("x")?, at("y")?);
-            let size = number(shape, "font-size")?;
-            let _ = write!(text, "<text x=\"{x}\" y=\"{y}\" dy=\".36em\" font-size=\"{}\"", tenth(size));
-            if let Some(anchor) = shape.attribute("text-anchor").filter(|anchor| *anchor != "start") {
-                let _ = write!(text, " text-anchor=\"{anchor}\"");
-            }
-            if shape.has_attribute("transform") {
-                let _ = write!(text, " transform=\"rotate(-90 {x} {y})\"");
-            }
-            let said = escaped(shape.text().unwrap_or_default().trim());
-            let _ = writeln!(text, " fill=\"{}\">{said}</text>", colors.attribute(shape, "fill"));
+            let (_, path) = self.rectangles.get_or_insert_with(|| (color, String::new()));
+            let _ = write!(path, "M{x} {y}h{wide}v{tall}h-{wide}z");
             return Ok(());
-        }
-        other => anyhow::bail!("internal: a chart has a {other}"),
+        };
+        self.end_rectangles();
+        let _ = write!(self.text, "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{tall}\" fill=\"{color}\"");
+        self.end("rect", Some(escaped(tip)));
+        Ok(())
     }
-    match tip {
-        Some(tip) => {
-            let _ = writeln!(text, "><title>{}</title></{name}>", escaped(tip));
-        }
-        None => text.push_str("/>\n"),
-    }
-    Ok(())
-}
 
-fn number(node: &Node<'_, '_>, attribute: &str) -> Result<f64> {
-    let text = node.attribute(attribute).with_context(|| format!("internal: a shape of a chart lacks {attribute}"))?;
-    Ok(text.parse()?)
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
+        let tip = self.begin();
+        let points: Vec<String> = path.into_iter().map(|(x, y)| format!("{},{}", tenth(x), tenth(y))).collect();
+        let _ = write!(
+            self.text,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"",
+            points.join(" "),
+            self.colors.written(style.color()),
+            tenth(style.stroke_width())
+        );
+        self.end("polyline", tip);
+        Ok(())
+    }
+
+    fn draw_circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, _: bool) -> Drawn {
+        let tip = self.begin();
+        let (x, y, radius, color) = (tenth(x), tenth(y), tenth(radius), self.colors.written(style.color()));
+        let _ = write!(self.text, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{color}\"");
+        self.end("circle", tip);
+        Ok(())
+    }
+
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) -> Drawn {
+        self.begin();
+        let (x, y) = (tenth(x), tenth(y));
+        let _ = write!(self.text, "<text x=\"{x}\" y=\"{y}\" dy=\".36em\" font-size=\"{}\"", tenth(style.size()));
+        match style.anchor().h_pos {
+            HPos::Left => {}
+            HPos::Center => self.text.push_str(" text-anchor=\"middle\""),
+            HPos::Right => self.text.push_str(" text-anchor=\"end\""),
+        }
+        if matches!(style.transform(), FontTransform::Rotate270) {
+            let _ = write!(self.text, " transform=\"rotate(-90 {x} {y})\"");
+        }
+        let (color, said) = (self.colors.written(style.color()), escaped(text.trim()));
+        let _ = writeln!(self.text, " fill=\"{color}\">{said}</text>");
+        Ok(())
+    }
 }
 
 /// Units of plotters in pixels, with one decimal at most.
-fn tenth(units: f64) -> String {
-    let text = format!("{:.1}", units / FINER);
+fn tenth(units: impl Into<f64>) -> String {
+    let text = format!("{:.1}", units.into() / FINER);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
@@ -198,8 +214,9 @@ impl Colors {
         Self { variables }
     }
 
-    fn attribute(&self, node: &Node<'_, '_>, attribute: &str) -> String {
-        let hex = node.attribute(attribute).unwrap_or("none").to_ascii_lowercase();
+    fn written(&self, color: BackendColor) -> String {
+        let (red, green, blue) = color.rgb;
+        let hex = format!("#{red:02x}{green:02x}{blue:02x}");
         self.variables.get(&hex).map_or(hex.clone(), |variable| format!("var(--chart-{variable},{hex})"))
     }
 }

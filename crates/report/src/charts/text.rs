@@ -7,9 +7,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// Name that the font is registered under.
 pub const FAMILY: &str = "wavesieve";
-/// Glyphs are laid out by plotters at sizes that include the line gap: its size for one pixel of em in SVG.
-pub(crate) const SIZE_OF_EM: f64 = 1.24;
-/// The same in bitmaps, where sizes are heights from descender to ascender, which DejaVu Sans has 1.164 of.
+/// The size of a font for one pixel of em in bitmaps, where sizes are heights from descender to ascender, which DejaVu Sans has 1.164 of.
 pub(crate) const HEIGHT_OF_EM: f64 = 1.164;
 
 static FONT: &[u8] = data_bytes!("share/fonts/DejaVuSans-subset.ttf");
