@@ -9,7 +9,7 @@ use sqlparser::ast::{
 };
 
 use super::functions::{is_aggregate, is_constant, name_of, spread_over};
-use super::lowering::{has, is_aggregated, items, keys, replace};
+use super::lowering::{has, is_aggregated, items, keys};
 use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::QueryError;
@@ -144,7 +144,7 @@ pub(crate) fn drop_constant_keys(select: &mut Select, scope: &Scope) {
                 *part = Expr::Value(Value::Null.into());
             }
         };
-        replace(&mut expr, &mut take);
+        let _ = expr.visit(&mut Each::from_outside(&mut take));
         if has(&expr, true) || !has(&expr, false) && !is_constant(&expr) {
             return;
         }
@@ -178,7 +178,7 @@ fn is_alike_with_windows(expr: &Expr) -> bool {
             *part = Expr::Value(Value::Null.into());
         }
     };
-    replace(&mut expr, &mut take);
+    let _ = expr.visit(&mut Each::from_outside(&mut take));
     is_constant(&expr)
 }
 

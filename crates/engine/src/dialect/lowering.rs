@@ -1,10 +1,8 @@
 //! SELECTs that do two things at once, as one that does the first and another that does the second of its rows.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
     Distinct, Expr, Function, GroupByExpr, Ident, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem,
-    SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut, WindowType,
+    SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, WindowType,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -173,7 +171,7 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
             _ => None,
         })?;
         let mut expr = expr;
-        replace(&mut expr, &mut take);
+        let _ = expr.visit(&mut Each::from_outside(&mut take));
         *item = SelectItem::ExprWithAlias { expr, alias: name };
     }
     let names: Vec<Ident> = outer
@@ -185,11 +183,11 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
         })
         .collect();
     if let Some(condition) = &mut outer.selection {
-        replace(condition, &mut take);
+        let _ = condition.visit(&mut Each::from_outside(&mut take));
     }
     for order in &mut orders {
         if !matches!(&**order, Expr::Identifier(word) if names.iter().any(|name| same(word, &name.value))) {
-            replace(order, &mut take);
+            let _ = order.visit(&mut Each::from_outside(&mut take));
         }
     }
     outer.from = vec![from(inner)?];
@@ -199,6 +197,9 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
 /// Whether a SELECT computes with its keys: polars gives lists then. Keys that are no columns it computes once more, of the grouped rows,
 /// unless they are items with names of their own.
 fn computes_with_keys(select: &Select, keys: &[Expr], orders: &[&mut Expr], scope: &Scope) -> bool {
+    if keys.is_empty() {
+        return false;
+    }
     let is_new = |alias: &Ident| scope.is_known() && scope.find(std::slice::from_ref(alias)) == NameMeaning::Nothing;
     let is_shown = |key: &Expr| {
         select.projection.iter().any(|item| match item {
@@ -221,7 +222,7 @@ fn without_aggregates(expr: &Expr) -> Expr {
             *part = Expr::Value(Value::Null.into());
         }
     };
-    replace(&mut expr, &mut take);
+    let _ = expr.visit(&mut Each::from_outside(&mut take));
     expr
 }
 
@@ -262,39 +263,6 @@ fn bare(expr: &Expr) -> String {
         Expr::CompoundIdentifier(parts) => parts.last().map(|word| word.value.clone()).unwrap_or_default(),
         Expr::Identifier(word) => word.value.clone(),
         other => other.to_string(),
-    }
-}
-
-/// Replaces parts of an expression from outside to inside.
-pub fn replace(expr: &mut Expr, take: &mut dyn FnMut(&mut Expr)) {
-    let _ = expr.visit(&mut Outermost { take, queries: 0 });
-}
-
-/// Visits each expression before the parts of it.
-struct Outermost<'a> {
-    take: &'a mut dyn FnMut(&mut Expr),
-    /// Subqueries around the present expression; these group for themselves.
-    queries: usize,
-}
-
-impl VisitorMut for Outermost<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.queries -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.queries == 0 {
-            (self.take)(expr);
-        }
-        ControlFlow::Continue(())
     }
 }
 

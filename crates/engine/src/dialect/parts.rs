@@ -19,16 +19,29 @@ pub fn refused(reason: impl Into<String>) -> QueryError {
     QueryError::Dialect { reason: reason.into() }
 }
 
-/// Visits each expression, after the parts of it.
-pub struct Each<'a> {
+/// Visits each expression that is not in a subquery, before or after the parts of it.
+pub(crate) struct Each<'a> {
     each: &'a mut dyn FnMut(&mut Expr),
+    is_before: bool,
     queries: usize,
 }
 
 impl<'a> Each<'a> {
-    /// Each expression that is not in a subquery.
-    pub fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
-        Self { each, queries: 0 }
+    /// Each expression after the parts of it.
+    pub(crate) fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+        Self { each, is_before: false, queries: 0 }
+    }
+
+    /// Each expression before the parts of it, which are those that it has then.
+    pub(crate) fn from_outside(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+        Self { is_before: true, ..Self::new(each) }
+    }
+
+    fn see(&mut self, expr: &mut Expr, is_before: bool) -> ControlFlow<()> {
+        if self.queries == 0 && self.is_before == is_before {
+            (self.each)(expr);
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -45,11 +58,12 @@ impl VisitorMut for Each<'_> {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        self.see(expr, true)
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if self.queries == 0 {
-            (self.each)(expr);
-        }
-        ControlFlow::Continue(())
+        self.see(expr, false)
     }
 }
 
