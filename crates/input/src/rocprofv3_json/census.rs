@@ -38,7 +38,7 @@ pub(crate) struct Census {
 
 /// The fields that are looked at in a record, in this order: thread, queue, stream, kind, operation, correlation id, start, end, number
 /// of arguments.
-const LAYOUT: Layout<Surveyed> = Layout {
+pub(super) const LAYOUT: Layout<Surveyed> = Layout {
     fields: &[
         Field::new("tid", &[], &["thread_id", "dispatch_data.thread_id"], |r| {
             r.thread_id.0.or(r.dispatch_data.thread_id.0)

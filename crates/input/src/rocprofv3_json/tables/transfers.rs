@@ -20,7 +20,7 @@ const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const OPERATION: &[&str] = &["direction", "operation", "level"];
 const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
 
-const LAYOUT: Layout<Activity> = Layout {
+pub(crate) const LAYOUT: Layout<Activity> = Layout {
     fields: &[
         Field::new("kind", OPERATION, &["kind"], |r| r.kind.0),
         Field::new("operation", OPERATION, &["operation"], |r| r.operation.0),
