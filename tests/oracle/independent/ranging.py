@@ -1,6 +1,7 @@
 """ROCTx ranges with their nesting, and the work that was launched in them."""
 
 from .calls import launched
+from .sums import covered
 
 DEEPEST = 128
 
@@ -108,7 +109,7 @@ def projected(work):
 
 def self_time(span):
     """The time of a range that none of the ranges in it covers."""
-    return span["duration_ns"] - sum(child["duration_ns"] for child in span["children"])
+    return span["duration_ns"] - covered((child["start_ns"], child["end_ns"]) for child in span["children"])
 
 
 def all_ranges(source):
