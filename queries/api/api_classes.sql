@@ -9,7 +9,7 @@
 -- column: class name -- launch, synchronise, copy, blocking_copy, allocate and so on, by share/api_classes.toml
 -- column: calls count -- calls
 -- column: total_ns ns -- sum of the durations
--- column: self_ns ns -- the same without the calls inside them on the same thread
+-- column: self_ns ns -- the same without the time that calls inside them on the same thread cover
 -- column: mean_ns ns -- mean duration
 -- column: max_ns ns -- longest call
 -- column: gpu_busy_ns ns -- part of total_ns in which a GPU of the process ran a kernel or copy

@@ -10,7 +10,7 @@
 -- column: name name -- function or range operation
 -- column: calls count -- calls
 -- column: total_ns ns -- sum of the durations
--- column: self_ns ns -- the same without the calls inside them on the same thread
+-- column: self_ns ns -- the same without the time that calls inside them on the same thread cover
 -- column: mean_ns ns -- mean duration
 -- column: median_ns ns -- median duration
 -- column: p95_ns ns -- 95th percentile of the durations, interpolated

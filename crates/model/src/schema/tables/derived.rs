@@ -33,7 +33,7 @@ pub static REGION_SELF_TIMES: Table = Table {
         PROCESS,
         RANK,
         id("region_id", "Region, see `regions`"),
-        int("self_ns", Unit::Nanoseconds, "Duration minus the duration of nested regions on the same thread"),
+        int("self_ns", Unit::Nanoseconds, "Duration minus the time that nested regions on the same thread cover"),
     ],
 };
 
