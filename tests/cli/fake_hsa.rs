@@ -70,7 +70,18 @@ fn build(folder: &Path) {
         Some(name) => name,
     };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--profile", profile, "--workspace", "--exclude", "wavesieve-ballista", "--lib"])
+        .args([
+            "build",
+            "--locked",
+            "--profile",
+            profile,
+            "--workspace",
+            "--exclude",
+            "wavesieve-ballista",
+            "--exclude",
+            "wavesieve-fuzz",
+            "--lib",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("CARGO_TARGET_DIR", folder.parent().expect("the folder of a profile is in another"))
         .output()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes parsers for WAVESIEVE_FUZZ_SECONDS each, two at a time: run.sh [TARGET…]
-# WAVESIEVE_SEED draws other inputs. Neither a nightly compiler nor cargo-fuzz is needed, and polars is not built.
+# WAVESIEVE_SEED draws other inputs. Neither a nightly compiler nor cargo-fuzz is needed.
 # An input that breaks a promise is kept in tests/fuzz/artifacts; the target's program repeats it when it gets the file's name.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,7 +17,8 @@ instrumented=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cl
   -Cllvm-args=-simplifycfg-branch-fold-threshold=0)
 triple="$(rustc -vV | sed -n 's/^host: //p')"
 # A named target keeps the flags from build scripts, which have no libFuzzer to call.
-RUSTFLAGS="${instrumented[*]} --cfg fuzzing" cargo build --locked --quiet --release --manifest-path tests/fuzz/Cargo.toml --target "$triple"
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+RUSTFLAGS="${instrumented[*]} --cfg fuzzing" cargo build --locked --quiet --release -p wavesieve-fuzz --target "$triple"
 export PROGRAMS="$CARGO_TARGET_DIR/$triple/release"
 
 work="$(mktemp -d)"

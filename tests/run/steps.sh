@@ -10,9 +10,9 @@ format() { cargo fmt --all --check; }
 
 scripts() { bash tests/run/check.sh; }
 
-# All but the program with DataFusion. The packages are always built together: fewer of them would get other features of
-# their dependencies, and polars would be compiled again.
-packages=(--workspace --exclude wavesieve-ballista)
+# All but the program with DataFusion and the targets of the fuzzer. The packages are always built together: fewer of them would get
+# other features of their dependencies, and polars would be compiled again.
+packages=(--workspace --exclude wavesieve-ballista --exclude wavesieve-fuzz)
 
 build() {
   # Everything that checks start, so that no other step calls cargo while tests compile
