@@ -344,3 +344,24 @@ SELECT count(*) AS n FROM (SELECT 3 IN (1, 2) AS listed FROM kernels WHERE grid_
 -- A key stays a key when it is always missing, and a listed float stays one.
 SELECT parent_correlation_id * 2 + NULL AS k, count(*) AS n FROM regions WHERE tid = 1 GROUP BY k;
 SELECT CAST(x AS BIGINT) AS k, k IS NULL AS missing, count(*) AS n FROM (VALUES (1, 0.5e0), (2, -1.25e0), (3, NULL)) AS t(n, x) GROUP BY k ORDER BY ALL;
+-- Keys in other words, twice, and with names of columns.
+select rank % 2 as rank, rank % 2 as y, count(*) as n from kernels group by rank % 2 order by all;
+select start_ns // 10000000000 as start_ns, start_ns // 10000000000 as b, count(*) as n from kernels group by start_ns // 10000000000 order by all;
+with t as (select rank as key_0, duration_ns as d from kernels) select key_0 % 2 as p, sum(d) as a from t group by key_0 % 2 having sum(d) > 1 order by all;
+with t as (select rank as key_1, category from kernels) select upper(category) as c, key_1 % 2 as p, count(*) as n from t group by upper(category), key_1 % 2 having count(*) > 1 order by c, p;
+select Rank, rank + 1 as x, count(*) as n from kernels group by rank order by 1;
+select RANK + 1 as x, count(*) as n from kernels group by rank order by 1;
+select upper(category) as k, count(*) as n from kernels group by UPPER(category) order by 1;
+select "rank" + 1 as x, count(*) as n from kernels group by rank + 1 order by 1;
+select rank % 2 as p, count(*) as n from kernels k group by k.rank % 2 order by 1;
+select k.rank % 2 as p, count(*) as n from kernels k group by rank % 2 order by 1;
+select cast(rank as varchar) as x, count(*) as n from kernels group by rank::varchar order by 1;
+select rank + 1 as a, rank + 1 as b, count(*) as n from kernels group by all order by a;
+select rank + 1 as a, rank + 1 as b, count(*) as n from kernels group by a, b order by a;
+select rank + 1 as a, rank + 1 as b, count(*) as n from kernels group by 1, 2 order by a;
+select 1 as a, 1 as b, count(*) as n from kernels group by a, b;
+select null + rank as x, null + rank as z, count(*) as n from kernels group by all;
+select rank + 1, rank + 1 as b, count(*) as n from kernels group by 1, 2 order by 1;
+select rank as a, rank as b, count(*) as n from kernels group by a, b order by a;
+-- refused: a.rank is neither grouped by
+select k.rank, a.rank + 1 as x, count(*) as n from kernels k join agents a on true group by k.rank order by 1;

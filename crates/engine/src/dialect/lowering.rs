@@ -1,8 +1,8 @@
 //! SELECTs that do two things at once, as one that does the first and another that does the second of its rows.
 
 use sqlparser::ast::{
-    Distinct, Expr, Function, GroupByExpr, Ident, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem,
-    SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, WindowType,
+    CastKind, Distinct, Expr, Function, GroupByExpr, Ident, ObjectNamePart, OrderBy, OrderByExpr, OrderByKind, Query,
+    Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, WindowType,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -11,6 +11,10 @@ use super::functions::{expression, is_aggregate, is_constant};
 use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::error::QueryError;
+
+/// Names of keys and aggregates in the subquery that groups; no column that a person names is called so.
+const KEY: &str = "(key) ";
+const SUM: &str = "(sum) ";
 
 /// Whether an expression has an aggregate that is not over a window, or a function over one.
 pub fn has(expr: &Expr, over: bool) -> bool {
@@ -100,7 +104,7 @@ pub(crate) fn split_groups(
 fn ungrouped(expr: &Expr) -> Option<String> {
     let mut found = None;
     let mut look = |expr: &mut Expr| match expr {
-        Expr::Identifier(word) if word.value.starts_with("key_") || word.value.starts_with("sum_") => {}
+        Expr::Identifier(word) if word.value.starts_with(KEY) || word.value.starts_with(SUM) => {}
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => found = found.take().or(Some(expr.to_string())),
         _ => {}
     };
@@ -123,7 +127,7 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
         || orders.iter().any(|order| has(order, false))
         || computes_with_keys(select, &keys, &orders, scope);
     if !wants {
-        name_keys(select, &keys);
+        name_keys(select, &keys, scope);
         return None;
     }
     // Expressions computed before the groups cannot come after them.
@@ -133,14 +137,15 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
     let mut inner = empty()?;
     std::mem::swap(&mut inner.from, &mut select.from);
     inner.selection = select.selection.take();
-    inner.projection = keys.iter().enumerate().map(|(at, key)| item(key.clone(), &format!("key_{at}"))).collect();
+    let (keys, shown) = distinct(keys, scope);
+    inner.projection = keys.iter().enumerate().map(|(at, key)| item(key.clone(), &format!("{KEY}{at}"))).collect();
     inner.group_by = GroupByExpr::Expressions(keys.clone(), Vec::new());
-    name_keys(&mut inner, &keys);
+    name_keys(&mut inner, &keys, scope);
     let mut sums: Vec<String> = Vec::new();
-    let shown: Vec<String> = keys.iter().map(bare).collect();
     let mut take = |expr: &mut Expr| {
-        if let Some(at) = shown.iter().position(|key| *key == bare(expr)) {
-            *expr = Expr::Identifier(Ident::new(format!("key_{at}")));
+        let written = canonical(expr, scope);
+        if let Some(at) = shown.iter().position(|key| *key == written) {
+            *expr = Expr::Identifier(Ident::with_quote('"', format!("{KEY}{at}")));
             return;
         }
         let Expr::Function(function) = &expr else { return };
@@ -149,11 +154,11 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
         }
         let text = expr.to_string();
         let at = sums.iter().position(|known| *known == text).unwrap_or_else(|| {
-            inner.projection.push(item(expr.clone(), &format!("sum_{}", sums.len())));
+            inner.projection.push(item(expr.clone(), &format!("{SUM}{}", sums.len())));
             sums.push(text);
             sums.len() - 1
         });
-        *expr = Expr::Identifier(Ident::new(format!("sum_{at}")));
+        *expr = Expr::Identifier(Ident::with_quote('"', format!("{SUM}{at}")));
     };
     let mut outer = empty()?;
     outer.distinct = select.distinct.take();
@@ -195,23 +200,45 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
 }
 
 /// Whether a SELECT computes with its keys: polars gives lists then. Keys that are no columns it computes once more, of the grouped rows,
-/// unless they are items with names of their own.
+/// unless each is one item with a name of its own.
 fn computes_with_keys(select: &Select, keys: &[Expr], orders: &[&mut Expr], scope: &Scope) -> bool {
     if keys.is_empty() {
         return false;
     }
-    let is_new = |alias: &Ident| scope.is_known() && scope.find(std::slice::from_ref(alias)) == NameMeaning::Nothing;
-    let is_shown = |key: &Expr| {
-        select.projection.iter().any(|item| match item {
-            SelectItem::ExprWithAlias { expr, alias } => bare(expr) == bare(key) && is_new(alias),
-            _ => false,
-        })
-    };
-    let is_key = |item: &Expr| keys.iter().any(|key| bare(key) == bare(item));
-    let mut computed = keys.iter().filter(|key| !is_column(key)).peekable();
     let is_ordered = orders.iter().any(|order| !matches!(order, Expr::Identifier(_)));
-    let is_computed = |item: &Expr| !is_key(item) && !is_constant(&without_aggregates(item));
-    items(select).any(is_computed) || computed.peek().is_some() && is_ordered || !computed.all(is_shown)
+    let (keys, written) = distinct(keys.to_vec(), scope);
+    let times_shown = |key: &String| items(select).filter(|item| canonical(item, scope) == *key).count();
+    let mut computed = keys.iter().zip(&written).filter(|(key, _)| !is_column(key)).peekable();
+    let is_computed =
+        |item: &Expr| !written.contains(&canonical(item, scope)) && !is_constant(&without_aggregates(item));
+    items(select).any(is_computed)
+        || computed.peek().is_some() && is_ordered
+        || !computed.all(|(_, key)| times_shown(key) == 1 && name_of_key(select, key, scope).is_some())
+}
+
+/// The new name that an item gives a key.
+fn name_of_key(select: &Select, written: &str, scope: &Scope) -> Option<Ident> {
+    let is_new = |alias: &Ident| scope.is_known() && scope.find(std::slice::from_ref(alias)) == NameMeaning::Nothing;
+    select.projection.iter().find_map(|item| match item {
+        SelectItem::ExprWithAlias { expr, alias } if is_new(alias) && canonical(expr, scope) == written => {
+            Some(alias.clone())
+        }
+        _ => None,
+    })
+}
+
+/// Keys that differ, and how they are compared.
+fn distinct(keys: Vec<Expr>, scope: &Scope) -> (Vec<Expr>, Vec<String>) {
+    let mut written: Vec<String> = Vec::new();
+    let mut first = Vec::new();
+    for key in keys {
+        let text = canonical(&key, scope);
+        if !written.contains(&text) {
+            written.push(text);
+            first.push(key);
+        }
+    }
+    (first, written)
 }
 
 /// An expression with a number in the place of each aggregate.
@@ -227,15 +254,11 @@ fn without_aggregates(expr: &Expr) -> Expr {
 }
 
 /// Groups by the names of items where keys are no columns, and by each key where all are meant.
-fn name_keys(select: &mut Select, keys: &[Expr]) {
-    let named = |key: &Expr| {
-        let shown = bare(key);
-        select.projection.iter().find_map(|item| match item {
-            SelectItem::ExprWithAlias { expr, alias } if bare(expr) == shown => Some(Expr::Identifier(alias.clone())),
-            _ => None,
-        })
+fn name_keys(select: &mut Select, keys: &[Expr], scope: &Scope) {
+    let name = |key: &Expr| {
+        let name = name_of_key(select, &canonical(key, scope), scope).map(Expr::Identifier);
+        name.filter(|_| !is_column(key))
     };
-    let name = |key: &Expr| named(key).filter(|_| !is_column(key));
     let names: Vec<Option<Expr>> = keys.iter().map(name).collect();
     let is_listed = items(select).count() == select.projection.len();
     match &mut select.group_by {
@@ -256,14 +279,31 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// An expression without the details of how it was written.
-fn bare(expr: &Expr) -> String {
-    match expr {
-        Expr::Nested(inner) => bare(inner),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|word| word.value.clone()).unwrap_or_default(),
-        Expr::Identifier(word) => word.value.clone(),
-        other => other.to_string(),
+/// An expression as it is compared with others: names as the columns that they mean, and one way to write each thing.
+fn canonical(expr: &Expr, scope: &Scope) -> String {
+    let mut expr = expr.clone();
+    while let Expr::Nested(inner) = expr {
+        expr = *inner;
     }
+    let column = |words: &[Ident]| {
+        let words = match scope.find(words) {
+            NameMeaning::Column(relation, column) => vec![relation.name.to_lowercase(), column.name.clone()],
+            _ => words.iter().map(|word| word.value.to_lowercase()).collect(),
+        };
+        Expr::CompoundIdentifier(words.into_iter().map(Ident::new).collect())
+    };
+    let mut simplify = |part: &mut Expr| match part {
+        Expr::Identifier(word) => *part = column(std::slice::from_ref(word)),
+        Expr::CompoundIdentifier(words) => *part = column(words),
+        Expr::Cast { kind: kind @ CastKind::DoubleColon, .. } => *kind = CastKind::Cast,
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            function.name.0 = vec![ObjectNamePart::Identifier(Ident::new(name))];
+        }
+        _ => {}
+    };
+    let _ = expr.visit(&mut Each::new(&mut simplify));
+    expr.to_string()
 }
 
 /// A SELECT with DISTINCT ON as one that takes the first row of each key, in the order of the query.
@@ -356,7 +396,7 @@ pub(crate) fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option
 }
 
 fn item(expr: Expr, name: &str) -> SelectItem {
-    SelectItem::ExprWithAlias { expr, alias: Ident::new(name) }
+    SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) }
 }
 
 /// A SELECT of nothing.
