@@ -1,4 +1,4 @@
-//! Lets the tests of a crate start fast, and finds out whether the real traces are there that some of them need.
+// Lets the tests of a crate start fast, and finds out whether the real traces are there that some of them need.
 
 use std::env;
 use std::path::PathBuf;

@@ -17,7 +17,8 @@ instrumented=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cl
   -Cllvm-args=-simplifycfg-branch-fold-threshold=0)
 triple="$(rustc -vV | sed -n 's/^host: //p')"
 # A named target keeps the flags from build scripts, which have no libFuzzer to call.
-export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none
+export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 RUSTFLAGS="${instrumented[*]} --cfg fuzzing" cargo build --locked --quiet --release -p wavesieve-fuzz --target "$triple"
 export PROGRAMS="$CARGO_TARGET_DIR/$triple/release"
 
