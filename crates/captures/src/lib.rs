@@ -1,5 +1,5 @@
-//! What a captured program and the program that replays it share: the files of a capture, the interface of the HSA runtime, and the
-//! protocol of a recording.
+//! Files of a capture, the interface of the HSA runtime, and the protocol of a recording: a captured program and the program that replays
+//! it share them.
 //!
 //! The library that programs load depends on this crate; therefore it knows neither polars nor traces.
 

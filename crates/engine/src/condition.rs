@@ -7,7 +7,7 @@ use polars::sql::sql_expr;
 
 use super::depth::{DEEPEST, is_too_deep};
 use super::dialect::bound_condition;
-use super::reasons::reason_of;
+use crate::failures::reasons::reason_of;
 use wavesieve_model::schema::{Table, tables};
 use wavesieve_model::text::similar::closest;
 use wavesieve_tables::columns::frames::empty_frame;

@@ -10,9 +10,9 @@ use polars::sql::SQLContext;
 use super::dialect::{Functions, WindowCall};
 use super::exact::{with_exact_sums, with_stable_rows};
 use super::numbers::{NUMBERS, numbers};
-use super::panics;
 use super::parsed::PreparedStatement;
 use super::steps::Steps;
+use crate::failures::panics;
 use wavesieve_tables::trace::selection::SharedMask;
 
 /// Whether common table expressions are worked out one after the other.

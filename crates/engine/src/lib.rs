@@ -1,6 +1,7 @@
 //! Named queries and SQL over the tables of a trace, and the findings that rules make of their answers.
 //!
-//! [`engine`] runs statements on polars or hands them to a cluster; [`findings`] judges. This crate knows no file format of traces.
+//! [`run_query`] and [`run_sql`] run statements on polars or hand them to a cluster; [`findings`] judges. This crate knows no file
+//! format of traces.
 
 #![forbid(unsafe_code)]
 
@@ -30,16 +31,14 @@ mod cluster;
 mod condition;
 mod depth;
 mod dialect;
-mod emptiness;
 mod exact;
 mod execution;
 mod expressions;
+mod failures;
 mod groups;
 mod links;
 mod numbers;
-mod panics;
 mod parsed;
-mod reasons;
 mod referenced_columns;
 mod render;
 mod rocpd_names;
@@ -57,9 +56,9 @@ pub use condition::{condition_on, parse_condition};
 pub use declarations::{Query, Registry, by_rows, missing_tables};
 pub use depth::is_too_deep;
 pub use dialect::{Kind, calls};
-pub use emptiness::{why_empty, why_empty_of_tables};
+pub use failures::emptiness::{why_empty, why_empty_of_tables};
+pub use failures::panics::becomes_error;
 pub use numbers::{NUMBERS, numbers};
-pub use panics::becomes_error;
 pub use referenced_columns::referenced_columns;
 pub use render::NameForm;
 pub use render::{QueryOptions, render};

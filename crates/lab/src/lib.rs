@@ -1,7 +1,7 @@
 //! Programs that are profiled, changed, measured again and kept or undone.
 //!
-//! [`lab`] works on one kernel at a time, [`interactive`] leads through a whole session. All of the `unsafe` code that loads and runs
-//! other programs' code is here and in the capture library.
+//! Most modules work on one kernel at a time; [`interactive`] leads through a whole session. `unsafe` code loads and runs the code of
+//! other programs, and limits their processes.
 
 /// The text of a file at the top of the repository.
 macro_rules! data {
@@ -25,7 +25,7 @@ pub mod replay;
 mod permissions;
 #[cfg(test)]
 #[path = "../../../tests/cli/skipping.rs"]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod skipping;
 #[cfg(test)]
 #[path = "../../../tests/cli/small_disk.rs"]

@@ -1,6 +1,6 @@
 //! Documents, charts and comparisons.
 //!
-//! [`report`] makes a document of findings and tables and renders it in every format; [`compare`] compares runs. Renderers compute
+//! [`analysis`] makes a document of findings and tables, which a folder per format renders; [`compare`] compares runs. Renderers compute
 //! nothing.
 
 #![forbid(unsafe_code)]

@@ -50,7 +50,7 @@ impl Translator<'_, '_> {
 }
 
 /// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column cannot hold both.
-/// Floats lost the exponents that tell them from decimals; a cast tells it when the statement is translated once more.
+/// Floats lost the exponents that distinguish them from decimals; a cast does so when the statement is translated again.
 fn with_types(body: &mut SetExpr, columns: &[Column]) {
     if !columns.iter().any(|column| matches!(column.number, Number::IntegerType | Number::Float)) {
         return;

@@ -25,7 +25,7 @@ use super::window_calls::WindowCall;
 use crate::declarations::ColumnUnit;
 use crate::depth::is_too_deep;
 use crate::error::QueryError;
-use crate::reasons::unreadable;
+use crate::failures::reasons::unreadable;
 
 /// A statement that polars runs.
 pub(crate) struct Translated {

@@ -8,9 +8,9 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use super::depth::DEEPEST;
-use super::dialect::calls;
-use super::error::QueryError;
+use crate::depth::DEEPEST;
+use crate::dialect::calls;
+use crate::error::QueryError;
 use wavesieve_model::text::similar::closest;
 
 /// A message of polars, and the one that replaces it.

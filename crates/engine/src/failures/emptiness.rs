@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::{DataType, col, lit};
 
-use super::declarations::Query;
+use crate::declarations::Query;
 use wavesieve_model::schema;
 use wavesieve_model::schema::Table;
 use wavesieve_tables::derive;
