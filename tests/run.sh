@@ -115,5 +115,5 @@ need c++ g++ || exit 1
 begin_lanes
 run_lanes
 [ "$mode" != deep ] || write_deep
-[ "$mode" != all ] || age_of_deep
+[ "$mode" != all ] || age_of_deep "$DEEP_PAGE"
 close_lanes

@@ -7,6 +7,7 @@ cache=/nonexistent passed=0 failed=0 place="$(mktemp -d)"
 trap 'rm -rf "$place"' EXIT
 . tests/run/tools.sh
 . tests/run/lanes.sh
+. tests/run/deep.sh
 
 # Steps are called by their names.
 # shellcheck disable=SC2329
@@ -100,6 +101,21 @@ done
 if kill -0 "$(cat "$place/sleeper")" 2>/dev/null; then code=97; fi
 : >"$place/output"
 expect "what it started ends with it" 143
+
+age() {
+  # age ROW…: the line about a page of these rows; sets code
+  printf '%s\n' "$@" >"$place/deep.md"
+  set +e
+  (set -e; age_of_deep "$place/deep.md"; echo "goes on") >"$place/output" 2>&1
+  code=$?
+  set -e
+}
+age '| `one` | 2026-01-02 | passed |' '| `two` | 2026-01-01 | passed |'
+expect "all of deep passed" 0 '^deep: the oldest result is of 2026-01-01 \(two\)$' '^goes on$'
+age '| `one` | 2026-01-02 | failed |' '| `two` | never | | |'
+expect "a step of deep failed" 0 '2026-01-02 \(one\); never run: two; one failed$' '^goes on$'
+age ''
+expect "a page without steps" 0 'of no step$' '^goes on$'
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -63,16 +63,16 @@ write_deep() {
 }
 
 age_of_deep() {
-  # The oldest step, and those that never ran.
-  if [ ! -e "$DEEP_PAGE" ]; then
-    printf '\ndeep: %s is absent; run tests/run.sh deep and commit it\n' "$DEEP_PAGE"
+  # age_of_deep PAGE: the oldest step, those that never ran, and those that failed
+  if [ ! -e "$1" ]; then
+    printf '\ndeep: %s is absent; run tests/run.sh deep and commit it\n' "$1"
     return
   fi
   local never oldest
-  never="$(sed -n 's/^| `\([a-z]*\)` | never .*/\1/p' "$DEEP_PAGE" | paste -s -d ' ')"
-  oldest="$(sed -n 's/^| `\([a-z]*\)` | \([0-9-]*\) .*/\2 (\1)/p' "$DEEP_PAGE" | sort | head -n 1)"
+  never="$(sed -n 's/^| `\([a-z]*\)` | never .*/\1/p' "$1" | paste -s -d ' ')"
+  oldest="$(sed -n 's/^| `\([a-z]*\)` | \([0-9-]*\) .*/\2 (\1)/p' "$1" | sort | head -n 1)"
   printf '\ndeep: the oldest result is of %s' "${oldest:-no step}"
   [ -z "$never" ] || printf '; never run: %s' "$never"
-  grep -F '| failed |' "$DEEP_PAGE" | sed -n 's/^| `\([a-z]*\)` .*/; \1 failed/p' | tr -d '\n'
+  sed -n '/| failed |/s/^| `\([a-z]*\)` .*/; \1 failed/p' "$1" | tr -d '\n'
   printf '\n'
 }
