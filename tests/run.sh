@@ -25,7 +25,7 @@ export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
 . tests/run/lanes.sh
 
 # Steps that compile nothing of the program, or build for themselves.
-without_program=" format scripts lints properties fuzzing cluster packages "
+without_program=" format scripts lints properties fuzzing cluster packages api_docs dependencies "
 
 steps_of() {
   # steps_of MODE: sets cargo_steps and python_steps, each in its order
@@ -37,7 +37,7 @@ steps_of() {
         metamorphic mutations regression)
       ;;
     deep)
-      cargo_steps=(properties fuzzing cluster packages)
+      cargo_steps=(properties fuzzing cluster packages api_docs dependencies)
       python_steps=(engines statements filters metamorphic mutations pages spark hta stores)
       deep_steps="${cargo_steps[*]} ${python_steps[*]}"
       ;;

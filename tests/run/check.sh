@@ -110,10 +110,10 @@ age() {
   code=$?
   set -e
 }
-age '| `one` | 2026-01-02 | passed |' '| `two` | 2026-01-01 | passed |'
+age '| `api_one` | 2026-01-02 | passed |' '| `two` | 2026-01-01 | passed |'
 expect "all of deep passed" 0 '^deep: the oldest result is of 2026-01-01 \(two\)$' '^goes on$'
-age '| `one` | 2026-01-02 | failed |' '| `two` | never | | |'
-expect "a step of deep failed" 0 '2026-01-02 \(one\); never run: two; one failed$' '^goes on$'
+age '| `api_one` | 2026-01-02 | failed |' '| `two` | never | | |'
+expect "a step of deep failed" 0 '2026-01-02 \(api_one\); never run: two; api_one failed$' '^goes on$'
 age ''
 expect "a page without steps" 0 'of no step$' '^goes on$'
 

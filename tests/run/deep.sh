@@ -36,6 +36,22 @@ packages() {
   bash tests/release/check.sh
 }
 
+# Links of the docs of crates that lead nowhere, and markup that rustdoc cannot read.
+api_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --document-private-items "${packages[@]}"; }
+
+dependencies() {
+  # Licenses, sources and versions of all crates, and what is known against them. The list of that is fetched from elsewhere.
+  local root="$cache/cargo-deny"
+  [ -e "$root/bin/cargo-deny" ] || cargo install --locked --quiet --root "$root" cargo-deny
+  local deny=("$root/bin/cargo-deny" --workspace)
+  "${deny[@]}" check --hide-inclusion-graph licenses bans sources
+  if "${deny[@]}" fetch db; then
+    "${deny[@]}" check --disable-fetch advisories
+  else
+    skip advisories "the database of advisories cannot be fetched"
+  fi
+}
+
 deep_rows() {
   # The row of each step: of this run, otherwise the one that the page has, otherwise that it was never run.
   local today step
@@ -69,10 +85,10 @@ age_of_deep() {
     return
   fi
   local never oldest
-  never="$(sed -n 's/^| `\([a-z]*\)` | never .*/\1/p' "$1" | paste -s -d ' ')"
-  oldest="$(sed -n 's/^| `\([a-z]*\)` | \([0-9-]*\) .*/\2 (\1)/p' "$1" | sort | head -n 1)"
+  never="$(sed -n 's/^| `\([a-z_]*\)` | never .*/\1/p' "$1" | paste -s -d ' ')"
+  oldest="$(sed -n 's/^| `\([a-z_]*\)` | \([0-9-]*\) .*/\2 (\1)/p' "$1" | sort | head -n 1)"
   printf '\ndeep: the oldest result is of %s' "${oldest:-no step}"
   [ -z "$never" ] || printf '; never run: %s' "$never"
-  sed -n '/| failed |/s/^| `\([a-z]*\)` .*/; \1 failed/p' "$1" | tr -d '\n'
+  sed -n '/| failed |/s/^| `\([a-z_]*\)` .*/; \1 failed/p' "$1" | tr -d '\n'
   printf '\n'
 }
