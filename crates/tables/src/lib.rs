@@ -1,7 +1,7 @@
 //! A trace as tables: its processes, ranks, clocks and selections, and the tables derived from those that were read.
 //!
 //! [`trace::Trace`] is a set of lazy frames over all processes, which one executor reads, derives and hands out. [`columns`] makes
-//! canonical columns, [`derive`] the derived tables.
+//! canonical columns, [`mod@derive`] the derived tables.
 //!
 //! This crate knows no file format and no SQL.
 //!

@@ -45,7 +45,7 @@ fn chain_hook() {
     }));
 }
 
-/// Whether a panic of this thread will be an error: one inside of [`with_silent_panics`], or one of a thread that works for it.
+/// Whether a panic of this thread will be an error: one inside of `with_silent_panics`, or one of a thread that works for it.
 pub fn becomes_error() -> bool {
     let here = HERE.try_with(Cell::get).unwrap_or(0) > 0;
     here || RUNNING.load(Ordering::SeqCst) > 0 && is_of_engine(thread::current().name().unwrap_or_default())

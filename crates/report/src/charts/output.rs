@@ -41,7 +41,7 @@ impl Chart {
         svg(&draw(self, layout), &self.title, &alternative(self), Background::Page)
     }
 
-    /// Two SVG elements for a page, for wide and for narrow screens; [`style_sheet`] displays one of them. Title and
+    /// Two SVG elements for a page, for wide and for narrow screens; `style_sheet` displays one of them. Title and
     /// notes are left to the page: see [`Chart::all_notes`].
     ///
     /// # Errors

@@ -108,7 +108,7 @@ impl Layout {
     /// The same with the sections of these ids only, in the same order.
     ///
     /// # Errors
-    /// [`UnknownSection`] for an id that no section has.
+    /// `UnknownSection` for an id that no section has.
     pub fn only(mut self, ids: &[String]) -> Result<Self, UnknownSection> {
         self.know(ids)?;
         self.sections.retain(|section| ids.contains(&section.id));
@@ -118,7 +118,7 @@ impl Layout {
     /// The same without the sections of these ids.
     ///
     /// # Errors
-    /// [`UnknownSection`] for an id that no section has.
+    /// `UnknownSection` for an id that no section has.
     pub fn without(mut self, ids: &[String]) -> Result<Self, UnknownSection> {
         self.know(ids)?;
         self.sections.retain(|section| !ids.contains(&section.id));
@@ -128,7 +128,7 @@ impl Layout {
     /// Whether it has all of these sections.
     ///
     /// # Errors
-    /// [`UnknownSection`] for an id that no section has.
+    /// `UnknownSection` for an id that no section has.
     pub fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
         let known = || self.sections.iter().map(|section| section.id.clone());
         match ids.iter().find(|id| known().all(|known| known != **id)) {

@@ -14,7 +14,7 @@ pub trait Observer: Send + Sync {
     fn end(&self);
 }
 
-/// Works on every item like [`Jobs::run_sized`], and notifies an observer of each.
+/// Works on every item like `Jobs::run_sized`, and notifies an observer of each.
 pub fn watched<T, R, E>(
     observer: Option<&dyn Observer>,
     of: &'static str,

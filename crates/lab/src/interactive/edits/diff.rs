@@ -11,7 +11,7 @@ use super::line_diff::LineDiff;
 use super::names::quoted;
 
 impl Edit {
-    /// A unified diff with three lines of context, as git writes it; `git apply` and [`Edit::from_patch`] take it.
+    /// A unified diff with three lines of context, as git writes it; `git apply` and `Edit::from_patch` take it.
     pub fn diff(&self) -> String {
         let mut out = String::new();
         self.files.iter().for_each(|file| write_file(&mut out, file));

@@ -123,7 +123,7 @@ pub(crate) fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> u
 /// Puts every item into one pass, with few passes. The result does not depend on the order of the items or of
 /// `together`.
 ///
-/// It starts with [`lower_bound`] passes. Items that are not free (accumulations, groups, members of what is kept
+/// It starts with `lower_bound` passes. Items that are not free (accumulations, groups, members of what is kept
 /// apart) go first, those with the most counters before the others. Each goes into the first pass that takes it, or a
 /// new one. A free counter needs one place of one block. If all passes together have at least as many places for a
 /// block as it has counters, each free counter finds one.

@@ -48,7 +48,7 @@ pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     Ok(sentences)
 }
 
-/// As [`unmatched`], of filters about GPUs and kernels, in the processes of a program that shares the trace with others: what no share
+/// As `unmatched`, of filters about GPUs and kernels, in the processes of a program that shares the trace with others: what no share
 /// has, the trace has not.
 pub fn unmatched_in_share(trace: &Trace) -> Result<Vec<String>> {
     let choice = trace.choice();
