@@ -43,7 +43,16 @@ def _answers(names: list[str], fixture: str, folder: Path) -> dict[str, wavesiev
     shown = subprocess.run([*program, "--show-sql"], check=True, capture_output=True, text=True).stdout
     parts = re.split(r"(?m)^-- (\w+)\n(?=-- reads )", shown)
     statements = dict(zip(parts[1::2], parts[2::2]))
-    return {name: wavesieve.Answer((folder / f"{name}.arrow").read_bytes(), statements[name].strip()) for name in names}
+    return {name: wavesieve.Answer(_stream(folder / f"{name}.arrow"), statements[name].strip()) for name in names}
+
+
+def _stream(path: Path) -> bytes:
+    """The rows of an Arrow file as the stream that the program prints."""
+    with pyarrow.ipc.open_file(str(path)) as file:
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, file.schema) as writer:
+            writer.write_table(file.read_all())
+    return bytes(sink.getvalue())
 
 
 @pytest.mark.parametrize("fixture", ["two_nodes", "planted", "counters"])

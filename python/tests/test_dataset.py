@@ -12,10 +12,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import xxhash
 
 import wavesieve
 from wavesieve.dataset import Dataset, rank_list
-from wavesieve.xxh3 import xxh3
 
 from .readings import PROJECT, is_packed, parquet, parts, same_rows
 
@@ -35,7 +35,7 @@ def _packed(folder: Path) -> Path:
                 writer.write_table(pa.table(columns, schema=schema))
         data = path.read_bytes()
         start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-        footer = f"{xxh3(data[start:]):016x}"
+        footer = xxhash.xxh3_64_hexdigest(data[start:])
         listed.append({"bytes": len(data), "row_groups": len(of_part), "data_bytes": start, "footer": footer})
     for table in ("kernels", "regions"):
         pyarrow.parquet.write_table(schema.empty_table(), folder / "_schema" / f"{table}.parquet")

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from .arrow import ArrowTable, Field
 from .columns import Column, Columns, unit_of
 from .display import html_table, text_table
-from .extras import arrow_object, polars_frame, require
+from .extras import require
 from .frames import pandas_frame
-from .ipc import Field, Stream, UnsupportedTypeError, as_stream
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +25,7 @@ class Answer:
     """The result of a query: a table in memory.
 
     It is an Arrow stream (`__arrow_c_stream__`), so that polars, pyarrow, pandas, DuckDB and others take it as it is.
-    It shows itself as a table in terminals and notebooks, with no library installed.
+    It shows itself as a table in terminals and notebooks.
 
     >>> import wavesieve
     >>> trace = wavesieve.open("fixtures/two_nodes")
@@ -44,8 +44,7 @@ class Answer:
         described: Mapping[str, Column] | None = None,
     ) -> None:
         self._data = data
-        self._stream = as_stream(data)
-        self._table = Stream(self._stream)
+        self._table = ArrowTable(data)
         self._sql = sql
         self._columns = Columns([_column(field, described or {}) for field in self._table.fields], meanings)
 
@@ -70,18 +69,18 @@ class Answer:
         return self._table.rows
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The result as an Arrow C stream, by pyarrow, polars, nanoarrow or arro3, whichever is there."""
-        return arrow_object(self._stream).__arrow_c_stream__(requested_schema)
+        """The result as an Arrow C stream."""
+        return self._table.stream().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
         """The result as a table of pyarrow."""
-        pa = require("pyarrow", "pyarrow", "to_arrow()")
         ipc = require("pyarrow.ipc", "pyarrow", "to_arrow()")
-        return cast("pyarrow.Table", ipc.open_stream(pa.py_buffer(self._stream)).read_all())
+        return cast("pyarrow.Table", ipc.open_stream(self._data).read_all())
 
     def to_polars(self) -> polars.DataFrame:
         """The result as a data frame of polars."""
-        return polars_frame(self._data)
+        pl = require("polars", "polars", "to_polars()")
+        return cast("polars.DataFrame", pl.read_ipc_stream(self._data))
 
     def to_pandas(self) -> pandas.DataFrame:
         """The result as a data frame of pandas; whole numbers stay whole where some are missing, in `Int64` columns."""
@@ -108,18 +107,11 @@ class Answer:
         names = list(self._columns)
         if column not in self._columns:
             raise KeyError(f"no column is named {column}; choose from {', '.join(names)}")
-        return self._values(names.index(column), None)
-
-    def _values(self, index: int, limit: int | None) -> list[Any]:
-        try:
-            return self._table.column(index, limit)
-        except UnsupportedTypeError:
-            values = require("pyarrow", "pyarrow", "a column of this type").table(self).column(index)
-            return cast("list[Any]", values.slice(0, limit).to_pylist())
+        return self._table.column(names.index(column))
 
     def _shown(self, rows: int) -> tuple[list[str], list[str | None], list[list[Any]], int]:
         names = list(self._columns)
-        return names, self._columns.units(), [self._values(i, rows) for i in range(len(names))], len(self)
+        return names, self._columns.units(), [self._table.column(i, rows) for i in range(len(names))], len(self)
 
     def __repr__(self) -> str:
         return text_table(*self._shown(_ROWS_IN_TERMINAL), shutil.get_terminal_size((100, 24)).columns)

@@ -12,8 +12,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import xxhash
+
 from .catalog import records
-from .xxh3 import xxh3
 
 MANIFEST = "manifest.json"
 _FORMAT = "wavesieve-dataset"
@@ -181,8 +182,7 @@ def _hash_from(path: str, start: int, end: int, changed: int) -> str:
     """The hash of a file from a place on; once, as long as the file does not change."""
     with open(path, "rb") as file:
         file.seek(start)
-        value = xxh3(file.read(end - start))
-    return "" if value is None else f"{value:016x}"
+        return xxhash.xxh3_64_hexdigest(file.read(end - start))
 
 
 def _name(process: dict[str, Any]) -> str:

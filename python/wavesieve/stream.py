@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from io import FileIO
+from io import BufferedReader, FileIO
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, cast
 
 from .answer import Answer
+from .arrow import ArrowStream, arrays_of, stream_of
 from .columns import Columns
 from .errors import WavesieveError
-from .extras import ArrowStream, reader, require
+from .extras import is_installed, require
 from .frames import pandas_frame
-from .ipc import as_stream, batches
 from .program import Run, run
 from .shared import run_shared
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# From so many bytes on, memory is taken from Arrow.
+# Bytes from which on memory is taken from Arrow, and of the buffer in front of nanoarrow, which does not take short reads.
 _LARGE_BYTES = 1 << 16
 
 
@@ -57,12 +58,10 @@ class TableStream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow C stream."""
-        library = reader()
-        if library == "pyarrow":
+        if is_installed("pyarrow"):
             return cast(ArrowStream, self._complete()).__arrow_c_stream__(requested_schema)
-        if library == "polars":
-            return self.to_polars().__arrow_c_stream__(requested_schema)
-        return self.read().__arrow_c_stream__(requested_schema)
+        schema, *arrays = _schema_and_arrays(self._arguments)
+        return stream_of(schema, arrays).__arrow_c_stream__(requested_schema)
 
     def _complete(self) -> pyarrow.RecordBatchReader:
         """The table in shared memory; by its batches where that is not possible."""
@@ -70,7 +69,7 @@ class TableStream:
         if shared is None:
             return self.batches()
         pa = importlib.import_module("pyarrow")
-        source = importlib.import_module("pyarrow.ipc").open_stream(pa.py_buffer(as_stream(shared)))
+        source = importlib.import_module("pyarrow.ipc").open_stream(pa.py_buffer(shared))
         return cast("pyarrow.RecordBatchReader", source)
 
     def batches(self) -> pyarrow.RecordBatchReader:
@@ -120,17 +119,28 @@ class TableStream:
 def read_frames(arguments: list[str]) -> Iterator[polars.DataFrame]:
     """The result of a command in Arrow as data frames of polars, while the program writes it; at least one."""
     pl = require("polars", "polars", "this")
+    schema, *first = islice(parts := _schema_and_arrays(arguments), 2)
+    if not first:
+        yield pl.DataFrame(stream_of(schema, []))
+    for array in chain(first, parts):
+        yield pl.DataFrame(array)
+
+
+def _schema_and_arrays(arguments: list[str]) -> Iterator[Any]:
+    """The schema of a result, and its batches while the program writes them."""
     running = Run(arguments)
     try:
-        for batch in batches(lambda size: _exactly(running.output, size)):
-            yield pl.read_ipc_stream(batch)
+        try:
+            arrays = arrays_of(BufferedReader(running.output, _LARGE_BYTES))
+            yield arrays.get_schema()
+            yield from arrays
+        except RuntimeError as error:
+            # The report of the program is clearer.
+            running.read()
+            running.finish()
+            raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
         running.read()
         running.finish()
-    except EOFError as error:
-        # The report of the program is clearer.
-        running.read()
-        running.finish()
-        raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
     finally:
         running.stop()
 
@@ -151,33 +161,19 @@ def _until_end(source: Any, running: Run) -> Iterator[Any]:
 
 
 class _Pipe:
-    """The output of the program from the first message of the stream on, as a file for pyarrow."""
+    """The output of the program as a file for pyarrow."""
 
     def __init__(self, running: Run) -> None:
         self._output = running.output
-        head = _exactly(self._output, 8)
-        while head.startswith(b"ARROW1") and not as_stream(bytes(head)):
-            word = _exactly(self._output, 4)
-            if not word:
-                break
-            head += word
-        self._head = bytes(as_stream(bytes(head)))
         self._allocate = importlib.import_module("pyarrow").allocate_buffer
         self.closed = False
 
     def read(self, size: int = -1) -> Any:
         """So many bytes, fewer at the end only."""
-        head = self._head if size < 0 else self._head[:size]
-        self._head = self._head[len(head) :]
         if size < 0:
-            return head + self._output.readall()
-        if not head:
-            return self._large(size) if size >= _LARGE_BYTES else _exactly(self._output, size)
-        return head + _exactly(self._output, size - len(head))
-
-    def _large(self, size: int) -> Any:
-        """Memory of Arrow: Python would write zeros to all of it first."""
-        memory = self._allocate(size)
+            return self._output.readall()
+        # Python would write zeros to all of its own memory first.
+        memory = self._allocate(size) if size >= _LARGE_BYTES else bytearray(size)
         filled = _fill(self._output, memoryview(memory))
         return memory if filled == size else memoryview(memory)[:filled].tobytes()
 
@@ -188,12 +184,6 @@ class _Pipe:
     def close(self) -> None:
         """Nothing is closed here: the program is waited for elsewhere."""
         self.closed = True
-
-
-def _exactly(output: FileIO, size: int) -> bytearray:
-    data = bytearray(size)
-    del data[_fill(output, memoryview(data)) :]
-    return data
 
 
 def _fill(output: FileIO, view: memoryview) -> int:
