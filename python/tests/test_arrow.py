@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import wavesieve
+from wavesieve import stream
 from wavesieve.answer import Answer
 from wavesieve.arrow import ArrowTable, arrays_of
 
@@ -105,3 +107,28 @@ def test_a_stream_that_breaks_off_is_an_error() -> None:
             list(arrays_of(io.BytesIO(data[:length])))
     with pytest.raises(RuntimeError):
         list(arrays_of(io.BytesIO(b"no stream at all")))
+
+
+@pytest.mark.parametrize("reads", [0, 1, 2, 3, 4])
+def test_what_interrupts_or_cuts_a_stream_is_an_error(reads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = stream._fill
+    kernels = wavesieve.open("fixtures/two_nodes")["kernels"]
+    left = 0
+
+    def interrupted(output: Any, view: memoryview) -> int:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        return fill(output, view)
+
+    def cut(output: Any, view: memoryview) -> int:
+        nonlocal left
+        left -= 1
+        return fill(output, view) if left >= 0 else 0
+
+    for change, error in ((interrupted, KeyboardInterrupt), (cut, wavesieve.WavesieveError)):
+        left = reads
+        monkeypatch.setattr(stream, "_fill", change)
+        with pytest.raises(error):
+            list(kernels.frames())

@@ -170,9 +170,9 @@ class _Source:
     def readinto(self, buffer: Any) -> int:
         """So many bytes, fewer at the end only."""
         try:
-            view = memoryview(buffer)
-            filled = _fill(self._output, view)
-            self._last = bytes(memoryview(buffer)[: filled]) if filled <= len(_END) else b""
+            filled = _fill(self._output, memoryview(buffer))
+            if filled:
+                self._last = bytes(memoryview(buffer)[:filled]) if filled <= len(_END) else b""
             return filled
         except BaseException as error:
             self.interruption = error
