@@ -101,7 +101,7 @@ impl Capture {
         let collected = read_section(&self.file, section, collector)?;
         findings.lossy(&section.name, collected.lossy);
         findings.damage.extend(self.damage(section, &collected));
-        Ok(collected.parts)
+        Ok(collected.output)
     }
 
     fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {

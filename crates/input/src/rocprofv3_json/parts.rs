@@ -26,10 +26,9 @@ pub(crate) struct Collector<'a, R, T> {
     pub shortcuts: Option<Shortcuts<'a, T>>,
 }
 
-/// What is collected from a section, and its anomalies.
+/// What is collected, and anomalies of the records.
 pub struct Collected<T> {
-    /// One for each part, in order.
-    pub parts: Vec<T>,
+    pub output: T,
     /// Places that are not UTF-8.
     pub lossy: usize,
     /// Records that could not be understood.
@@ -38,14 +37,7 @@ pub struct Collected<T> {
     pub first_cause: Option<String>,
 }
 
-struct OfPart<T> {
-    output: T,
-    lossy: usize,
-    bad: usize,
-    first_cause: Option<String>,
-}
-
-impl<T> OfPart<T> {
+impl<T> Collected<T> {
     fn whole(output: T, lossy: usize) -> Self {
         Self { output, lossy, bad: 0, first_cause: None }
     }
@@ -64,7 +56,7 @@ pub(crate) struct Shortcuts<'a, T> {
     pub template: ByTemplate<'a, T>,
 }
 
-/// Reads a section.
+/// Reads a section part by part, in order.
 ///
 /// # Errors
 /// When the file cannot be read. Records that cannot be understood are counted instead.
@@ -72,22 +64,22 @@ pub(crate) fn read_section<R: DeserializeOwned, T: Send>(
     file: &InputFile,
     section: &Section,
     collector: &Collector<'_, R, T>,
-) -> Result<Collected<T>> {
+) -> Result<Collected<Vec<T>>> {
     let shortcuts = collector.shortcuts.as_ref();
     let read = |piece: Piece<T>| match piece {
-        Piece::Gathered(output) => Ok(OfPart::whole(output, 0)),
+        Piece::Gathered(output) => Ok(Collected::whole(output, 0)),
         Piece::UnreadContent(part) => {
             match shortcuts.map(|shortcuts| by_template(file, &part, shortcuts)).transpose()?.flatten() {
-                Some(output) => Ok(OfPart::whole(output, 0)),
+                Some(output) => Ok(Collected::whole(output, 0)),
                 None => read_part(file, part, collector),
             }
         }
     };
     let pieces = pieces(&section.parts(), shortcuts);
-    let parts: Vec<OfPart<T>> = pieces.into_par_iter().map(read).collect::<Result<_>>()?;
-    let mut collected = Collected { parts: Vec::with_capacity(parts.len()), lossy: 0, bad: 0, first_cause: None };
+    let parts: Vec<Collected<T>> = pieces.into_par_iter().map(read).collect::<Result<_>>()?;
+    let mut collected = Collected::whole(Vec::with_capacity(parts.len()), 0);
     for part in parts {
-        collected.parts.push(part.output);
+        collected.output.push(part.output);
         collected.lossy += part.lossy;
         collected.bad += part.bad;
         collected.first_cause = collected.first_cause.or(part.first_cause);
@@ -130,26 +122,26 @@ fn read_part<R: DeserializeOwned, T>(
     file: &InputFile,
     part: Part,
     collector: &Collector<'_, R, T>,
-) -> Result<OfPart<T>> {
+) -> Result<Collected<T>> {
     let length = part.end.saturating_sub(part.start);
     if length > LONGEST_PART {
         let cause = format!("record {} is {length} bytes long", part.row);
         let bad = usize::try_from(part.rows).unwrap_or(usize::MAX);
-        return Ok(OfPart { output: (collector.new)(), lossy: 0, bad, first_cause: Some(cause) });
+        return Ok(Collected { output: (collector.new)(), lossy: 0, bad, first_cause: Some(cause) });
     }
     let in_place = file.with_text(part.start, part.end, |text, length| {
         let text = text.get(..length).unwrap_or_default();
         std::str::from_utf8(text).ok().and_then(|text| parse(text, collector))
     })?;
     if let Some(output) = in_place {
-        return Ok(OfPart::whole(output, 0));
+        return Ok(Collected::whole(output, 0));
     }
     let mut bytes = Vec::new();
     file.read(part.start, part.end, &mut bytes)?;
     let text = text_of_bytes(&bytes);
     let lossy = if matches!(text, Cow::Owned(_)) { text.matches(char::REPLACEMENT_CHARACTER).count() } else { 0 };
     Ok(match mended(text, |text| parse(text, collector)) {
-        Ok((output, halves)) => OfPart::whole(output, lossy + halves),
+        Ok((output, halves)) => Collected::whole(output, lossy + halves),
         Err((text, halves)) => one_by_one(&text, &part, lossy + halves, collector),
     })
 }
@@ -194,7 +186,7 @@ fn one_by_one<R: DeserializeOwned, T>(
     whole: &Part,
     lossy: usize,
     collector: &Collector<'_, R, T>,
-) -> OfPart<T> {
+) -> Collected<T> {
     let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":[");
     let text = text.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
     // A line end closes a string that was not.
@@ -228,7 +220,7 @@ fn one_by_one<R: DeserializeOwned, T>(
         bad += lost;
         first_cause.get_or_insert_with(|| format!("record {} has no end", whole.row.saturating_add(seen)));
     }
-    OfPart { output, lossy, bad, first_cause }
+    Collected { output, lossy, bad, first_cause }
 }
 
 /// The record without what stands behind its end, such as brackets that nothing opened, unless that is another record.

@@ -28,7 +28,6 @@ pub fn json_scan(bytes: &[u8]) {
     let split_every = u64::from(*split_every);
     let index = scan(bytes, split_every, bytes.len());
     let shown = format!("{index:?}");
-    // Blocks of one byte keep the scanner from leaping.
     for block in [1, 65, 200] {
         assert_eq!(shown, format!("{:?}", scan(bytes, split_every, block)), "blocks of {block}");
     }
@@ -94,7 +93,7 @@ fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, us
         let push = |shown: &mut Vec<String>, record: Row<Activity>| shown.push(format!("{record:?}"));
         let collector = Collector { new: &Vec::new, push: &push, shortcuts: None };
         let collected = read_section(file, section, &collector).ok()?;
-        let records: Vec<String> = collected.parts.concat();
+        let records: Vec<String> = collected.output.concat();
         // Records that run together are distinguished, so that there may be more than the scanner saw.
         assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");
         Some((section.name.clone(), records, collected.bad))
