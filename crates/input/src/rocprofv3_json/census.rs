@@ -72,10 +72,10 @@ impl Survey<'_> {
     }
 
     fn take_all(mut self, columns: &[IntColumn]) -> Self {
-        let mut rows: Vec<_> = columns.iter().map(IntColumn::rows).collect();
-        for _ in 0..columns.first().map_or(0, IntColumn::len) {
+        let mut rows: Vec<_> = columns.iter().map(IntColumn::iter).collect();
+        for _ in 0..columns.first().map_or(0, |column| column.values().len()) {
             let mut values = Values::default();
-            values.iter_mut().zip(&mut rows).for_each(|(value, column)| *value = column.next().flatten());
+            values.iter_mut().zip(&mut rows).for_each(|(value, column)| *value = column.next().flatten().copied());
             self.take(&values);
         }
         self

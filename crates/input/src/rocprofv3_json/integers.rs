@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use polars::prelude::*;
-use polars_arrow::bitmap::Bitmap;
+use polars_arrow::array::PrimitiveArray;
 
 use super::capture::{Capture, SectionAnomalies};
 use super::layout::{Records, Selected};
@@ -130,14 +130,8 @@ impl Integers {
     }
 }
 
-fn array(name: &str, column: IntColumn) -> Int64Chunked {
-    let length = column.len();
-    let (values, present) = column.into_parts();
-    if values.is_empty() {
-        return Int64Chunked::full_null(name.into(), length);
-    }
-    let present = present.and_then(|bits| Bitmap::try_new(bits, length).ok());
-    Int64Chunked::from_vec_validity(name.into(), values, present)
+fn array(name: &str, values: PrimitiveArray<i64>) -> Int64Chunked {
+    Int64Chunked::with_chunk(name.into(), values)
 }
 
 /// Reads the records of a part by templates: the first `length` bytes of a text, which zeros follow. `None` if that does

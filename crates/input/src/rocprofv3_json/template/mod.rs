@@ -3,7 +3,6 @@
 //! the numbers between. What a template accepts, the general parser accepts with the same values; whatever does not fit
 //! is left to it.
 
-mod columns;
 mod learn;
 mod matching;
 mod numbers;
@@ -12,8 +11,7 @@ pub mod properties;
 mod run;
 mod skip;
 
-pub(crate) use columns::IntColumn;
-pub(crate) use packed::Packed;
+pub(crate) use packed::{IntColumn, Packed};
 pub use run::{Run, Runner, Stop};
 #[cfg(test)]
 use skip::skip_value;

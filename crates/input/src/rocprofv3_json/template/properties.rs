@@ -22,8 +22,8 @@ pub(super) fn check(selected: &Selected, bytes: &[u8]) -> bool {
     let padded = [bytes, &[0; PADDING]].concat();
     let Some(mut runner) = Runner::new(selected, &padded) else { return false };
     let run = runner.run(&padded, 0, length);
-    let columns: Vec<Vec<Option<i64>>> = run.columns.iter().map(|column| column.rows().collect()).collect();
-    let mut expected: Vec<IntColumn> = vec![IntColumn::default(); selected.fields.len()];
+    let columns: Vec<Vec<Option<i64>>> = run.columns.iter().map(rows).collect();
+    let mut expected = vec![Vec::new(); selected.fields.len()];
     let (mut records, mut at, mut stop) = (0, 0, Stop::Limit);
     let mut values = vec![None; selected.fields.len()];
     let blanks =
@@ -45,7 +45,6 @@ pub(super) fn check(selected: &Selected, bytes: &[u8]) -> bool {
         }
         at = comma + 1 + blanks(comma + 1);
     }
-    let expected: Vec<Vec<Option<i64>>> = expected.iter().map(|column| column.rows().collect()).collect();
     assert_eq!((run.records, run.end, run.stop), (records, at, stop));
     assert_eq!(columns, expected);
     // Where a guess finds a record, the general parser finds one too.
@@ -53,4 +52,9 @@ pub(super) fn check(selected: &Selected, bytes: &[u8]) -> bool {
         assert!(padded.get(guess..).is_some_and(|rest| selected.general(rest, &mut values).is_some()), "at {guess}");
     }
     true
+}
+
+/// The values of a column.
+pub(super) fn rows(column: &IntColumn) -> Vec<Option<i64>> {
+    column.iter().map(|value| value.copied()).collect()
 }

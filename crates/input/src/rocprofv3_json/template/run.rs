@@ -1,7 +1,7 @@
 //! Reads record after record.
 
-use super::columns::IntColumn;
 use super::matching::Template;
+use super::packed::IntColumn;
 use super::skip::blanks;
 use crate::rocprofv3_json::layout::Selected;
 

@@ -5,6 +5,7 @@ use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
+use super::properties::rows;
 use super::*;
 use crate::json::PADDING;
 use crate::rocprofv3_json::layout::Selected;
@@ -136,12 +137,12 @@ fn records_of_the_profiler_fit() {
         let run = runner.run(&padded, 0, text.len());
         assert_eq!((run.records, run.stop, run.end), (199, Stop::Limit, text.len()));
         let names = selected.names();
-        let column = |name: &str| run.columns[names.iter().position(|known| *known == name).unwrap()].rows();
+        let column = |name: &str| rows(&run.columns[names.iter().position(|known| *known == name).unwrap()]);
         let ids: Vec<Option<i64>> = (1..200).map(Some).collect();
-        assert_eq!(column("dispatch_id").collect::<Vec<_>>(), ids);
-        assert_eq!(column("agent_id").collect::<Vec<_>>(), vec![Some(37946); 199]);
-        assert_eq!(column("correlation_id").collect::<Vec<_>>(), ids);
-        assert_eq!(column("graph_exec_id").collect::<Vec<_>>(), vec![None; 199]);
+        assert_eq!(column("dispatch_id"), ids);
+        assert_eq!(column("agent_id"), vec![Some(37946); 199]);
+        assert_eq!(column("correlation_id"), ids);
+        assert_eq!(column("graph_exec_id"), vec![None; 199]);
         let from = text.len() / 2;
         let guess = runner.guess(&padded, from).unwrap();
         let rest = text.get(guess..).unwrap();
