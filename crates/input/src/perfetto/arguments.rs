@@ -1,13 +1,12 @@
 //! Annotations of events, as lists of names and values: what is nested has the path as its name.
 
 use super::names::Names;
-use super::sequence::{Sequence, Table};
+use super::sequence::{ARGUMENT_NAMES, ARGUMENT_TEXTS, Sequence};
 use super::wire::{Fields, Malformed, Value};
 
 /// How deep annotations may nest.
 const MAX_DEPTH: usize = 16;
 
-/// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Argument {
     Integer(i64),
@@ -15,7 +14,6 @@ pub enum Argument {
     Unsigned(u64),
     Double(f64),
     Flag(bool),
-    /// A text by its number.
     Text(u32),
 }
 
@@ -87,9 +85,8 @@ fn read_below(
 ) -> Result<(), Malformed> {
     let mut annotation = Annotation::default();
     for field in Fields::new(message) {
-        let field = field?;
-        match (field.number, field.value) {
-            (1, Value::Varint(iid)) => annotation.name = sequence.text(Table::ArgumentNames, iid),
+        match field? {
+            (1, Value::Varint(iid)) => annotation.name = sequence.text(ARGUMENT_NAMES, iid),
             (2, Value::Varint(flag)) => annotation.value = Some(Argument::Flag(flag != 0)),
             (3 | 7, Value::Varint(value)) => annotation.value = Some(Argument::of_unsigned(value)),
             (4, Value::Varint(value)) => annotation.value = Some(Argument::Integer(value as i64)),
@@ -99,9 +96,7 @@ fn read_below(
             (10, Value::Bytes(name)) => annotation.name = Some(names.number_of_bytes(name)),
             (11, Value::Bytes(entry)) => annotation.entries.push(entry),
             (12, Value::Bytes(element)) => annotation.elements.push(element),
-            (17, Value::Varint(iid)) => {
-                annotation.value = sequence.text(Table::ArgumentTexts, iid).map(Argument::Text);
-            }
+            (17, Value::Varint(iid)) => annotation.value = sequence.text(ARGUMENT_TEXTS, iid).map(Argument::Text),
             _ => {}
         }
     }
@@ -139,8 +134,7 @@ fn read_nested(
 ) -> Result<(), Malformed> {
     let (mut value, mut keys, mut values, mut elements) = (None, Vec::new(), Vec::new(), Vec::new());
     for field in Fields::new(message) {
-        let field = field?;
-        match (field.number, field.value) {
+        match field? {
             (2, Value::Bytes(key)) => keys.push(key),
             (3, Value::Bytes(value)) => values.push(value),
             (4, Value::Bytes(element)) => elements.push(element),

@@ -14,7 +14,6 @@ pub(crate) const PACKET_KEY: u8 = 0x0a;
 /// A part of a file: a packet that can be read, or the bytes between packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// A packet, and where it starts in the file.
     Packet(u64, &'a [u8]),
     /// Bytes from this place on are not a packet; what follows does not continue what came before.
     Gap(u64, String),
@@ -22,7 +21,6 @@ pub enum Part<'a> {
     End(Option<String>),
 }
 
-/// The packets of a file, in their order.
 pub struct Packets<R> {
     input: R,
     buffer: Vec<u8>,
@@ -50,7 +48,6 @@ impl<R: Read> Packets<R> {
         Self { input, buffer: Vec::new(), at: 0, base: 0, has_ended: false, failure: None }
     }
 
-    /// The next part of the file.
     pub fn next(&mut self) -> Part<'_> {
         loop {
             let rest = self.buffer.get(self.at..).unwrap_or_default();
@@ -176,9 +173,8 @@ fn starts(bytes: &[u8]) -> bool {
 fn is_packet(message: &[u8]) -> bool {
     let mut is_known = false;
     let is_whole = Fields::new(message).all(|field| {
-        let Ok(field) = field else { return false };
-        is_known |= matches!((field.number, field.value), (10, Value::Varint(_)) | (60, Value::Bytes(_)));
-        true
+        is_known |= matches!(field, Ok((10, Value::Varint(_)) | (60, Value::Bytes(_))));
+        field.is_ok()
     });
     is_whole && is_known
 }

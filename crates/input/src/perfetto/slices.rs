@@ -50,25 +50,18 @@ impl Document {
         let Self { names, census, writer, arguments, .. } = self;
         let (mut function, mut is_unfinished, mut all_sizes) = (None, false, Vec::new());
         for (name, value) in &event.arguments {
-            match key(role, names.text(*name)) {
-                Some(Key::Of(field)) => row.put(field, value.integer(names)),
-                Some(Key::Sizes(first)) => all_sizes.extend(Some(first).zip(sizes_of(*value, names))),
-                Some(Key::Function) => {
-                    if let Argument::Text(text) = value {
-                        function = Some(*text);
-                    }
-                }
-                Some(Key::FullName) => {
-                    if let Argument::Text(text) = value {
-                        row.put(Field::Name, Some(i64::from(*text)));
-                    }
-                }
-                Some(Key::Unfinished) => is_unfinished = true,
-                Some(Key::Nothing) if value.is_number() || *writer == Writer::Wavesieve => {}
-                None if role == Role::Kernel && *writer == Writer::Rocprofv3 && value.is_number() => {
+            match (key(role, names.text(*name)), *value) {
+                (Some(Key::Of(field)), value) => row.put(field, value.integer(names)),
+                (Some(Key::Sizes(first)), value) => all_sizes.extend(Some(first).zip(sizes_of(value, names))),
+                (Some(Key::Function), Argument::Text(text)) => function = Some(text),
+                (Some(Key::FullName), Argument::Text(text)) => row.put(Field::Name, Some(i64::from(text))),
+                (Some(Key::Unfinished), _) => is_unfinished = true,
+                (Some(Key::Function | Key::FullName), _) => {}
+                (Some(Key::Nothing), value) if value.is_number() || *writer == Writer::Wavesieve => {}
+                (None, value) if role == Role::Kernel && *writer == Writer::Rocprofv3 && value.is_number() => {
                     census.counter_arguments.insert(*name);
                 }
-                Some(Key::Nothing) | None => {
+                (Some(Key::Nothing) | None, value) => {
                     let value = value.text(names);
                     arguments.push(Owned { role, row: at, name: *name, value });
                 }
