@@ -2,7 +2,6 @@
 
 use csv::{ByteRecord, ReaderBuilder};
 
-/// Columns that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Col {
     CodeObject,
@@ -10,17 +9,13 @@ pub(crate) enum Col {
     /// Instruction, or a symbol behind a semicolon.
     Instruction,
     Hits,
-    /// Cycles of latency.
     Latency,
-    /// Cycles of stall.
     Stall,
-    /// Idle cycles.
     Idle,
     /// Source lines, or the name of a symbol.
     Source,
 }
 
-/// How many columns are known.
 pub const COLUMNS: usize = 8;
 
 /// The column of a spelling, without blanks and in lower case.
@@ -38,13 +33,10 @@ fn known(spelling: &str) -> Option<Col> {
     })
 }
 
-/// The columns of a file.
 #[derive(Clone, Debug)]
 pub struct Header {
     positions: [Option<usize>; COLUMNS],
-    /// How many fields a row has.
     pub width: usize,
-    /// Names that are not known.
     pub unknown: Vec<String>,
 }
 
@@ -65,7 +57,6 @@ impl Header {
         [Col::Instruction, Col::Hits, Col::Latency].into_iter().all(has).then_some(header)
     }
 
-    /// Where a column is.
     pub fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }

@@ -12,7 +12,6 @@ use wavesieve_model::text::bytes::text_of_bytes;
 /// Traces count no greater numbers: at 2 GHz, these are cycles of 6 days.
 const MAX: i64 = 1 << 50;
 
-/// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Position in the file, from 1 on.
@@ -23,35 +22,26 @@ pub struct Row {
     pub address: Option<i64>,
     /// With its operands.
     pub instruction: String,
-    /// How often it was issued.
     pub hits: i64,
-    /// Cycles of latency.
     pub latency: i64,
     /// Stall cycles, if the file reports them.
     pub stall: Option<i64>,
     /// Idle cycles, if the file reports them.
     pub idle: Option<i64>,
-    /// Source lines.
     pub source: Option<String>,
 }
 
-/// A symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Display name.
     pub name: String,
     /// Name in the code object, where that is another.
     pub mangled: Option<String>,
 }
 
-/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Instructions in the order of the file.
     pub rows: Vec<Row>,
-    /// Kernels in the order of the file.
     pub kernels: Vec<Kernel>,
-    /// Columns that are not known.
     pub unknown: Vec<String>,
     /// Rows that cannot be understood.
     pub bad: u64,
@@ -135,7 +125,6 @@ impl Listing {
     }
 }
 
-/// The fields of a row.
 struct Fields<'r> {
     record: &'r ByteRecord,
     header: &'r Header,

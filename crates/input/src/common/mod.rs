@@ -2,6 +2,7 @@
 
 mod agents;
 mod allocations;
+mod assembly;
 pub(crate) mod copy_room;
 pub mod csv;
 pub mod gzip;
@@ -12,6 +13,7 @@ pub mod sqlite;
 pub(crate) use agents::agent_details;
 pub use agents::{detail, shader_engines};
 pub(crate) use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words};
+pub(crate) use assembly::{Args, Dictionary, KERNEL_NAMES, count_by_reading, handle, no_rows, numbered_gpu};
 pub(crate) use id_index::IdIndex;
 pub(crate) use replays::{DispatchRun, DispatchRuns};
 

@@ -14,7 +14,6 @@ use super::event::{Event, identity, integer, number_of};
 use super::kinds::{KINDS, Kind, Role};
 use super::scan::{Chunk, Found};
 
-/// An integer of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// Number of the event among those of its role.
@@ -50,7 +49,6 @@ pub(crate) const GRID: [Field; 3] = [Field::GridX, Field::GridY, Field::GridZ];
 pub const BLOCK: [Field; 3] = [Field::BlockX, Field::BlockY, Field::BlockZ];
 
 impl Field {
-    /// Whether it is one of the arguments.
     fn is_argument(self) -> bool {
         self >= Self::Device
     }
@@ -64,8 +62,7 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The rows as places in the texts.
-    pub fn places(&self) -> impl Iterator<Item = Option<usize>> {
+    pub fn places(&self) -> impl Iterator<Item = Option<usize>> + Clone {
         self.codes.iter().map(|code| Some(*code as usize))
     }
 }
@@ -99,7 +96,6 @@ impl Oddities {
     }
 }
 
-/// Columns of the events of a role.
 #[derive(Default)]
 pub struct Gathered {
     pub height: usize,
@@ -111,7 +107,6 @@ pub struct Gathered {
     columns: BTreeMap<Field, Int64Chunked>,
 }
 
-/// Which events of a role are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     All,
@@ -122,7 +117,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    fn keeps(self, found: Found, kind: &Kind) -> bool {
+    pub fn keeps(self, found: Found, kind: &Kind) -> bool {
         match self {
             Self::All => true,
             Self::WithLength => !found.has_no_length,
@@ -132,7 +127,6 @@ impl Keep {
     }
 }
 
-/// A request for events.
 pub struct Wanted<'a> {
     pub role: Role,
     pub keep: Keep,
@@ -147,7 +141,6 @@ impl Gathered {
     }
 }
 
-/// Columns of the events of one chunk.
 #[derive(Default)]
 struct Part {
     kinds: Vec<u8>,
@@ -158,7 +151,6 @@ struct Part {
 }
 
 impl Capture {
-    /// Reads what is wanted of the events of a role.
     pub fn gather(&self, wanted: &Wanted<'_>) -> Result<Gathered> {
         let parts: Vec<Part> = self
             .chunks()
@@ -247,7 +239,6 @@ impl Capture {
     }
 }
 
-/// Number of fields.
 const FIELDS: usize = Field::DeviceId as usize + 1;
 
 struct Values([Option<i64>; FIELDS]);

@@ -29,7 +29,6 @@ const FIELDS: [Field; 6] = [Field::Number, Field::Start, Field::End, Field::Devi
 #[derive(Default)]
 pub(crate) struct Overruns(BTreeMap<Role, FnvHashMap<i64, i64>>);
 
-/// An activity of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Activity {
     start_ns: i64,

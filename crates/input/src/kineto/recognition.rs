@@ -9,7 +9,6 @@ use super::event::Event;
 /// Bytes of a document that are read at most before it counts as that of another program.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-/// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
 /// The members of every event.
 const PHASE: &[u8] = b"ph";
@@ -147,7 +146,6 @@ fn judge(text: &[u8], is_whole: bool) -> Verdict {
     }
 }
 
-/// Members and events that were seen so far.
 #[derive(Default)]
 struct Seen {
     has_version: bool,

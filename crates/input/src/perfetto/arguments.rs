@@ -3,6 +3,7 @@
 use super::names::Names;
 use super::sequence::{ARGUMENT_NAMES, ARGUMENT_TEXTS, Sequence};
 use super::wire::{Fields, Malformed, Value};
+use crate::common::handle;
 
 /// How deep annotations may nest.
 const MAX_DEPTH: usize = 16;
@@ -37,7 +38,7 @@ impl Argument {
             // Handles may use all bits.
             Self::Unsigned(value) => Some(value as i64),
             Self::Double(_) | Self::Flag(_) => None,
-            Self::Text(text) => integer_of(names.text(text)),
+            Self::Text(text) => handle(names.text(text)),
         }
     }
 
@@ -49,14 +50,6 @@ impl Argument {
             Self::Double(value) => names.number(&value.to_string()),
             Self::Flag(value) => names.number(if value { "true" } else { "false" }),
         }
-    }
-}
-
-fn integer_of(text: &str) -> Option<i64> {
-    let text = text.trim();
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
-        None => text.parse().ok(),
     }
 }
 

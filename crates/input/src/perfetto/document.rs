@@ -7,7 +7,6 @@ use super::names::Names;
 use super::rows::Rows;
 use super::tracks::Tracks;
 
-/// Facts gathered during the scan.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub packets: u64,
@@ -40,18 +39,15 @@ pub(crate) struct Census {
     pub end: Option<String>,
 }
 
-/// An argument of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owned {
     pub role: Role,
-    /// Place of the row.
     pub row: usize,
     /// Numbers of texts.
     pub name: u32,
     pub value: u32,
 }
 
-/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Document {
     pub writer: Writer,
@@ -59,7 +55,6 @@ pub struct Document {
     pub tracks: Tracks,
     /// Tracks that have events, in the order of their first.
     pub used: Vec<u64>,
-    /// Rows of each role.
     pub rows: [Rows; ROLES.len()],
     /// Values over time.
     pub values: Rows,

@@ -86,7 +86,6 @@ fn halves(census: &Census, writer: Writer) -> Option<String> {
     })
 }
 
-/// The anomalies of a file.
 pub fn notes(census: &Census, assembled: &Assembled, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail: String| {

@@ -46,7 +46,6 @@ pub fn listed_files(index: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files.iter().map(|file| clean(&folder.join(file))).collect())
 }
 
-/// The content of an index.
 #[derive(Debug, PartialEq, Eq)]
 pub struct List {
     /// The base of the files' paths, itself relative to the folder of the index.

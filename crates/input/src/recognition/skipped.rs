@@ -30,18 +30,14 @@ pub enum Class {
 /// The check that names links to documents that are gone.
 pub const DEAD_LINK: &str = "dead_link";
 
-/// A file that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skipped {
-    /// Path as given or found.
     pub path: String,
     pub reason: String,
-    /// The consequence.
     pub class: Class,
 }
 
 impl Skipped {
-    /// A file that is not read.
     pub fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
         Self { path: path.into(), reason: reason.into(), class }
     }
