@@ -13,7 +13,6 @@ use super::scan::{Census, Chunk, Events, Found};
 use super::ties::Ties;
 use crate::json::TextFile;
 use wavesieve_model::schema::anomaly::Damage;
-use wavesieve_tables::columns::values::I64Values;
 
 pub struct Capture {
     pub file: Arc<TextFile>,
@@ -123,17 +122,16 @@ impl Launches {
         let keep = Keep::OfDomain(HIP);
         let calls = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names: true })?;
         let mut launches = Self { calls, ..Self::default() };
-        let column = |field| I64Values::new(&launches.calls.get(field)).into_rows().collect::<Vec<Option<i64>>>();
-        let (ids, pids, grids) = (column(Field::Correlation), column(Field::Pid), column(Field::GridX));
-        for (row, id) in ids.iter().enumerate() {
+        let pids = launches.calls.get(Field::Pid);
+        let calls = launches.calls.rows([Field::Correlation, Field::Pid, Field::GridX]);
+        for (row, [id, pid, grid]) in calls.enumerate() {
             let Some(id) = id.filter(|id| *id != 0) else { continue };
             let known = launches.rows.get(&id).copied();
-            if known.is_some_and(|known| pids.get(known) != pids.get(row)) {
+            if known.is_some_and(|known| pids.get(known) != pid) {
                 launches.ambiguous.insert(id);
             }
             // If calls are nested, the one with sizes launched.
-            let has_grid = grids.get(row).is_some_and(Option::is_some);
-            if known.is_none() || has_grid {
+            if known.is_none() || grid.is_some() {
                 launches.rows.insert(id, row);
             }
         }

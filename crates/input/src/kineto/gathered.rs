@@ -13,6 +13,7 @@ use super::decimal::nanoseconds;
 use super::event::{Event, identity, integer, number_of};
 use super::kinds::{KINDS, Kind, Role};
 use super::scan::{Chunk, Found};
+use wavesieve_tables::columns::values::I64Values;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
@@ -135,6 +136,12 @@ pub struct Wanted<'a> {
 }
 
 impl Gathered {
+    /// The values of some fields, row by row.
+    pub fn rows<const N: usize>(&self, fields: [Field; N]) -> impl Iterator<Item = [Option<i64>; N]> + use<N> {
+        let columns = fields.map(|field| I64Values::new(&self.get(field)));
+        (0..self.height).map(move |row| columns.each_ref().map(|column| column.get(row)))
+    }
+
     /// The values of a field, which are all unknown if it was not wanted.
     pub fn get(&self, field: Field) -> Int64Chunked {
         self.columns.get(&field).cloned().unwrap_or_else(|| Int64Chunked::full_null("".into(), self.height))

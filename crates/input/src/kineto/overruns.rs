@@ -56,10 +56,7 @@ impl Overruns {
         for role in [Role::Copy, Role::Kernel] {
             let names = role == Role::Kernel;
             let rows = capture.gather(&Wanted { role, keep: Keep::All, fields: &FIELDS, names })?;
-            let columns = FIELDS.map(|field| rows.get(field));
-            for row in 0..rows.height {
-                let [number, start, end, device, stream, correlation] =
-                    columns.each_ref().map(|column| column.get(row));
+            for (row, [number, start, end, device, stream, correlation]) in rows.rows(FIELDS).enumerate() {
                 if let Some(id) = correlation {
                     *launched.entry(id).or_default() += 1;
                 }

@@ -11,7 +11,7 @@ use super::document::Document;
 use super::facts::facts;
 use super::gathered::Keep;
 use super::kinds::Role;
-use super::recognition::{accelerator_of_category, accelerator_of_process};
+use super::recognition::{BY_CATEGORY, BY_PROCESS, accelerator};
 use super::tables::{allocations, args, calls, copies, dispatches, info};
 use crate::common::{TableBuilder, count_by_reading, is_left_out, no_rows};
 use crate::json::{Spool, TextFile};
@@ -121,12 +121,12 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
 fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
     let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
     for (category, count) in &capture.census.unread {
-        if let Some(name) = accelerator_of_category(&category.to_ascii_lowercase()) {
+        if let Some(name) = accelerator(BY_CATEGORY, &category.to_ascii_lowercase()) {
             *found.entry(name).or_default() += count;
         }
     }
     let processes = capture.names().unwrap_or_default().into_iter().filter(|named| named.what == "process_name");
-    for name in processes.filter_map(|named| accelerator_of_process(&named.name)) {
+    for name in processes.filter_map(|named| accelerator(BY_PROCESS, &named.name)) {
         *found.entry(name).or_default() += 1;
     }
     found

@@ -5,7 +5,6 @@ use super::sequence::{ARGUMENT_NAMES, ARGUMENT_TEXTS, Sequence};
 use super::wire::{Fields, Malformed, Value};
 use crate::common::handle;
 
-/// How deep annotations may nest.
 const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +62,6 @@ struct Annotation<'a> {
     nested: Option<&'a [u8]>,
 }
 
-/// Reads an annotation with those inside it.
 pub fn read(message: &[u8], sequence: &Sequence, names: &mut Names, into: &mut Arguments) -> Result<(), Malformed> {
     read_below(message, None, 0, sequence, names, into)
 }

@@ -11,7 +11,6 @@ use super::tracks::Tracks;
 pub(crate) struct Census {
     pub packets: u64,
     pub events: u64,
-    /// Packets of other kinds by their fields.
     pub others: BTreeMap<u64, u64>,
     /// Slices and instants by the numbers of their categories.
     pub categories: BTreeMap<Option<u32>, u64>,
@@ -56,7 +55,6 @@ pub struct Document {
     /// Tracks that have events, in the order of their first.
     pub used: Vec<u64>,
     pub rows: [Rows; ROLES.len()],
-    /// Values over time.
     pub values: Rows,
     /// Arguments of rows, by role and row.
     pub arguments: Vec<Owned>,

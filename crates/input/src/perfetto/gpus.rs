@@ -176,7 +176,6 @@ impl Agents {
         self.known.iter().filter(|(_, agent)| agent.is_gpu).map(|(id, _)| *id)
     }
 
-    /// The agent that the name of a track states.
     pub fn of_track(&self, track: &UsedTrack) -> Option<i64> {
         track.stated.agent.or_else(|| self.of_index.get(&track.stated.gpu?).copied())
     }

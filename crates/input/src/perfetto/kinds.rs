@@ -23,7 +23,6 @@ pub enum Role {
 
 pub const ROLES: [Role; 4] = [Role::Kernel, Role::Copy, Role::Allocation, Role::Call];
 
-/// Prefix of the categories of rocprofiler-systems.
 const SYSTEMS: &str = "rocm_";
 /// Other categories that only profilers of ROCm write.
 const ROCM: [&str; 19] = [
@@ -49,17 +48,13 @@ const ROCM: [&str; 19] = [
 ];
 /// Categories of work of GPUs that names and arguments distinguish: on streams, or by roctracer.
 const MIXED: [&str; 3] = ["hip_stream", "device_hip", "device_hsa"];
-/// Arguments that only kernels have.
 const OF_KERNELS: [&str; 4] = ["dispatch_id", "kernel_id", "workgroup_size", "grid_size"];
-/// Arguments that only copies have.
 const OF_COPIES: [&str; 3] = ["copy_bytes", "dst_agent", "dst_agent_id"];
 
-/// Whether a category is one that profilers of ROCm write.
 pub(crate) fn is_of_rocm(category: &str) -> bool {
     category.starts_with(SYSTEMS) || ROCM.contains(&category)
 }
 
-/// Whether a category is one that rocprofiler-systems or Omnitrace writes.
 pub(crate) fn is_of_systems(category: &str) -> bool {
     category.starts_with(SYSTEMS) || matches!(category, "host" | "device_hip" | "device_hsa")
 }
@@ -97,7 +92,6 @@ pub enum Key {
     Sizes(Field),
     /// The name of the function, if it is a text.
     Function,
-    /// The full name of a kernel.
     FullName,
     /// The slice has no end.
     Unfinished,

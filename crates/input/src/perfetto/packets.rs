@@ -6,7 +6,6 @@ use super::wire::{Fields, Malformed, Value, varint};
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 1 << 20;
-/// Bytes that one packet may have.
 const MAX_PACKET: u64 = 1 << 28;
 /// How a packet starts: field 1 of the file, with bytes.
 pub(crate) const PACKET_KEY: u8 = 0x0a;

@@ -38,7 +38,6 @@ impl Process {
         self.rows.get(role as usize)
     }
 
-    /// Whether anything was recorded of it.
     pub fn has_rows(&self) -> bool {
         self.rows.iter().any(|rows| rows.height() > 0) || self.values.height() > 0
     }
@@ -64,7 +63,6 @@ enum ProcessKey {
     Pid(Option<i64>),
 }
 
-/// Divides a document by process.
 pub(crate) fn assemble(document: Document) -> Assembled {
     let Document { writer, names, tracks, used, rows, values, arguments, .. } = document;
     let keys = keys(&tracks, &used);
@@ -187,7 +185,6 @@ fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usi
     (all, parts)
 }
 
-/// A value that a track states.
 type OfTrack = fn(&UsedTrack) -> Option<i64>;
 
 /// Gives rows the thread, the queue and the stream of their track where their arguments state none.
@@ -211,7 +208,6 @@ fn correlate(process: &mut Process, writer: Writer) {
     }
 }
 
-/// The track with a number.
 pub(crate) fn track_at(tracks: &[UsedTrack], number: Option<i64>) -> Option<&UsedTrack> {
     tracks.get(usize::try_from(number?).ok()?)
 }

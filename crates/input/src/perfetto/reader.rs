@@ -15,7 +15,6 @@ use super::sequence::Sequences;
 use super::slices::Open;
 use super::wire::{Fields, Malformed, Value};
 
-/// Bytes that compressed packets may have.
 const MAX_INFLATED: u64 = 1 << 26;
 /// Flags of a packet: its sequence starts anew, and it needs what came before.
 const CLEARED: u64 = 1;

@@ -39,7 +39,6 @@ pub enum Field {
 }
 
 const FIELDS: usize = Field::Value as usize + 1;
-/// The mark for a field that a row does not have.
 const NONE: i64 = i64::MIN;
 
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,6 @@ pub(super) struct Open {
 }
 
 impl Document {
-    /// A slice or an instant.
     pub(super) fn start(&mut self, event: &Event, place: usize, time_ns: i64) -> Open {
         let Self { names, census, writer, .. } = self;
         *census.categories.entry(event.category).or_default() += 1;

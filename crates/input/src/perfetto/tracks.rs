@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use super::wire::{Fields, Malformed, Value};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// How many tracks may be above one.
 const MAX_PARENTS: usize = 100;
 
-/// A process that a track stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessTrack {
     pub pid: Option<i64>,
@@ -18,7 +16,6 @@ pub(crate) struct ProcessTrack {
     pub start_ns: Option<i64>,
 }
 
-/// A thread that a track stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTrack {
     pub pid: Option<i64>,
@@ -61,7 +58,6 @@ impl Tracks {
         self.known.iter().map(|(uuid, track)| (*uuid, track))
     }
 
-    /// A track and those above it.
     pub fn upwards(&self, uuid: u64) -> impl Iterator<Item = (u64, &Track)> {
         let first = self.known.get(&uuid).map(|track| (uuid, track));
         let above = |(_, track): &(u64, &Track)| {

@@ -39,19 +39,11 @@ const TABLES: &[(&[&str], &str)] = &[
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
         "dispatches of rocprofiler-compute without counters; pass the folder with its pmc_perf.csv",
     ),
-    (
-        &["dispatch_id", "gpu_id", "kernel_name"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
-    (
-        &["kernel_name", "count", "pct"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
-    (
-        &["metric", "avg", "unit"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
+    (&["dispatch_id", "gpu_id", "kernel_name"], COMPUTE_TABLE),
+    (&["kernel_name", "count", "pct"], COMPUTE_TABLE),
+    (&["metric", "avg", "unit"], COMPUTE_TABLE),
 ];
+const COMPUTE_TABLE: &str = "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv";
 
 /// Columns of tables that `rocprof-compute analyze` writes of PC samples.
 const PC_SAMPLING_TABLES: [&[&str]; 3] = [

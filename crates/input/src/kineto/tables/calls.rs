@@ -27,22 +27,19 @@ pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result
 
 /// Reports calls that lie outside the operator whose id they have, as with clocks that differ.
 fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
-    let columns = [Field::External, Field::Start, Field::End].map(|field| rows.get(field));
     let each = |domain: &'static str| {
-        rows.kinds.iter().enumerate().filter_map(move |(row, kind)| {
-            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain).map(|_| row)
+        let all = rows.rows([Field::External, Field::Start, Field::End]).zip(&rows.kinds).enumerate();
+        all.filter_map(move |(row, ([external, start, end], kind))| {
+            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain)?;
+            Some((row, external.filter(|id| *id > 0)?, start?, end?))
         })
     };
-    let values = |row: usize| {
-        let [external, start, end] = columns.each_ref().map(|column| column.get(row));
-        Some((external.filter(|id| *id > 0)?, start?, end?))
-    };
     let mut operators: FnvHashMap<i64, Option<(i64, i64)>> = FnvHashMap::default();
-    for (external, start, end) in each("torch").filter_map(values) {
+    for (_, external, start, end) in each("torch") {
         operators.entry(external).and_modify(|known| *known = None).or_insert(Some((start, end)));
     }
     let mut is_outside = vec![false; rows.height];
-    for (row, (external, start, _)) in each(HIP).filter_map(|row| Some((row, values(row)?))) {
+    for (row, external, start, _) in each(HIP) {
         let operator = operators.get(&external).copied().flatten();
         if let (Some((first, last)), Some(slot)) = (operator, is_outside.get_mut(row)) {
             *slot = !(first..=last).contains(&start);

@@ -157,10 +157,9 @@ fn others_on_streams(capture: &Capture, rows: &Gathered, role: Role) -> Result<V
     if role != Role::Kernel {
         return Ok(is_other);
     }
-    let columns = [Field::Correlation, Field::Device, Field::Stream, Field::Start].map(|field| rows.get(field));
     let each = || {
-        (0..rows.height).filter_map(|row| {
-            let [id, device, stream, start] = columns.each_ref().map(|column| column.get(row));
+        let all = rows.rows([Field::Correlation, Field::Device, Field::Stream, Field::Start]);
+        all.enumerate().filter_map(|(row, [id, device, stream, start])| {
             Some((row, (id.filter(|id| *id != 0)?, device?), stream?, start?))
         })
     };

@@ -26,7 +26,6 @@ const SIZES: [(&str, Field); 6] = [
 const SUFFIXES: [&str; 2] = [".kd", " [clone .kd]"];
 const REGISTERS: [Field; 3] = [Field::Vgpr, Field::AccumVgpr, Field::Sgpr];
 
-/// How roctracer names directions.
 const ROCTRACER: [(&str, &str); 4] = [
     ("CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE"),
     ("CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST"),
