@@ -220,14 +220,10 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
     let assignment = assign(facts, options.rank_from.as_ref());
     let warnings = assignment.warnings.into_iter().map(|detail| (Severity::Warning, detail));
     let about_ranks = warnings.chain(assignment.notes.into_iter().map(|detail| (Severity::Info, detail)));
-    notes.extend(about_ranks.map(|(severity, detail)| Anomaly {
-        check_id: "rank_assignment",
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: None,
-        detail,
-    }));
+    notes.extend(
+        about_ranks
+            .map(|(severity, detail)| Anomaly::of_rows("rank_assignment", severity, "processes", 1, None, detail)),
+    );
     let members: Vec<TraceProcess> = assignment
         .processes
         .into_iter()

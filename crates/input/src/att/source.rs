@@ -87,13 +87,8 @@ fn content_hash(listing: &Listing) -> String {
 }
 
 fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
-    let note = |check_id, severity, count: usize, detail: String| Anomaly {
-        check_id,
-        severity,
-        table_name: INSTRUCTIONS.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(shown.to_owned()),
-        detail,
+    let note = |check_id, severity, count: usize, detail: String| {
+        Anomaly::of_rows(check_id, severity, INSTRUCTIONS, count, Some(shown.to_owned()), detail)
     };
     let mut notes = Vec::new();
     if listing.rows.iter().all(|row| row.hits == 0) {

@@ -1,6 +1,9 @@
 //! Anomalies of an input, and its parts that could not be read.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How bad an anomaly is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,10 +29,11 @@ impl Severity {
 }
 
 /// One kind of anomaly in one table of one process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anomaly {
     /// Check that found it.
-    pub check_id: &'static str,
+    #[serde(deserialize_with = "interned")]
+    pub check_id: CheckId,
     /// How bad it is.
     pub severity: Severity,
     /// Canonical table, or the source's table where it has no canonical one.
@@ -42,17 +46,45 @@ pub struct Anomaly {
     pub detail: String,
 }
 
+/// The name of a check.
+pub type CheckId = &'static str;
+
+/// Reads the name of a check, which stays for as long as the program runs. There are few kinds of checks.
+fn interned<'de, D: Deserializer<'de>>(stored: D) -> Result<CheckId, D::Error> {
+    static KNOWN: Mutex<BTreeSet<CheckId>> = Mutex::new(BTreeSet::new());
+    let text = String::deserialize(stored)?;
+    let mut known = KNOWN.lock();
+    if let Some(known) = known.get(text.as_str()) {
+        return Ok(known);
+    }
+    let leaked: CheckId = Box::leak(text.into_boxed_str());
+    known.insert(leaked);
+    Ok(leaked)
+}
+
 impl Anomaly {
     /// An anomaly of a file as a whole.
-    pub fn of_file(check_id: &'static str, severity: Severity, count: u64, file: &str, detail: String) -> Self {
-        Self {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: Some(file.to_owned()),
-            detail,
-        }
+    pub fn of_file(
+        check_id: CheckId,
+        severity: Severity,
+        count: impl TryInto<i64>,
+        file: &str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::of_rows(check_id, severity, "processes", count, Some(file.to_owned()), detail)
+    }
+
+    /// An anomaly of so many rows of a table.
+    pub fn of_rows(
+        check_id: CheckId,
+        severity: Severity,
+        table_name: &str,
+        count: impl TryInto<i64>,
+        first_key: Option<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let count = count.try_into().unwrap_or(i64::MAX);
+        Self { check_id, severity, table_name: table_name.to_owned(), count, first_key, detail: detail.into() }
     }
 }
 
