@@ -18,7 +18,6 @@ enum Cell {
 }
 
 impl InfoRow {
-    /// The value of an integer column.
     pub fn integer(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Integer(integer) if *column == name => Some(*integer),
@@ -31,7 +30,6 @@ impl InfoRow {
         self.integer(name).filter(|time| *time > 0)
     }
 
-    /// The value of a text column.
     pub fn text(&self, name: &str) -> Option<String> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Text(text) if *column == name => Some(text.clone()),
@@ -41,9 +39,6 @@ impl InfoRow {
 }
 
 /// The rows of a table by their ids, with these ids and those `wanted` columns that it has. A missing table has no rows.
-///
-/// # Errors
-/// When a page of it is damaged.
 pub(crate) fn info_rows(
     database: &OpeningDatabase,
     table: Option<&TableShape>,

@@ -20,11 +20,8 @@ use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 
 /// A file of a capture after it was surveyed.
 pub(crate) struct Surveyed {
-    /// Where it is.
     pub file: CsvFile,
-    /// Its kind of records.
     pub kind: Kind,
-    /// Where its columns are.
     pub header: Header,
     /// Problems in its rows.
     pub flaws: Flaws,
@@ -32,7 +29,6 @@ pub(crate) struct Surveyed {
 
 /// Data that the processes of a capture share.
 pub struct Shared {
-    /// Files of records.
     pub files: Vec<Surveyed>,
     /// Which rows belong to which process.
     pub owners: Owners,
@@ -40,13 +36,11 @@ pub struct Shared {
 
 /// One process of a capture.
 pub struct Capture {
-    /// The files.
     pub shared: Arc<Shared>,
     /// Which of the processes it is.
     pub process: usize,
     /// Names in its rows.
     pub census: Census,
-    /// Its kernels.
     pub symbols: Symbols,
     /// Passes of the dispatches that were run again for more counters.
     pub replays: Replays,
@@ -58,7 +52,6 @@ pub struct Capture {
 pub(crate) struct Survey {
     /// Data that its processes share.
     pub shared: Shared,
-    /// Its processes.
     pub owned: Vec<Owned>,
     /// The agents that a file lists.
     pub listed: Vec<Listed>,
@@ -133,7 +126,6 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
 pub(crate) struct RowAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
-    /// Rows that could not be read.
     pub damage: Vec<Damage>,
 }
 

@@ -14,7 +14,6 @@ use wavesieve_model::schema::domain::domain_of_category;
 pub(crate) enum RowKey {
     /// Id of the capture.
     Guid(String),
-    /// Process id.
     Pid(i64),
     /// Only a thread, or nothing at all.
     Thread(Option<i64>),
@@ -47,7 +46,6 @@ pub(crate) struct Census {
     pub threads: BTreeSet<i64>,
     pub queues: BTreeSet<i64>,
     pub streams: BTreeSet<i64>,
-    /// Process ids.
     pub pids: BTreeSet<i64>,
     /// Codes of agent labels.
     pub agents: BTreeMap<i64, AgentUse>,

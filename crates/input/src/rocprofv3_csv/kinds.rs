@@ -8,19 +8,14 @@ use super::header::{Header, spelling};
 /// The kind of a file's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Dispatches of kernels.
     Kernels,
-    /// Counters of dispatches.
     Counters,
     /// Calls and markers.
     Calls,
-    /// Memory copies.
     Copies,
     /// Allocations, and those of scratch memory.
     Allocations,
-    /// Launches of HIP graphs.
     GraphLaunches,
-    /// HIP events.
     Events,
     StreamedCounters,
     /// Samples of the program counter.
@@ -90,11 +85,9 @@ impl Kind {
 /// Kind of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
-    /// A file of records.
     Records,
     /// Statistics that were derived from records.
     Summary,
-    /// Something else.
     Other,
 }
 

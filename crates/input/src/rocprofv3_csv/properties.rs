@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use super::columns::{Col, Content};
+use super::columns::Col;
 use super::header::Header;
 use super::kinds::Kind;
 use super::rows::{Row, scan};
 use super::values::{AgentLabel, agent};
-use crate::common::csv::{CsvFile, Parsed, float, integer, start};
+use crate::common::csv::{Content, CsvFile, Parsed, float, integer, start};
 
 /// Columns whose numbers are compared.
 const NUMBERS: &[Col] = &[Col::Start, Col::End, Col::Dispatch, Col::KernelId, Col::Queue, Col::Correlation];

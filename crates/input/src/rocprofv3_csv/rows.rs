@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use ::csv::ByteRecord;
 use anyhow::Result;
 
-use super::columns::{COLUMNS, Col, Content};
+use super::columns::{COLUMNS, Col};
 use super::header::Header;
 use super::values::agent;
-use crate::common::csv::{self, CsvFile, Flaws, Parsed, float, integer};
+use crate::common::csv::{self, Content, CsvFile, Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
 /// A row whose numbers are understood.
@@ -16,7 +16,6 @@ pub struct Row<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: &'r [Option<i64>; COLUMNS],
-    /// The counter value.
     pub value: Option<f64>,
 }
 
@@ -48,10 +47,7 @@ fn parse(record: &ByteRecord, header: &Header, numbers: &mut [Option<i64>; COLUM
     let mut counter_value = None;
     for (at, column, content) in header.contents() {
         let field = record.get(*at).unwrap_or_default();
-        let bad = || {
-            let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            format!("{text:?} in field {} is not a number", at + 1)
-        };
+        let bad = || not_a_number(field, *at);
         let number = match content {
             Content::Text | Content::Unused => continue,
             Content::Agent => agent(field).map(super::values::AgentLabel::code),

@@ -10,7 +10,7 @@ use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dict
 
 /// Texts in the order of the rows.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub(crate) struct Words {
     known: BTreeMap<String, usize>,
     /// Position in [`Words::list`] for every row.
     pub codes: Vec<Option<usize>>,
@@ -20,24 +20,21 @@ pub struct Words {
 impl Words {
     /// Adds the text of a row.
     pub fn push(&mut self, word: Option<Cow<'_, str>>) {
-        let code = word.map(|word| match &self.last {
-            Some((last, code)) if *last == word => *code,
-            _ => {
-                let code = self.code(&word);
-                self.last = Some((word.into_owned(), code));
-                code
-            }
-        });
+        let code = word.map(|word| self.code(&word));
         self.codes.push(code);
     }
 
-    fn code(&mut self, word: &str) -> usize {
-        if let Some(code) = self.known.get(word) {
+    /// Position of a text in [`Words::list`]. Rows often have that of the row before.
+    pub fn code(&mut self, word: &str) -> usize {
+        if let Some((_, code)) = self.last.as_ref().filter(|(last, _)| last == word) {
             return *code;
         }
-        let next = self.known.len();
-        self.known.insert(word.to_owned(), next);
-        next
+        let code = self.known.get(word).copied().unwrap_or_else(|| {
+            self.known.insert(word.to_owned(), self.known.len());
+            self.known.len() - 1
+        });
+        self.last = Some((word.to_owned(), code));
+        code
     }
 
     /// Adds the rows of others at the end.
