@@ -14,7 +14,7 @@ pub fn notes(capture: &Capture, version: &Version, shown: &str) -> Vec<Anomaly> 
     notes.extend(capture.catalog.anomalies.iter().cloned());
     let mut note = |check_id, severity, count: usize, detail: String| {
         if count > 0 {
-            notes.push(Anomaly::of_file(check_id, severity, count as u64, shown, detail));
+            notes.push(Anomaly::of_file(check_id, severity, count, shown, detail));
         }
     };
     let container = &capture.container;

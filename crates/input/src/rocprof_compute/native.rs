@@ -148,9 +148,6 @@ impl NativePass {
     }
 
     /// Passes every value with its dispatch and kernel to `read`, which returns an error if it cannot be understood.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         let mut flaws = Flaws::default();
         for process in self.processes() {

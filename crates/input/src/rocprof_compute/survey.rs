@@ -49,7 +49,6 @@ type KernelKey = (Option<i64>, Option<String>);
 /// A file after it was surveyed.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
-    /// Where it is.
     pub file: CounterFile,
     /// The meaning of its columns.
     pub header: Header,
