@@ -4,9 +4,10 @@ use polars::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::column::{Columns, Kind, TypeMismatch, Values, Wanted};
+use super::column::{Columns, Kind, Values, Wanted};
+use super::gather::named;
 use super::json_text::text_of_blob;
-use super::pages::{UnexpectedType, Value, integer_of, real_of, text_of};
+use super::pages::{TypeMismatches, Value, integer_of, real_of, text_of};
 
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
@@ -22,7 +23,7 @@ pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     ids.truncate(height);
     columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
     for cells in cells {
-        columns.type_mismatches.extend(cells.type_mismatches.iter().flatten().cloned());
+        columns.type_mismatches.extend(named(&cells.wanted, &cells.type_mismatches));
         columns.values.push((cells.wanted.name, cells.into_values(height)));
     }
     columns
@@ -46,12 +47,13 @@ struct Cells {
     integers: Vec<Option<i64>>,
     reals: Vec<Option<f64>>,
     texts: Vec<Option<String>>,
-    type_mismatches: [Option<TypeMismatch>; 3],
+    type_mismatches: TypeMismatches,
 }
 
 impl Cells {
     fn new(wanted: Wanted) -> Self {
-        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), type_mismatches: [None, None, None] }
+        let type_mismatches = TypeMismatches::default();
+        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), type_mismatches }
     }
 
     fn len(&self) -> usize {
@@ -87,15 +89,7 @@ impl Cells {
                 odd
             }
         };
-        let Some(odd) = odd else { return };
-        let [reals, texts, blobs] = &mut self.type_mismatches;
-        let place = match odd {
-            UnexpectedType::Real => reals,
-            UnexpectedType::Text => texts,
-            UnexpectedType::Blob => blobs,
-        };
-        let found = self.wanted.kind.quoted_name(odd);
-        place.get_or_insert(TypeMismatch { column: self.wanted.name, found, count: 0, first_id: id }).count += 1;
+        odd.into_iter().for_each(|odd| self.type_mismatches.count(odd, id));
     }
 
     fn into_values(self, height: usize) -> Values {

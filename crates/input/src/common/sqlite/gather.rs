@@ -8,7 +8,6 @@ use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, Unreadab
 
 /// The rest of a chunk, without the room it filled.
 pub struct Part {
-    /// Number of rows.
     pub rows: usize,
     valid: Vec<Vec<bool>>,
     texts: Vec<Texts>,

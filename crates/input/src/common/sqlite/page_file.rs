@@ -216,8 +216,7 @@ impl PageFile {
         if let Some(known) = known {
             return known.lost.is_empty().then(|| known.rows() > 0);
         }
-        let known = self.trees.lock().get(&root).cloned();
-        let tree = known.unwrap_or_else(|| Arc::new(walk(pages, root)));
+        let tree = self.tree(pages, root);
         // Only a root is a leaf without rows.
         let is_root = tree.leaves.len() == 1;
         let mut measured = if is_root { tree.leaves.clone() } else { Vec::new() };
@@ -301,10 +300,7 @@ impl PageFile {
     /// Leaves with rows of another table.
     fn strange(&self, pages: Pages<'_>, scan: &Scan, table: &TableShape, threads: usize) -> Vec<UnreadablePage> {
         let Some(layout) = table.layout.as_deref() else { return Vec::new() };
-        let look = |leaves: &[Leaf]| -> Vec<UnreadablePage> {
-            let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
-            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
-        };
+        let look = |leaves: &[Leaf]| strange_leaves(pages, leaves, layout);
         let chunks = scan.leaves.chunks(LEAVES_PER_CHUNK).collect();
         self.each_chunk(chunks, threads, look).into_iter().flatten().collect()
     }
@@ -315,11 +311,7 @@ impl PageFile {
         let root = *self.roots.get(name)?;
         let pages = Pages::new(&self.map).ok()?;
         let mut only = [Leaf { page: root, rows: 0, above: None, up_to: None }];
-        let is_leaf = measure(pages, &mut only).is_empty();
-        let strange = only.iter().filter(|leaf| is_leaf && !is_of_table(pages, leaf, layout));
-        let strange: Vec<UnreadablePage> =
-            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect();
-        damage(&strange)
+        measure(pages, &mut only).is_empty().then(|| damage(&strange_leaves(pages, &only, layout))).flatten()
     }
 
     /// Damage to the file as a whole: a damaged list of tables, and pages with two owners or none.
@@ -417,6 +409,12 @@ impl Scan {
         };
         self.leaves.chunks(LEAVES_PER_CHUNK).map(chunk).collect()
     }
+}
+
+/// Leaves whose rows cannot be those of a table.
+fn strange_leaves(pages: Pages<'_>, leaves: &[Leaf], layout: &Layout) -> Vec<UnreadablePage> {
+    let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
+    strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
 }
 
 fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> {

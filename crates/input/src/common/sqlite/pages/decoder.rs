@@ -102,7 +102,6 @@ impl Plan {
 /// Columns of some rows.
 #[derive(Debug)]
 pub struct Chunk<'a> {
-    /// Number of rows.
     pub rows: usize,
     /// Their row ids, with room for as many as there may be, or none if they are not requested.
     pub ids: &'a mut [i64],
