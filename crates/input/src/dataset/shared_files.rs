@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::block_sums::BlockSums;
 use super::manifest::{Manifest, StoredFile, StoredPart, hash, part_name};
-use super::row_groups::{RowGroups, Scan, joined, scan};
+use super::row_groups::{RowGroups, Scan, joined, missing_column, provenance, scan};
 use super::store::{Store, unusable};
 use super::stored::StoredProcess;
 use crate::stores::{Mirror, shown};
@@ -263,16 +263,12 @@ impl Part {
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::load(&file, options).context("not a whole Parquet file")?;
         let described = metadata.metadata();
-        for column in own_columns(self.table).into_iter().filter(|column| !column.added) {
-            let mut stored = described.file_metadata().schema_descr().columns().iter();
-            ensure!(stored.any(|stored| stored.name() == column.name), "it lacks the column {}", column.name);
-        }
+        let missing = missing_column(described, &own_columns(self.table));
+        ensure!(missing.is_none(), "it lacks the column {}", missing.unwrap_or_default());
         let rows = described.row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or_default());
         ensure!(rows.eq(self.rows.iter().copied()), "its row groups are not those that the manifest lists");
-        let written = described.file_metadata().key_value_metadata();
-        let sums = written.and_then(|pairs| pairs.iter().find(|pair| pair.key == SUMS)?.value.clone());
-        let sums = sums.context("it has no sums of its content")?;
-        let sums = BlockSums::try_from(sums).map_err(Error::msg)?;
+        let sums = provenance(described, SUMS).context("it has no sums of its content")?;
+        let sums = BlockSums::try_from(sums.to_owned()).map_err(Error::msg)?;
         Ok(Footer { metadata, sums: Arc::new(sums) })
     }
 
