@@ -1,6 +1,8 @@
 //! Where the columns of a file are, under every spelling that is known.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
+
+use crate::common::csv::header_in;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Col {
@@ -65,9 +67,7 @@ impl Header {
 /// Whether the first bytes of a file are such a header.
 pub(crate) fn is_header(head: &[u8]) -> bool {
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    let mut record = ByteRecord::new();
-    reader.read_byte_record(&mut record).is_ok_and(|found| found) && Header::from_record(&record).is_some()
+    header_in(line).is_some_and(|record| Header::from_record(&record).is_some())
 }
 
 #[cfg(test)]

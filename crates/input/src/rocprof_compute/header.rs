@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
 use super::columns::{COLUMNS, Col, is_counter, known, trimmed, without_number};
 use super::native::is_native;
-use crate::common::csv::Content;
+use crate::common::csv::{Content, header_in};
 
 /// The sum over all cycles of the level counter before it in the same pass.
 const ACCUMULATION: &str = "SQ_ACCUM_PREV_HIRES";
@@ -188,12 +188,7 @@ pub(crate) fn is_of_workload(record: &ByteRecord) -> bool {
 
 /// Looks at the header of a file, which may be cut.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let mut record = ByteRecord::new();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    if !reader.read_byte_record(&mut record).unwrap_or(false) {
-        return HeadKind::Other;
-    }
+    let Some(record) = header_in(bytes) else { return HeadKind::Other };
     if is_of_workload(&record) || is_native(&record) {
         return HeadKind::Counters;
     }

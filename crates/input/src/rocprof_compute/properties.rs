@@ -41,14 +41,7 @@ pub fn compute_rows(bytes: &[u8]) {
             assert!(is_in(bytes, &header, *dispatch, values), "{dispatch}");
         }
     }
-    let workload = Workload {
-        files: vec![counters],
-        system: None,
-        shown: String::new(),
-        source: String::new(),
-        repeated: Vec::new(),
-        incomplete: Vec::new(),
-    };
+    let workload = Workload { files: vec![counters], ..Workload::default() };
     let Ok(survey) = Survey::new(&workload) else { return };
     let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
     assert_eq!(runs.len(), survey.runs.len());
@@ -111,14 +104,8 @@ pub fn compute_native(bytes: &[u8]) {
     });
     let Ok(flaws) = flaws else { return };
     assert!(flaws.good >= shown);
-    let workload = Workload {
-        files: vec![CounterFile::Native(pass.clone())],
-        system: None,
-        shown: String::new(),
-        source: String::new(),
-        repeated: Vec::new(),
-        incomplete,
-    };
+    let files = vec![CounterFile::Native(pass.clone())];
+    let workload = Workload { files, incomplete, ..Workload::default() };
     let Ok(survey) = Survey::new(&workload) else { return };
     let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
     assert_eq!(runs.len(), survey.runs.len());

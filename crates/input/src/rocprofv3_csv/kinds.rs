@@ -1,9 +1,10 @@
 //! The kind of a file's records, by the names of its columns.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
 use super::columns::Col;
 use super::header::{Header, spelling};
+use crate::common::csv::header_in;
 
 /// The kind of a file's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,14 +95,7 @@ pub(crate) enum HeadKind {
 /// Looks at the header of a file.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if !line.contains(&b',') {
-        return HeadKind::Other;
-    }
-    let mut header = ByteRecord::new();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    if !reader.read_byte_record(&mut header).unwrap_or(false) {
-        return HeadKind::Other;
-    }
+    let Some(header) = header_in(line).filter(|_| line.contains(&b',')) else { return HeadKind::Other };
     let has = |name: &str| header.iter().any(|field| spelling(&String::from_utf8_lossy(field)) == name);
     if ["name", "calls", "percentage"].into_iter().all(has) && (has("totaldurationns") || has("averagens")) {
         HeadKind::Summary

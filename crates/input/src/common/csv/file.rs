@@ -32,6 +32,14 @@ pub fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
     Ok((header, records))
 }
 
+/// The header in the first bytes of a file; `None` if they have none.
+pub(crate) fn header_in(bytes: &[u8]) -> Option<ByteRecord> {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut header = ByteRecord::new();
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
+    reader.read_byte_record(&mut header).unwrap_or(false).then_some(header)
+}
+
 fn open(path: &Path) -> Result<Records> {
     let content = LastLine::new(content(path)?);
     Ok(ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(content))
