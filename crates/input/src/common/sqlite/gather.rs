@@ -31,7 +31,7 @@ impl Part {
             let (valid, texts) = match cells {
                 Cells::Integer(numbers) => (numbers.valid, Texts::default()),
                 Cells::Real(numbers) => (numbers.valid, Texts::default()),
-                Cells::Text(mut texts) => (std::mem::take(&mut texts.valid), texts),
+                Cells::Text(texts) => (Vec::new(), texts),
             };
             part.valid.push(valid);
             part.texts.push(texts);
@@ -74,14 +74,8 @@ pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> 
 
 pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
     let mut builder = StringChunkedBuilder::new(name, height);
-    for part in parts {
-        let Some(texts) = part.texts.get(column) else { continue };
-        let valid = part.valid.get(column).filter(|valid| !valid.is_empty());
-        for (row, text) in texts.texts().enumerate() {
-            let is_valid = valid.is_none_or(|valid| valid.get(row).copied().unwrap_or(true));
-            builder.append_option(is_valid.then_some(text));
-        }
-    }
+    let texts = parts.iter().filter_map(|part| part.texts.get(column));
+    texts.flat_map(Texts::optional_texts).for_each(|text| builder.append_option(text));
     builder.finish()
 }
 
