@@ -13,7 +13,6 @@ pub(crate) struct Loaded {
     pub bytes: Arc<Vec<u8>>,
 }
 
-/// A variable of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModuleVariable {
     pub agent: Agent,
@@ -22,7 +21,6 @@ pub(crate) struct ModuleVariable {
     pub size: u64,
 }
 
-/// An executable.
 #[derive(Default, Clone)]
 pub(crate) struct Module {
     pub loaded: Vec<Loaded>,
@@ -77,7 +75,6 @@ impl CodeObjects {
         self.modules.get(&executable)
     }
 
-    /// Agents that an executable was loaded for.
     pub(crate) fn agents(&self, executable: u64) -> Vec<Agent> {
         let mut agents: Vec<Agent> = self
             .module(executable)

@@ -47,7 +47,6 @@ macro_rules! originals {
     };
 }
 
-/// The two tables by name.
 trait Tables {
     fn core(&self) -> *const CoreApiTable;
     fn amd_ext(&self) -> *const AmdExtTable;

@@ -28,7 +28,6 @@ pub(crate) fn is_capturing() -> bool {
     IS_CAPTURING.get()
 }
 
-/// A packet of any kind.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct Packet([u8; 64]);
@@ -150,7 +149,6 @@ fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<
     None
 }
 
-/// Waits and writes.
 fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) {
     let begin = Instant::now();
     // First without holding others up, whose work may be waited for; then, when none can begin, again.

@@ -13,7 +13,6 @@ pub(crate) struct Settings {
     pub kernel: Regex,
     /// Which dispatches of each kernel.
     pub indices: Indices,
-    /// Captures at most.
     pub limit: u64,
     pub output: PathBuf,
     pub reachable_only: bool,

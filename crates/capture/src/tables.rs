@@ -7,7 +7,6 @@ use wavesieve_captures::hsa::*;
 use crate::hooks;
 use crate::originals::Originals;
 
-/// The tables of a runtime whose layout is known.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables {
     core: *mut CoreApiTable,

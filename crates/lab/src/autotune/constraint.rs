@@ -3,10 +3,8 @@
 use super::error::AutotuneError;
 use super::value::Value;
 
-/// How deep parentheses may be.
 const MAX_DEPTH: usize = 64;
 
-/// A condition over parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Constraint {
     text: String,
@@ -57,10 +55,6 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
 ];
 
 impl Constraint {
-    /// From its text.
-    ///
-    /// # Errors
-    /// When it is not a condition, or names an unknown parameter.
     pub fn new(text: &str, names: &[String]) -> Result<Self, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: text.to_owned(), reason };
         let mut reader = Reader { tokens: tokens(text).map_err(fail)?, at: 0, names };
@@ -72,9 +66,6 @@ impl Constraint {
     }
 
     /// Whether values, in the order of the names, meet it.
-    ///
-    /// # Errors
-    /// When it computes with texts, divides by zero, or is not a condition.
     pub fn is_met(&self, values: &[Value]) -> Result<bool, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: self.text.clone(), reason };
         match evaluate(&self.condition, values).map_err(fail)? {

@@ -3,13 +3,9 @@
 use super::tree::{Object, Tree};
 use super::value::Value;
 
-/// The most values of a range.
 const MAX_RANGE: usize = 10_000;
 
 /// A range: `from` and `to`, which is in it, with `step` between values, or `times` from one to the next. Integers are exact.
-///
-/// # Errors
-/// With the reason, if it is not a range.
 pub fn range_of(name: &str, range: &Object) -> Result<Vec<Value>, String> {
     if let Some(other) = range.keys().find(|key| !["from", "to", "step", "times"].contains(&key.as_str())) {
         return Err(format!("the range of `{name}` has `{other}`; use from, to, and step or times"));

@@ -40,14 +40,12 @@ pub struct Settings {
     pub is_maximized: bool,
 }
 
-/// The next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     Run(usize),
     Done(Verdict),
 }
 
-/// A regression of the scores.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub regression: Regression,
@@ -211,7 +209,6 @@ impl<'a> Search<'a> {
         ranked.or_else(|| open.first().copied())
     }
 
-    /// The configuration with the lowest score, and the score.
     fn best(&self, history: &History) -> Option<(usize, f64)> {
         let scale = self.scale(history);
         let scores = history.measured().filter_map(|(one, values)| Some((one, median_score(values, scale)?)));

@@ -10,7 +10,6 @@ use super::space::{MAX_CONFIGURATIONS, Space};
 use super::tree::{Object, Tree};
 use super::value::Value;
 
-/// The most configurations before constraints.
 const MAX_PRODUCT: usize = 10_000_000;
 /// More combinations than this are not counted.
 const COUNTED: u64 = 1_000_000_000_000_000_000;
@@ -66,9 +65,6 @@ impl From<String> for SpaceError {
 }
 
 /// A space of the text of a file.
-///
-/// # Errors
-/// When it is not a space of parameters.
 pub(crate) fn space_of_text(text: &str, is_toml: bool) -> Result<Space, SpaceError> {
     let document = if is_toml { Tree::of_toml(text)? } else { Tree::of_json(text)? };
     space_of_document(&document)
@@ -164,7 +160,6 @@ fn listed(list: &[Tree]) -> Result<Listed, SpaceError> {
     Ok((names, configurations))
 }
 
-/// All combinations of values that meet the constraints.
 fn product(parameters: &Object, constraints: Vec<Constraint>) -> Result<Listed, SpaceError> {
     let names = names_of(parameters);
     check_names(&names)?;

@@ -59,7 +59,6 @@ struct Entry {
     parameters: BTreeMap<String, String>,
     #[serde(flatten)]
     outcome: Outcome,
-    /// How long it took.
     seconds: f64,
 }
 
@@ -132,7 +131,6 @@ impl State {
     }
 }
 
-/// The runs in the whole lines of a file.
 fn history(path: &Path, bytes: &[u8], subject: &Subject, space: &Space) -> Result<History, AutotuneError> {
     let damaged =
         |number: usize, reason: String| AutotuneError::DamagedState { path: path.to_owned(), line: number + 1, reason };

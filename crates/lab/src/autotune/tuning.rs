@@ -14,7 +14,6 @@ const MAX_FAILURES: usize = 20;
 /// The part of the time after which no new configurations run, so that the promising ones run again.
 const EXPLORING: f64 = 0.75;
 
-/// How a run of a configuration went.
 #[derive(Debug)]
 pub enum Measurement {
     Outcome(Outcome),

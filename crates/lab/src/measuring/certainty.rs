@@ -50,7 +50,6 @@ pub struct Interval {
     pub confidence: f64,
 }
 
-/// Times of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stability {
     pub runs: usize,

@@ -12,12 +12,10 @@ use crate::interactive::programs::{Application, End, Limits, Profiling, run};
 /// The recording if only times count: it disturbs the program least.
 const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
 
-/// The files and time of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected {
     /// The command, as a line for a shell.
     pub line: String,
-    /// How long it took.
     pub seconds: f64,
     /// Files that can be read, sorted.
     pub traces: Vec<PathBuf>,
@@ -26,9 +24,6 @@ pub struct Collected {
 /// Runs the application once with its kernels timed, and reads what they took.
 ///
 /// Files in `directory` are removed first; the application runs in `working_directory`.
-///
-/// # Errors
-/// When the program fails, is stopped, or nothing of a GPU was recorded.
 pub(crate) fn run_once(
     application: &Application,
     directory: &Path,
@@ -47,9 +42,6 @@ pub(crate) fn run_once(
 }
 
 /// Runs a command of rocprofv3 that writes into a directory, which is emptied first.
-///
-/// # Errors
-/// When the program fails, is stopped, or writes no trace.
 pub fn collect(
     profiling: &Profiling,
     directory: &Path,

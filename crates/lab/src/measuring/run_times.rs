@@ -20,7 +20,6 @@ const RUNTIME_PREFIX: &str = "__amd_rocclr_";
 pub struct KernelTimes {
     /// Its full demangled name.
     pub name: String,
-    /// The sum over its dispatches.
     pub total_ns: i64,
     pub dispatches: u64,
     pub longest_ns: i64,
@@ -30,12 +29,9 @@ pub struct KernelTimes {
     pub is_communication: bool,
 }
 
-/// Times of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunTimes {
-    /// From the start of the command to its end.
     pub seconds: f64,
-    /// Files that can be read, sorted.
     pub traces: Vec<PathBuf>,
     /// From the first to the last activity of a GPU; of several GPUs the longest.
     pub span_ns: i64,
@@ -44,16 +40,11 @@ pub struct RunTimes {
 }
 
 impl RunTimes {
-    /// The times of a kernel, by its name.
     pub fn kernel(&self, name: &str) -> Option<&KernelTimes> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 }
 
-/// Reads what a run left.
-///
-/// # Errors
-/// When its traces cannot be read.
 pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
     let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
     let trace =

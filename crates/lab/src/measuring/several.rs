@@ -10,12 +10,9 @@ use super::run_once::run_once;
 use super::run_times::{KernelTimes, RunTimes};
 use crate::interactive::programs::{Application, Limits};
 
-/// The application to run, and where.
 pub struct Setting<'a> {
     pub application: &'a Application,
-    /// Where traces go.
     pub directory: &'a Path,
-    /// Where the application runs.
     pub working_directory: &'a Path,
     pub limits: &'a Limits,
     pub is_interrupted: &'a dyn Fn() -> bool,
@@ -58,7 +55,6 @@ impl Stopped {
     }
 }
 
-/// Times of several runs.
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub runs: Vec<RunTimes>,
@@ -103,9 +99,6 @@ fn totals_ns(runs: &[RunTimes], name: &str) -> Vec<f64> {
 /// Runs the application until it is known what its dominant kernel takes. Each run has a directory of its own, `run-1` and so on.
 ///
 /// `on_run` gets each run that was finished, with all before it.
-///
-/// # Errors
-/// When a run fails; a program that fails once is not known.
 pub fn measure(
     setting: &Setting<'_>,
     until: &Until,
@@ -126,7 +119,6 @@ pub fn measure(
     }
 }
 
-/// Whether these runs are enough.
 fn stopped(runs: &[RunTimes], until: &Until, is_over: bool) -> Option<Stopped> {
     match until.runs {
         Some(wanted) if runs.len() >= wanted => return Some(Stopped::Runs),

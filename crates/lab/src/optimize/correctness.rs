@@ -12,9 +12,7 @@ use super::outputs::OutputFile;
 use super::replaying::Replays;
 use crate::interactive::programs::Application;
 
-/// Why nothing can be replayed.
 const NO_OBJECT: &str = "has no code object to replay; name it with --object";
-/// Lines of output that a failure repeats.
 const LAST_LINES: usize = 5;
 
 /// The checks of results. Without any, a candidate is unverified.
@@ -33,15 +31,11 @@ pub struct Checks {
 pub(super) struct Expected(Vec<Vec<u8>>);
 
 impl Checks {
-    /// Whether there is nothing to check by.
     pub(super) fn is_empty(&self) -> bool {
         self.check.is_none() && self.outputs.is_empty() && self.replays.captures.is_empty()
     }
 
     /// Checks the program as it is, twice where files are compared: what differs from run to run proves nothing.
-    ///
-    /// # Errors
-    /// When it does not pass.
     pub(super) fn expected(
         &self,
         commands: &Commands<'_>,
@@ -77,10 +71,6 @@ impl Checks {
         Ok(expected)
     }
 
-    /// Checks a candidate.
-    ///
-    /// # Errors
-    /// When the user interrupts it, or files cannot be read.
     pub(super) fn gate(
         &self,
         commands: &Commands<'_>,
@@ -129,18 +119,12 @@ impl Checks {
     }
 
     /// Removes what the last run wrote.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(super) fn clear(&self, commands: &Commands<'_>, copy: &Path) -> Result<(), OptimizeError> {
         let directory = commands.directory(copy);
         self.outputs.iter().try_for_each(|file| file.remove(&directory, copy))
     }
 
     /// How what a run left differs from what is expected.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) fn differs(
         &self,
         commands: &Commands<'_>,
@@ -211,7 +195,6 @@ fn files(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
 
-/// The last lines of an output, to be put behind a reason.
 pub(super) fn last_lines(ran: &Ran) -> String {
     let lines: Vec<&str> = ran.output.lines().filter(|line| !line.trim().is_empty()).collect();
     let first = lines.len().saturating_sub(LAST_LINES);

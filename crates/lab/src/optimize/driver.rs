@@ -23,11 +23,8 @@ use crate::interactive::programs::Application;
 use crate::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 use wavesieve_files::regular::{self, LARGE_BYTES};
 
-/// Name of the log.
 const LOG: &str = "attempts.jsonl";
-/// The program as it is.
 const BASE: &str = "base";
-/// The folder of traces.
 const TRACES: &str = "traces";
 
 /// Options of an optimization.
@@ -91,7 +88,6 @@ struct Version {
     compiled: Vec<Compiled>,
 }
 
-/// A change to be judged.
 struct Proposal {
     proposer: String,
     reason: String,
@@ -106,9 +102,7 @@ struct Driver<'a> {
     observer: &'a dyn Observer,
     model: Option<ModelProposer<'a>>,
     expected: Expected,
-    /// The best so far.
     base: Version,
-    /// The file as it was.
     original: String,
     originals: Listing,
     facts: KernelFacts,
@@ -216,7 +210,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Tries each transform that fits.
     fn transforms(&mut self) -> Result<(), OptimizeError> {
         for transform in self.options.transforms.clone() {
             if self.is_enough() {
@@ -240,7 +233,6 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Asks the model until enough was tried.
     fn ask_model(&mut self) -> Result<(), OptimizeError> {
         let Some(model) = self.model.take() else { return Ok(()) };
         let (mut problem, mut repair): (Option<String>, u32) = (None, 0);
@@ -455,7 +447,6 @@ impl<'a> Driver<'a> {
         change(&self.commands.place.file, before, after)
     }
 
-    /// Writes the patch of the best candidate.
     fn promote(&mut self) -> Result<(), OptimizeError> {
         let edit = self.edit_between(&self.original, &self.base.text);
         let path = promote(&edit, &self.commands.place.root, &self.options.directory)?;
@@ -489,7 +480,6 @@ pub fn read_source(path: &Path) -> Result<String, OptimizeError> {
     })
 }
 
-/// The file with the compiled kernel.
 fn object_of(copy: &Path, compiled: &[Compiled]) -> Option<PathBuf> {
     compiled.iter().find(|one| one.is_target).map(|one| copy.join(&one.file))
 }

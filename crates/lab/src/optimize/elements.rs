@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// The type of the elements in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementType {
     /// IEEE half precision.
@@ -31,7 +30,6 @@ impl Default for Tolerance {
     }
 }
 
-/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Differences {
     pub elements: u64,
@@ -44,7 +42,6 @@ pub struct Differences {
 }
 
 impl ElementType {
-    /// By its name, as in `f32` or `u8`.
     pub fn of_word(word: &str) -> Option<Self> {
         Some(match word {
             "f16" => Self::F16,

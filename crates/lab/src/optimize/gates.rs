@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// A gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -22,7 +21,6 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// All, in their order.
     pub const ALL: [Self; 6] =
         [Self::Builds, Self::Interface, Self::Resources, Self::Correct, Self::Faster, Self::Others];
 

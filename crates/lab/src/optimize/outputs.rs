@@ -47,9 +47,6 @@ impl OutputFile {
     }
 
     /// Removes it, so that an old one is not taken for a new one.
-    ///
-    /// # Errors
-    /// When a link leads out of the copy, or it cannot be removed.
     pub(super) fn remove(&self, directory: &Path, copy: &Path) -> Result<(), OptimizeError> {
         let path = directory.join(&self.path);
         let folder = super::place::resolved(path.parent().unwrap_or(directory));
@@ -76,7 +73,6 @@ impl OutputFile {
         }
     }
 
-    /// Compares two contents.
     pub(super) fn differences(&self, expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences {
         let (header, element) = self.form(expected);
         let (other_header, _) = self.form(found);

@@ -15,7 +15,6 @@ use wavesieve_engine::{QueryOptions, Registry, run_query};
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
 use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, take_digest};
 
-/// The kernel and how much faster it has to be.
 pub(super) struct Race<'a> {
     pub commands: &'a Commands<'a>,
     pub application: &'a Application,
@@ -35,7 +34,6 @@ pub(super) trait Results {
     fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError>;
 }
 
-/// Times of the base and the candidate.
 pub(super) struct Times {
     /// Time of one dispatch of the kernel in each run, in ns: as it was, and as it is now.
     pub base_ns: Vec<f64>,
@@ -47,9 +45,6 @@ pub(super) struct Times {
 
 impl Race<'_> {
     /// Runs a copy once, and reads what it took.
-    ///
-    /// # Errors
-    /// When the run fails or writes no trace.
     pub(super) fn run(&self, copy: &Path, traces: &Path) -> Result<(RunTimes, Digest), OptimizeError> {
         let application = self.commands.mapped(self.application, copy);
         let directory = self.commands.directory(copy);
@@ -63,9 +58,6 @@ impl Race<'_> {
     }
 
     /// Runs both in turn, the first of each pair alternating: what drifts meets both.
-    ///
-    /// # Errors
-    /// When a run of the base fails. What is wrong with the candidate is a result.
     pub(super) fn times(
         &self,
         base: &Path,
@@ -183,12 +175,10 @@ impl Race<'_> {
     }
 }
 
-/// Dispatches of the kernel in a run.
 fn dispatches(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> f64 {
     times.kernels.iter().filter(|kernel| is_kernel(&kernel.name)).map(|kernel| kernel.dispatches as f64).sum()
 }
 
-/// Mean time of a dispatch of the kernel.
 fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option<f64> {
     let of_it = times.kernels.iter().filter(|kernel| is_kernel(&kernel.name));
     let (total, count) =
@@ -197,9 +187,6 @@ fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option
 }
 
 /// The most work-items of a workgroup that the kernel was launched with.
-///
-/// # Errors
-/// When the traces cannot be read.
 pub(super) fn largest_workgroup(
     times: &RunTimes,
     is_kernel: &dyn Fn(&str) -> bool,

@@ -81,7 +81,6 @@ fn others() -> &'static [Other] {
     OTHER.get_or_init(|| toml::from_str::<File>(OTHERS).unwrap_or_default().bottleneck)
 }
 
-/// How far a value reaches a bound.
 pub(super) fn reached(value: f64, at_least: Option<f64>, at_most: Option<f64>) -> f64 {
     let least = at_least.filter(|least| *least > 0.0).map_or(1.0, |least| (value / least).clamp(0.0, 1.0));
     let most = at_most.filter(|most| value > *most).map_or(1.0, |most| (most / value).clamp(0.0, 1.0));

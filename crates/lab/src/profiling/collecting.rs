@@ -14,23 +14,19 @@ use crate::measuring::{
 };
 use wavesieve_tables::trace::Trace;
 
-/// Names of kernels that a message lists.
 const SHOWN_NAMES: usize = 5;
 
-/// The outcome of a counter pass.
 #[derive(Debug, Clone, Serialize)]
 pub struct PassOutcome {
     pub counters: Vec<String>,
     pub command: String,
     pub seconds: Option<f64>,
-    /// Why it gave nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     #[serde(skip)]
     pub traces: Vec<PathBuf>,
 }
 
-/// The recorded runs.
 pub struct Recorded {
     pub timeline: Collected,
     pub measured: Measured,
@@ -92,7 +88,6 @@ pub fn record(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<R
     Ok(Recorded { timeline, measured, dominant, stability, passes: outcomes, no_passes, thread_trace })
 }
 
-/// Runs a command of the profiler.
 fn run(
     request: &ProfileRequest,
     profiling: &Profiling,
@@ -186,7 +181,6 @@ fn warm_dispatch(measured: &Measured, kernel: &str) -> u64 {
     if measured.runs.iter().all(has_two) { 2 } else { 1 }
 }
 
-/// Measures times.
 fn times(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Measured, MeasureError> {
     let setting = Setting {
         application: &request.application,
@@ -242,7 +236,6 @@ fn kernel_names(timeline: &Collected) -> Result<Vec<String>, MeasureError> {
     Ok(run.kernels.into_iter().filter(|kernel| !kernel.is_of_runtime).map(|kernel| kernel.name).collect())
 }
 
-/// The architecture of the first GPU that a trace names.
 fn architecture(timeline: &Collected) -> Result<Option<String>, MeasureError> {
     let inputs = timeline.traces.iter().map(|path| path.to_string_lossy().into_owned());
     let trace = wavesieve_input::open(inputs).with_context(|| format!("cannot read what `{}` wrote", timeline.line))?;

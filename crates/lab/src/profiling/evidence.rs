@@ -14,7 +14,6 @@ use wavesieve_model::schema::facts::AgentFacts;
 use wavesieve_report::analysis::{Analysis, AnalysisOptions};
 use wavesieve_tables::trace::Trace;
 
-/// Rows of a table of the page.
 const ROWS: usize = 50;
 /// Parts of a critical path that are kept, the longest.
 const MOST_PARTS: usize = 10_000;
@@ -183,7 +182,6 @@ impl Evidence {
         rows.places().filter(|row| is_asked(&rows, *row)).map(record).collect()
     }
 
-    /// The same of a kernel.
     pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<Row> {
         self.records(question, |rows, row| rows.text(row, "kernel_name") == Some(kernel))
     }

@@ -4,14 +4,12 @@ use serde::Serialize;
 
 use super::evidence::{Evidence, deeper, timeline};
 
-/// A kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kernel {
     pub name: String,
     /// Work-items of the shape with most time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<[i64; 3]>,
-    /// Work-items of a workgroup.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<[i64; 3]>,
     /// Shapes in which it is launched.
@@ -37,13 +35,11 @@ impl Kernel {
         }
     }
 
-    /// Work-items of a workgroup.
     pub fn threads(&self) -> Option<i64> {
         self.block.map(|block| block.iter().product())
     }
 }
 
-/// The GPU that it runs on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GpuFacts {
     pub architecture: String,
@@ -56,7 +52,6 @@ pub struct GpuFacts {
     /// FLOP/s of single precision of the vector units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theoretical_peak_flops: Option<f64>,
-    /// The peak bandwidth of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bandwidth_gbps: Option<f64>,
 }
@@ -99,7 +94,6 @@ pub struct Resources {
     pub scratch_bytes: Option<i64>,
 }
 
-/// How many wavefronts are there.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Occupancy {
     /// Share of the wavefront slots that fit, from 0 to 1.

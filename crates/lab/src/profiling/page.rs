@@ -11,9 +11,6 @@ use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
 /// Makes the document of an analysis one of the profile.
-///
-/// # Errors
-/// When a table cannot be made.
 pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &Parts) -> Result<()> {
     document.title = format!("Profile of {}", parts.kernel.name);
     document.summary = format!(
@@ -55,7 +52,6 @@ pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &
     Ok(())
 }
 
-/// The numbers of the kernel to read first.
 fn figures_of(recorded: &Recorded, parts: &Parts) -> Vec<Figure> {
     let path = parts.path.as_ref().ok();
     let on_path = path.and_then(|path| path.symbol_fractions.get(&recorded.dominant).copied());
@@ -131,7 +127,6 @@ fn runs(recorded: &Recorded) -> Result<Option<Block>> {
     )
 }
 
-/// Warnings about counter passes that failed.
 fn passes(recorded: &Recorded) -> Vec<Block> {
     let failed = recorded.passes.iter().filter_map(|pass| {
         let reason = pass.failed.as_ref()?;

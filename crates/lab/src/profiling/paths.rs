@@ -16,7 +16,6 @@ const LAUNCHING: [&str; 3] = ["api", "host", "launch_latency"];
 pub struct CriticalPath {
     /// From the first start to the last end: the parts of the path add up to it.
     pub critical_path_ns: i64,
-    /// The kernel with most time on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant_symbol: Option<String>,
     /// Its share of the path.

@@ -39,7 +39,6 @@ pub struct Roofline {
     pub time_ns: f64,
 }
 
-/// The roofline of a kernel, or why it is missing.
 pub fn roofline(evidence: &Evidence, kernel: &str) -> Result<Roofline, String> {
     let question = deeper::roofline();
     let Some(row) = evidence.row_of(&question, kernel) else {

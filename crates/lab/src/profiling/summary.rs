@@ -11,9 +11,7 @@ use crate::measuring::Stopped;
 use wavesieve_engine::findings::{bytes, counted, duration};
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Bottlenecks that are shown.
 const SHOWN: usize = 6;
-/// Width of the labels.
 const LABEL: usize = 15;
 
 /// The profile in lines of text, for people.

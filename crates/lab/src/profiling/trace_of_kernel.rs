@@ -12,7 +12,6 @@ const WAIT: &str = "wait";
 /// Class of memory instructions of which the latency is that of the memory.
 const MEMORY: &str = "VMEM";
 
-/// A summary of the instructions of a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Att {
     /// Share of the issued instructions by class.

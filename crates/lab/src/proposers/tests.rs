@@ -19,7 +19,6 @@ fn facts() -> KernelFacts {
     KernelFacts { work_items: Some(256), ..KernelFacts::default() }
 }
 
-/// The text after a transform, or why it does not fit.
 fn tried(transform: Transform, text: &str) -> Result<String, String> {
     let found = kernels(text);
     let kernel = found.first().expect("a kernel");

@@ -7,7 +7,6 @@ use wavesieve_model::analysis::statistics::medians::median_of_floats;
 /// Times of dispatches by the clock of the GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// `microseconds`.
     pub unit: String,
     pub average: f64,
     pub min: f64,

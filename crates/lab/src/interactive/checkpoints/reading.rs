@@ -33,7 +33,6 @@ impl Repository {
         self.git("read a file of a commit").args(["cat-file", "blob", &entry.id]).run().map(Some)
     }
 
-    /// All that is in the tree of a commit.
     pub(super) fn tree(&self, commit: &str) -> Result<Vec<Entry>, GitError> {
         let words = ["ls-tree", "-r", "-z", "--full-tree", object_id(commit)?];
         parsed(&self.git("read the files of a commit").args(words).run()?)

@@ -74,7 +74,6 @@ impl Repository {
     }
 }
 
-/// A path as git writes it.
 #[cfg(unix)]
 pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;

@@ -23,9 +23,6 @@ enum Part<'a> {
 }
 
 /// All blocks of an answer, in order. What is around them does not matter: words, fences of Markdown.
-///
-/// # Errors
-/// When the answer has no block, a block has no file, or one is not whole.
 pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
     let (mut found, mut path, mut part) = (Vec::new(), None, Part::Outside);
     let mut is_path_used = true;

@@ -51,9 +51,6 @@ impl Edit {
     }
 
     /// Puts all files back as they were, or none.
-    ///
-    /// # Errors
-    /// When a file is not as after the edit, or cannot be written; then nothing is changed, and nothing left behind.
     pub(crate) fn revert(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         self.change(&root, &self.files.iter().map(back).collect::<Vec<_>>())?;
@@ -63,9 +60,6 @@ impl Edit {
 
     /// Takes back what was done when the program was killed: files that are as before the edit stay, those that are as after it are put
     /// back, and files and folders that it left unfinished are removed.
-    ///
-    /// # Errors
-    /// When a file is neither, or cannot be written; then nothing is changed.
     pub(crate) fn undo_partly(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         let mut steps = Vec::new();
@@ -129,7 +123,6 @@ fn back(file: &FileEdit) -> Step<'_> {
     Step { file, from: file.after.as_deref(), to: file.before.as_deref() }
 }
 
-/// Prepares all steps, and then takes them.
 fn put_all(root: &Root, steps: &[Step<'_>], prefix: &str, made: &mut Vec<MadeDirectories>) -> Result<(), EditError> {
     let is_alone = steps.len() == 1;
     let staged = steps.iter().map(|step| Staged::new(root, *step, prefix, is_alone, made));

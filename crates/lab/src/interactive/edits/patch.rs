@@ -12,9 +12,6 @@ use super::root::{Root, mode_of};
 impl Edit {
     /// A unified diff, of git or another program. Every hunk must fit exactly: where its header says, or else in one place only.
     /// Paths may begin above the root. Files may be created, deleted and renamed.
-    ///
-    /// # Errors
-    /// When a hunk does not fit, or the patch is damaged or has what an edit cannot hold.
     pub(crate) fn from_patch(root: &Path, patch: &str) -> Result<Self, EditError> {
         let root = Root::open(root)?;
         let files = PatchParser::new(patch).files()?;

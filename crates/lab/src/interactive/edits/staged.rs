@@ -13,7 +13,6 @@ use wavesieve_export::atomic::{MadeDirectories, make_directory, removed_at_inter
 use wavesieve_export::target::{as_others, keep_owner, own_cause, parent};
 use wavesieve_input::AtInterruption;
 
-/// A change of a file from one text to another.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'a> {
     pub file: &'a FileEdit,
@@ -104,7 +103,6 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Takes it back.
     pub(super) fn put_back(self, root: &Root) -> Result<(), EditError> {
         let back = Step { file: self.step.file, from: self.step.to, to: self.step.from };
         Self { step: back, place: self.place, new: self.old, old: None }.put(root)

@@ -89,7 +89,6 @@ impl Console {
         self.events = Some(events);
     }
 
-    /// As if Ctrl-C was pressed.
     #[cfg(test)]
     pub(super) fn press(&self) {
         self.interruptions.press();

@@ -44,7 +44,6 @@ impl Interruptions {
         Self(pressed)
     }
 
-    /// Takes none.
     #[cfg(test)]
     pub(super) fn of_nobody() -> Self {
         Self(Arc::default())
@@ -75,7 +74,6 @@ impl Interruptions {
         self.0.is_idle.store(is_idle, SeqCst);
     }
 
-    /// As if one came.
     #[cfg(test)]
     pub(super) fn press(&self) {
         self.0.press(Instant::now());

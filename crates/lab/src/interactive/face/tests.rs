@@ -15,7 +15,6 @@ use super::lines::Lines;
 use super::screen::Screen;
 use super::*;
 
-/// The bytes that were written to it.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 

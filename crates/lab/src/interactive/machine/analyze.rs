@@ -62,9 +62,6 @@ impl Machine<'_> {
     }
 
     /// Analyses traces with the session's source, showing that something is done.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub(crate) fn analyzed_of(&mut self, traces: &[PathBuf]) -> Result<Analyzed, Halt> {
         self.face.begin("analysing");
         let analyzed = Analyzed::new(traces, &self.session.source_paths, self.tools.registry);
@@ -80,9 +77,6 @@ impl Machine<'_> {
     }
 
     /// The analysis at hand, made again where the session was resumed.
-    ///
-    /// # Errors
-    /// When the traces cannot be read any more.
     pub(crate) fn refresh(&mut self) -> Result<bool, Halt> {
         if self.analyzed.is_none() {
             let inputs: Vec<PathBuf> = match self.state.latest_kept() {
@@ -102,7 +96,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Shows the figures; a menu follows with the findings.
     pub fn show(&mut self, analyzed: &Analyzed) {
         self.say(Level::Heading, analyzed.analysis.document.title.clone());
         self.say(Level::Text, analyzed.analysis.document.summary.clone());
@@ -254,7 +247,6 @@ fn digest(run: &Run, path: &Path) -> Result<Digest> {
     Ok(digest)
 }
 
-/// The mean span over GPUs and runs.
 fn span_ns(digests: &[Digest]) -> Option<i64> {
     let spans: Vec<i64> = digests.iter().flat_map(|run| &run.gpus).map(|gpu| gpu.run.span_ns).collect();
     let count = i64::try_from(spans.len()).ok().filter(|count| *count > 0)?;

@@ -15,7 +15,6 @@ use crate::interactive::sessions::{Session, SessionLock, Store};
 use wavesieve_agent::llm::{Listener, LlmError, Narrator};
 use wavesieve_engine::Registry;
 
-/// Bytes of a command's output that are shown.
 const SHOWN_OUTPUT: u64 = 16 << 20;
 
 /// Characters of a wrong answer that are repeated.
@@ -34,7 +33,6 @@ pub struct Tools<'a> {
     pub now: &'a dyn Fn() -> SystemTime,
 }
 
-/// A session that runs.
 pub struct Machine<'a> {
     pub face: &'a mut dyn Face,
     pub store: &'a Store,
@@ -43,18 +41,14 @@ pub struct Machine<'a> {
     pub state: State,
     pub application: Application,
     pub narrator: Option<Narrator>,
-    /// The git repository of the source; `None` if it has none.
     pub repository: Option<Repository>,
-    /// The analysis at hand.
     pub analyzed: Option<Analyzed>,
     /// Whether the default answers every question.
     pub yes: bool,
-    /// Held as long as the machine is there.
     pub _lock: SessionLock,
 }
 
 impl Machine<'_> {
-    /// Runs phases until one halts the machine or the end is reached.
     pub fn run(&mut self, step: fn(&mut Self) -> Result<Phase, Halt>) -> Result<(), Halt> {
         while self.state.phase != Phase::Finished {
             let phase = self.state.phase;
@@ -73,22 +67,16 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Writes the session.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn save(&mut self) -> Result<(), MachineError> {
         self.session.state = serde_json::to_value(&self.state).map_err(anyhow::Error::from)?;
         self.store.save(&mut self.session, (self.tools.now)())?;
         Ok(())
     }
 
-    /// The time, as records have it.
     pub fn timestamp(&self) -> String {
         wavesieve_model::text::time::utc((self.tools.now)())
     }
 
-    /// A line of the log of events.
     pub fn event(&mut self, name: &str, fields: Value) {
         self.face.event(name, fields);
     }
@@ -130,7 +118,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Yes or no. The end of the input leaves the session where it is.
     pub fn confirm(&mut self, id: &'static str, text: impl Into<String>, default: bool) -> Result<bool, Halt> {
         let default = if default { "y" } else { "n" };
         let question = Question {
@@ -150,7 +137,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Free text. The end of the input leaves the session where it is.
     pub fn text(
         &mut self,
         id: &'static str,
@@ -167,12 +153,10 @@ impl Machine<'_> {
         self.repository.as_ref().map_or_else(|| self.session.root.clone(), |repository| repository.root().to_owned())
     }
 
-    /// The limits of a command.
     pub fn limits(&self) -> Limits {
         Limits { seconds: self.state.plan.time_limit_s, output_bytes: SHOWN_OUTPUT }
     }
 
-    /// Where traces of this session go.
     pub fn trace_directory(&self) -> PathBuf {
         let own = || self.store.work_directory(&self.session.session_id);
         match &self.state.plan.trace_dir {

@@ -23,7 +23,6 @@ const SHOWN_LINES: usize = 20;
 const REPAIRS: u32 = 2;
 
 impl Machine<'_> {
-    /// Gets an edit from where it is to come from.
     pub fn propose(&mut self) -> Result<Phase, Halt> {
         let Some(origin) = self.state.origin.clone() else { return Ok(Phase::Menu) };
         let root = self.root();
@@ -136,7 +135,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Shows the edit at hand and asks whether to apply it.
     pub fn review(&mut self) -> Result<Phase, Halt> {
         let Some(record) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
         self.face.diff(&record.edit.diff());
@@ -216,19 +214,16 @@ impl Machine<'_> {
         Phase::Menu
     }
 
-    /// Builds the program with the edit at hand.
     pub fn build(&mut self) -> Result<Phase, Halt> {
         let command = self.state.plan.build.clone();
         self.check("build", command, EditStatus::Built, Phase::Test)
     }
 
-    /// Tests the program with the edit at hand.
     pub fn test(&mut self) -> Result<Phase, Halt> {
         let command = self.state.plan.test.clone();
         self.check("test", command, EditStatus::Ready, Phase::Next)
     }
 
-    /// Runs the build or the test command, if there is one.
     fn check(
         &mut self,
         what: &'static str,
@@ -387,13 +382,11 @@ impl Machine<'_> {
         text.chars().take(80).collect()
     }
 
-    /// A file as edits name it.
     pub fn named(&self, file: &Path) -> PathBuf {
         below(&self.root(), file)
     }
 }
 
-/// Puts the files of an edit back as they were before it.
 fn taken_back(record: &EditRecord) -> Result<(), EditError> {
     match record.edit.state(&record.root)? {
         EditState::After => record.edit.revert(&record.root),

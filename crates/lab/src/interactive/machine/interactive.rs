@@ -18,7 +18,6 @@ const MOST_COMMANDS: usize = 5;
 const NO_PROGRAMS: [&str; 9] = ["sh", "py", "md", "txt", "cpp", "hip", "cu", "h", "hpp"];
 
 impl Machine<'_> {
-    /// Does the phase at hand of an interactive session.
     pub(crate) fn interactive_step(&mut self) -> Result<Phase, Halt> {
         match self.state.phase {
             Phase::Confirm => self.begin_interactive(),
@@ -37,7 +36,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Analyses what was named.
     fn begin_interactive(&mut self) -> Result<Phase, Halt> {
         // Named inputs count, also if the session has measured something since it began.
         let named: Vec<PathBuf> = self.session.inputs.iter().filter(|path| is_there(path)).cloned().collect();
@@ -117,7 +115,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Chooses a command and runs it.
     fn profile(&mut self) -> Result<Phase, Halt> {
         self.refresh()?;
         self.ask_for_application()?;

@@ -16,10 +16,8 @@ use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// Collections that change the times of a program, by the beginning of their names.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
-/// Lines of output that a failure repeats.
 const LAST_LINES: usize = 12;
 
-/// The outcome of a run.
 enum Outcome {
     Done(Run),
     Failed { reason: String, tail: String },
@@ -208,7 +206,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Asks for another command in place of the one at hand.
     pub(crate) fn edit_command(&mut self) -> Result<(), Halt> {
         let Some(old) = self.state.command.clone() else { return Ok(()) };
         loop {
@@ -229,7 +226,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes a measurement in the session's history.
     pub(crate) fn note_run(&mut self, measurement: &Measurement, summary: String) {
         let timestamp = self.timestamp();
         self.session.history.push(HistoryEntry {

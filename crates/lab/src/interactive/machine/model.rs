@@ -32,7 +32,6 @@ const MOST_ANSWERS: u32 = 3;
 const OLD_FOLDERS: [&str; 8] = ["original_code", "original", "backup", "bak", "old", "archive", "reference", "orig"];
 
 impl Machine<'_> {
-    /// Whether a model can be asked.
     pub fn has_model(&self) -> bool {
         self.narrator.is_some()
     }
@@ -262,7 +261,6 @@ pub(crate) fn has_new_tokens(edit: &Edit) -> bool {
     })
 }
 
-/// The cells of a table as text.
 fn rows(table: &wavesieve_report::document::Table) -> Vec<Vec<String>> {
     let columns = table.frame.columns();
     (0..table.frame.height())
@@ -288,15 +286,10 @@ pub(crate) fn confirmed_commands(section: &Section) -> Vec<String> {
     tables.flatten().filter_map(confirmed).collect()
 }
 
-/// Where a session keeps what was said with a model.
 pub(crate) fn conversation_file(directory: &Path) -> PathBuf {
     directory.join("conversation.json")
 }
 
-/// Makes what asks the model, with the conversation of a session.
-///
-/// # Errors
-/// When options or variables cannot be used.
 pub fn narrator(tools: &super::driver::Tools<'_>, directory: &Path) -> Result<Option<Narrator>, LlmError> {
     (tools.narrator)(&conversation_file(directory))
 }

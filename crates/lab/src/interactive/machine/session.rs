@@ -85,7 +85,6 @@ pub fn run(options: &LoopOptions, store: &Store, face: &mut dyn Face, tools: &To
     machine.end(result)
 }
 
-/// Prints what a session would run first.
 fn planned(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<u8, MachineError> {
     check_commands(options)?;
     let application = Application::of_words(options.application.clone());
@@ -397,7 +396,6 @@ impl Machine<'_> {
         self.say(Level::Warning, format!("{text}{failure}"));
     }
 
-    /// Ends: reports what was done, and where the session is.
     fn end(&mut self, result: Result<(), Halt>) -> Result<u8, MachineError> {
         let id = self.session.session_id.clone();
         self.leave_built(&result);

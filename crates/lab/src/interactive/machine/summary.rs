@@ -8,7 +8,6 @@ use crate::interactive::face::Level;
 use wavesieve_engine::findings::duration;
 
 impl Machine<'_> {
-    /// Prints measurements, edits, and what changed from the first to the last.
     pub fn summarize(&mut self) {
         if self.state.measurements.is_empty() && self.state.edits.is_empty() {
             return;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The groups of programs that run.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// Time for groups to end after SIGTERM when this process ends.
 const PATIENCE: Duration = Duration::from_millis(500);

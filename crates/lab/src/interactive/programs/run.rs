@@ -47,11 +47,9 @@ pub enum End {
     Interrupted,
 }
 
-/// A program that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
     pub end: End,
-    /// How long it ran.
     pub seconds: f64,
     /// The last 64 KiB of its output.
     pub tail: String,
@@ -149,7 +147,6 @@ fn pass_on(output: &Receiver<Vec<u8>>, lines: &mut Lines<'_>, wait: Duration) ->
     }
 }
 
-/// Ends a group step by step.
 struct Stopping {
     begin: Instant,
     sent: usize,

@@ -33,7 +33,6 @@ pub fn instant(text: &str) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::new(u64::try_from(seconds).ok()?, nanoseconds))
 }
 
-/// So many digits.
 fn number(rest: &mut &str, digits: usize) -> Option<i64> {
     let (head, tail) = rest.split_at_checked(digits)?;
     *rest = tail;
@@ -63,7 +62,6 @@ fn offset(text: &str) -> Option<i64> {
     rest.is_empty().then_some(sign * (hours * 3_600 + minutes * 60))
 }
 
-/// Days since 1970.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     // Years that begin in March end with the day of leap years.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };

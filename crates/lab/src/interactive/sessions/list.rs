@@ -126,7 +126,6 @@ impl Store {
     }
 }
 
-/// The files of sessions in a folder, by name.
 fn session_files(place: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let entries = match fs::read_dir(place) {
         Ok(entries) => entries,

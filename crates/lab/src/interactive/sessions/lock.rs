@@ -25,7 +25,6 @@ pub struct SessionLock {
 }
 
 impl SessionLock {
-    /// Locks the session of a folder, which is made.
     pub(super) fn new(id: &str, folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join(NAME);
         let failed = |error: std::io::Error| SessionError::Write { path: path.clone(), reason: error.to_string() };
@@ -67,17 +66,14 @@ impl SessionLock {
         }
     }
 
-    /// The session.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The file that is locked.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether another process has the session.
     pub(super) fn is_held(folder: &Path) -> bool {
         let file = regular::open(&folder.join(NAME));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -60,7 +60,6 @@ pub(super) fn remove_contents(folder: &Path, but: &Path) -> Result<(), SessionEr
     entries.flatten().map(|entry| entry.path()).filter(|path| path != but).try_for_each(|path| remove(&path))
 }
 
-/// Whether two paths lead to one folder.
 pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
     let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     one == other || resolved(one) == resolved(other)

@@ -41,7 +41,6 @@ impl Store {
         &self.directory
     }
 
-    /// The folders of other programs.
     pub(super) fn others(&self) -> &[PathBuf] {
         &self.others
     }
@@ -188,7 +187,6 @@ impl Store {
     }
 }
 
-/// The file of a session in a folder.
 pub(super) fn file_in(place: &Path, id: &str) -> PathBuf {
     place.join(format!("{id}.json"))
 }

@@ -21,7 +21,6 @@ use super::request::{Numbers, ProfileRequest};
 /// Version of the documents' schemas.
 const SCHEMA_VERSION: &str = "1.0";
 
-/// The documents of a profile.
 pub struct Documents {
     pub profile: Value,
     pub roofline: Value,
@@ -30,7 +29,6 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Names of their files, in their order.
     pub fn files(&self) -> [(&'static str, &Value); 4] {
         [
             ("profile.json", &self.profile),
@@ -47,7 +45,6 @@ impl Documents {
         }
     }
 
-    /// All of them as one value.
     pub fn together(&self) -> Value {
         let named = self.files().map(|(file, value)| (file.trim_end_matches(".json").to_owned(), value.clone()));
         Value::Object(named.into_iter().collect())

@@ -95,7 +95,6 @@ impl Parts {
     }
 }
 
-/// Why nothing was counted.
 fn no_counters(request: &ProfileRequest, recorded: &Recorded) -> Option<String> {
     if !request.counters {
         return Some("no counters were asked for (--counters)".to_owned());

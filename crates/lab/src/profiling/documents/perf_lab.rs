@@ -98,7 +98,6 @@ fn gpu(evidence: &Evidence) -> Option<compat::Gpu<'_>> {
     })
 }
 
-/// Sums of counters over all dispatches.
 fn counters(evidence: &Evidence) -> BTreeMap<String, f64> {
     let question = deeper::counters();
     let rows = evidence.rows(&question);

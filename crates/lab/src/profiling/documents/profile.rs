@@ -62,7 +62,6 @@ struct StabilityOfRuns {
     stopped: &'static str,
 }
 
-/// An interval of the median.
 #[derive(Serialize)]
 struct IntervalMs {
     low_ms: f64,

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The type of an element in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {
@@ -22,7 +21,6 @@ pub enum Element {
     F64,
 }
 
-/// All types with their names.
 const NAMES: [(&str, Element); 12] = [
     ("u8", Element::U8),
     ("i8", Element::I8),
@@ -38,7 +36,6 @@ const NAMES: [(&str, Element); 12] = [
     ("f64", Element::F64),
 ];
 
-/// A value of any type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
@@ -47,12 +44,10 @@ pub(super) enum Number {
 }
 
 impl Element {
-    /// Its name.
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, element)| *element == self).map_or("", |(name, _)| name)
     }
 
-    /// Its bytes.
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 | Self::I8 => 1,
@@ -62,7 +57,6 @@ impl Element {
         }
     }
 
-    /// Whether it is a floating-point number.
     pub(super) fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
@@ -133,7 +127,6 @@ impl Number {
     }
 }
 
-/// A number of half precision.
 fn of_half(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));

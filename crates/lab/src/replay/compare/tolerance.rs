@@ -38,7 +38,6 @@ impl Tolerance {
 }
 
 impl Tolerances {
-    /// That of a region.
     pub(super) fn of_region(&self, base: u64, size: u64) -> Option<Tolerance> {
         let in_it = |address: u64| address >= base && address - base < size;
         let named = self.by_region.iter().find(|(address, _)| address.is_some_and(in_it));
