@@ -81,7 +81,7 @@ fn fill(
     let failed = |error: CaptureError| error.to_string();
     let originals = &recorder.originals;
     let kernel = &counted.kernel;
-    let module = recorder.code.lock().module(kernel.executable).cloned().unwrap_or_default();
+    let module = recorder.code.lock().modules.get(&kernel.executable).cloned().unwrap_or_default();
     let code = module.code_of(kernel.agent, &kernel.symbol).ok_or("the code object of the kernel is not known")?;
 
     let kernarg_address = packet.kernarg_address as u64;
