@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::AutotuneError;
 use super::history::{History, Outcome};
+use super::objective::shortened;
 use super::space::Space;
+use wavesieve_model::text::fnv::fnv1a;
 
 const VERSION: u32 = 1;
 /// Characters that a message shows of a difference to the results of another search.
@@ -38,7 +40,7 @@ impl Subject {
 
     /// Where it differs from another, with both.
     fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
-        let command = |subject: &Self| shortened(&subject.command.join(" "));
+        let command = |subject: &Self| shortened(&subject.command.join(" "), SHOWN);
         if self.autotune != other.autotune {
             return Some(("version", self.autotune.to_string(), other.autotune.to_string()));
         }
@@ -48,7 +50,8 @@ impl Subject {
         if self.command != other.command {
             return Some(("command", command(self), command(other)));
         }
-        (self.measure != other.measure).then(|| ("measure", shortened(&self.measure), shortened(&other.measure)))
+        (self.measure != other.measure)
+            .then(|| ("measure", shortened(&self.measure, SHOWN), shortened(&other.measure, SHOWN)))
     }
 }
 
@@ -159,25 +162,11 @@ fn line_of(content: &impl Serialize, path: &Path) -> Result<String, AutotuneErro
     Ok(line + "\n")
 }
 
-fn shortened(text: &str) -> String {
-    let mut characters = text.chars();
-    let start: String = characters.by_ref().take(SHOWN).collect();
-    if characters.next().is_some() { start + "…" } else { start }
-}
-
-/// FNV-1a of the names and values, with 64 bits.
+/// A hash of the names and values.
 fn digest(space: &Space) -> String {
-    let mut digest = 0xCBF2_9CE4_8422_2325_u64;
-    let mut add = |text: &str| {
-        for byte in text.bytes().chain([0]) {
-            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
-    };
-    for configuration in 0..space.len() {
-        for (name, value) in space.values(configuration) {
-            add(name);
-            add(&value.to_string());
-        }
+    let mut bytes = Vec::new();
+    for (name, value) in (0..space.len()).flat_map(|configuration| space.values(configuration)) {
+        bytes.extend_from_slice(format!("{name}\0{value}\0").as_bytes());
     }
-    format!("{} configurations, {digest:016x}", space.len())
+    format!("{} configurations, {:016x}", space.len(), fnv1a(&bytes))
 }

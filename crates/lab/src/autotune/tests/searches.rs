@@ -1,5 +1,4 @@
 use super::functions::{Case, case, search, settings, tiles};
-use super::upstream::upstream;
 use crate::autotune::halving::{Verdict, halving};
 use crate::autotune::regression::{Regression, cross_validated};
 use crate::autotune::sampling::spread;
@@ -36,20 +35,6 @@ fn the_best_is_found_in_a_tenth_of_the_evaluations() {
 fn categories_do_not_hide_the_best() {
     let (good, most) = found(&case("categories"), 1, 1e-9);
     assert!(good == 1 && most <= 0.1);
-}
-
-/// Upstream's regression fits ten samples of anything exactly, leaves configurations out by it, and misses the best.
-#[test]
-fn upstream_trusts_what_it_cannot_know() {
-    let case = case("cliff");
-    let limit = case.optimum() * 1.02;
-    let mut good = 0;
-    for seed in 0..6 {
-        let (evaluated, best, r2) = upstream(&case, seed, 10, 0.0);
-        assert!(r2 > 0.95 && evaluated > case.space.len() / 10, "{r2} {evaluated}");
-        good += u32::from(best.and_then(|best| case.truth[best]).is_some_and(|time| time <= limit));
-    }
-    assert!(good < 5);
 }
 
 #[test]
