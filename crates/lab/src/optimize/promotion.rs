@@ -47,7 +47,7 @@ pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<Path
     Ok(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

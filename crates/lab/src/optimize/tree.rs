@@ -95,26 +95,14 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 }
 
 /// Lets the owner write a file that was copied with its permissions.
-#[cfg(unix)]
 fn make_writable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = path.metadata()?.permissions().mode();
     if mode & 0o200 == 0 { fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o200)) } else { Ok(()) }
 }
 
-#[cfg(not(unix))]
-fn make_writable(_path: &Path) -> std::io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn link(target: &Path, path: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(not(unix))]
-fn link(_target: &Path, _path: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -158,7 +158,6 @@ impl Repository {
     }
 }
 
-#[cfg(unix)]
 fn mode_of(metadata: &Metadata, has_modes: bool) -> &'static str {
     use std::os::unix::fs::PermissionsExt;
     match metadata {
@@ -166,11 +165,6 @@ fn mode_of(metadata: &Metadata, has_modes: bool) -> &'static str {
         metadata if has_modes && metadata.permissions().mode() & 0o100 != 0 => "100755",
         _ => "100644",
     }
-}
-
-#[cfg(not(unix))]
-fn mode_of(metadata: &Metadata, _has_modes: bool) -> &'static str {
-    if metadata.is_symlink() { "120000" } else { "100644" }
 }
 
 fn one_line(text: &str) -> String {

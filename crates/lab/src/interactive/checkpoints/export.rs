@@ -99,23 +99,11 @@ fn place_of(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     if is_inside { Ok(folder.join(path)) } else { Err(io::Error::other("its name leads out of the folder")) }
 }
 
-#[cfg(unix)]
 fn new_file(place: &Path, is_executable: bool) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     OpenOptions::new().write(true).create_new(true).mode(if is_executable { 0o777 } else { 0o666 }).open(place)
 }
 
-#[cfg(not(unix))]
-fn new_file(place: &Path, _is_executable: bool) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(place)
-}
-
-#[cfg(unix)]
 fn link(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
-}
-
-#[cfg(not(unix))]
-fn link(target: &Path, place: &Path) -> io::Result<()> {
-    fs::write(place, target.as_os_str().as_encoded_bytes())
 }

@@ -56,7 +56,6 @@ impl Git {
         command.arg("-C").arg(folder).arg("--no-pager");
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         // An interruption of this program must not take git away in the middle of a reference.
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, task }

@@ -53,7 +53,7 @@ impl<'a> Draft<'a> {
             }
             match (&file.before, &file.after) {
                 (None, _) => file.folders = self.root.missing_folders(&file.path),
-                (_, None) => file.mode = self.root.metadata(&file.path)?.as_ref().and_then(mode_of),
+                (_, None) => file.mode = self.root.metadata(&file.path)?.as_ref().map(mode_of),
                 _ => file.mode = None,
             }
         }

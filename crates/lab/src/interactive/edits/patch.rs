@@ -51,7 +51,7 @@ fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<
             let from = place(root, draft, &old, &old, true)?;
             let to = new_place(root, &new)?;
             let metadata = root.metadata(&from)?;
-            mode = metadata.as_ref().and_then(mode_of).filter(|mode| mode & 0o111 != 0);
+            mode = metadata.as_ref().map(mode_of).filter(|mode| mode & 0o111 != 0);
             let text = draft.file(&from)?.after.take().unwrap_or_default();
             create(draft, &to, &text, hunks)?;
             Ok(mode.map(|mode| (to, mode)))

@@ -106,13 +106,7 @@ impl Root {
     }
 }
 
-#[cfg(unix)]
-pub(super) fn mode_of(metadata: &Metadata) -> Option<u32> {
+pub(super) fn mode_of(metadata: &Metadata) -> u32 {
     use std::os::unix::fs::MetadataExt;
-    Some(metadata.mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-pub(super) fn mode_of(_metadata: &Metadata) -> Option<u32> {
-    None
+    metadata.mode() & 0o7777
 }

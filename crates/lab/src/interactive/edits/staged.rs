@@ -152,13 +152,7 @@ impl Temporary {
     }
 }
 
-#[cfg(unix)]
 fn set_mode(file: &NamedTempFile, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.as_file().set_permissions(fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_file: &NamedTempFile, _mode: u32) -> std::io::Result<()> {
-    Ok(())
 }

@@ -38,7 +38,6 @@ impl SessionLock {
             make_private(folder)?;
             let mut options = OpenOptions::new();
             options.create(true).write(true).truncate(false);
-            #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = match options.open(&path) {
                 // A process that ended has removed the folder.
@@ -88,14 +87,8 @@ impl Drop for SessionLock {
     }
 }
 
-#[cfg(unix)]
 fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |data: fs::Metadata| (data.dev(), data.ino());
     file.metadata().ok().map(identity) == fs::metadata(path).ok().map(identity)
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, path: &Path) -> bool {
-    path.exists()
 }

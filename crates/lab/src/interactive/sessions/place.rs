@@ -34,7 +34,6 @@ fn absolute(name: &str) -> Option<PathBuf> {
 pub(super) fn make_private(folder: &Path) -> Result<(), SessionError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let made = builder.create(folder);
     made.map_err(|error| SessionError::Write { path: folder.to_owned(), reason: error.to_string() })

@@ -63,7 +63,6 @@ fn a_session_comes_back_by_name_and_by_path() {
     assert!(matches!(store.load("/nowhere/x.json"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("../nowhere/x"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("..%2fx"), Err(SessionError::InvalidId(_))));
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -217,7 +216,6 @@ fn garbled_files_are_named_and_hide_no_others() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn what_is_no_file_is_not_waited_for() {
     let (_place, store) = place();
