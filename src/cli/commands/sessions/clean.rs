@@ -11,7 +11,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
 use wavesieve_lab::interactive::checkpoints::Repository;
-use wavesieve_lab::interactive::face::{Choice, Face, Question, Reply};
+use wavesieve_lab::interactive::face::{Choice, Question, Reply};
 use wavesieve_lab::interactive::sessions::{Owner, SessionError, Store};
 
 /// Seconds of a day.

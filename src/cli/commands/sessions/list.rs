@@ -9,7 +9,6 @@ use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
-use wavesieve_lab::interactive::face::Face as _;
 use wavesieve_lab::interactive::sessions::{Listed, Owner};
 
 #[derive(Args, Clone, Debug)]

@@ -8,7 +8,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
 use crate::cli::output::messages;
 use wavesieve_lab::interactive::checkpoints::{Checkpoint, Repository};
-use wavesieve_lab::interactive::face::{Face, Level};
+use wavesieve_lab::interactive::face::{Console, Level};
 use wavesieve_lab::interactive::sessions::{EntryKind, HistoryEntry, Session};
 use wavesieve_model::analysis::counter_plan::quoted;
 
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result
     Ok(DONE)
 }
 
-fn show(session: &Session, face: &mut dyn Face) {
+fn show(session: &Session, face: &mut Console) {
     let paths = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     };

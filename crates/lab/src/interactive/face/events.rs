@@ -24,7 +24,6 @@ impl Events {
         let failed = |error| FaceError::Events { path: path.to_owned(), error };
         let mut options = OpenOptions::new();
         options.create(true).append(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
         // A line that an earlier run could not finish stays alone.

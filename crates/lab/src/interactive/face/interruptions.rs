@@ -33,7 +33,7 @@ impl Pressed {
 }
 
 /// Takes Ctrl-C until it is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interruptions(Arc<Pressed>);
 
 impl Interruptions {
@@ -42,11 +42,6 @@ impl Interruptions {
         let pressed = Arc::new(Pressed::default());
         *TAKER.lock() = Some(pressed.clone());
         Self(pressed)
-    }
-
-    #[cfg(test)]
-    pub(super) fn of_nobody() -> Self {
-        Self(Arc::default())
     }
 
     pub(super) fn is_set(&self) -> bool {
@@ -130,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_was_forgiven_is_not_set() {
-        let interruptions = Interruptions::of_nobody();
+        let interruptions = Interruptions::default();
         let check = interruptions.check();
         assert!(!check() && !interruptions.is_set());
         interruptions.press();

@@ -9,7 +9,7 @@ use super::error::{Halt, MachineError};
 use super::findings::Analyzed;
 use super::state::{Phase, State};
 use crate::interactive::checkpoints::Repository;
-use crate::interactive::face::{Choice, Face, Level, Question, Reply};
+use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Limits};
 use crate::interactive::sessions::{Session, SessionLock, Store};
 use wavesieve_agent::llm::{Listener, LlmError, Narrator};
@@ -34,7 +34,7 @@ pub struct Tools<'a> {
 }
 
 pub struct Machine<'a> {
-    pub face: &'a mut dyn Face,
+    pub face: &'a mut Console,
     pub store: &'a Store,
     pub tools: &'a Tools<'a>,
     pub session: Session,

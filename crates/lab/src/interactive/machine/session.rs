@@ -12,7 +12,7 @@ use super::model::narrator;
 use super::state::{Phase, Plan, State};
 use crate::interactive::LoopOptions;
 use crate::interactive::checkpoints::Repository;
-use crate::interactive::face::{Choice, Face, Level, Question, Reply};
+use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Profiling};
 use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
 
@@ -29,7 +29,7 @@ const INTERRUPTED: u8 = 130;
 ///
 /// # Errors
 /// When the options cannot be used, or the session cannot go on; it is saved then.
-pub fn run(options: &LoopOptions, store: &Store, face: &mut dyn Face, tools: &Tools<'_>) -> Result<u8, MachineError> {
+pub fn run(options: &LoopOptions, store: &Store, face: &mut Console, tools: &Tools<'_>) -> Result<u8, MachineError> {
     if options.is_plan {
         return planned(options, store, face);
     }
@@ -73,19 +73,15 @@ pub fn run(options: &LoopOptions, store: &Store, face: &mut dyn Face, tools: &To
         "session": machine.session.session_id,
         "kind": machine.session.kind,
         "resumed": is_resumed,
-        "phase": machine.state.phase.word(),
+        "phase": machine.state.phase,
     });
     machine.event("session", fields);
     machine.say(Level::Note, format!("session {}", machine.session.session_id));
-    let step = match machine.session.kind {
-        Kind::Interactive => Machine::interactive_step,
-        Kind::Workflow => Machine::workflow_step,
-    };
-    let result = machine.run(step);
+    let result = machine.run();
     machine.end(result)
 }
 
-fn planned(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<u8, MachineError> {
+fn planned(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<u8, MachineError> {
     check_commands(options)?;
     let application = Application::of_words(options.application.clone());
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
@@ -217,7 +213,7 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
 }
 
 /// The session with the source that is named anew. A source folder that is gone is reported.
-fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> Result<Session, MachineError> {
+fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> Result<Session, MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let mut session = session;
     if options.resume.is_some() && !options.source_paths.is_empty() {
@@ -243,7 +239,7 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> 
 }
 
 /// Sessions of the same folder, from which the user may choose one to go on with.
-fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<Option<String>, MachineError> {
+fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<Option<String>, MachineError> {
     if options.kind == Kind::Workflow || options.yes {
         return Ok(None);
     }
