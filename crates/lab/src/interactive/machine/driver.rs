@@ -11,7 +11,7 @@ use super::state::{Phase, State};
 use crate::interactive::checkpoints::Repository;
 use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Limits};
-use crate::interactive::sessions::{Session, SessionLock, Store};
+use crate::interactive::sessions::{Kind, Session, SessionLock, Store};
 use wavesieve_agent::llm::{Listener, LlmError, Narrator};
 use wavesieve_engine::Registry;
 
@@ -49,13 +49,13 @@ pub struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    pub fn run(&mut self, step: fn(&mut Self) -> Result<Phase, Halt>) -> Result<(), Halt> {
+    pub fn run(&mut self) -> Result<(), Halt> {
         while self.state.phase != Phase::Finished {
             let phase = self.state.phase;
             self.event("phase", json!({ "phase": phase.word() }));
             let next = match self.face.is_interrupted() {
                 true => Err(Halt::Interrupted),
-                false => step(self),
+                false => self.step(),
             };
             // The work so far is kept, whatever comes next.
             if let Ok(next) = &next {
@@ -65,6 +65,29 @@ impl Machine<'_> {
             next?;
         }
         Ok(())
+    }
+
+    fn step(&mut self) -> Result<Phase, Halt> {
+        let is_workflow = self.session.kind == Kind::Workflow;
+        match self.state.phase {
+            Phase::Confirm if is_workflow => self.confirm_command(),
+            Phase::Confirm => self.begin_interactive(),
+            Phase::Measure => self.measure(),
+            Phase::Analyze => self.analyze(),
+            Phase::Judge => self.judge(),
+            Phase::Menu if is_workflow => self.workflow_menu(),
+            Phase::Menu => self.main_menu(),
+            Phase::Propose => self.propose(),
+            Phase::Review => self.review(),
+            Phase::Apply => self.apply(),
+            Phase::Build => self.build(),
+            Phase::Test if is_workflow => self.test(),
+            // An edit that builds and passes is measured where there is a program to measure.
+            Phase::Test => self.test().map(|next| if next == Phase::Next { Phase::Menu } else { next }),
+            Phase::Next if is_workflow => self.next_command(),
+            Phase::Next => Ok(Phase::Menu),
+            Phase::Finished => Ok(Phase::Finished),
+        }
     }
 
     pub fn save(&mut self) -> Result<(), MachineError> {

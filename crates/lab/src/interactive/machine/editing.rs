@@ -11,7 +11,7 @@ use super::records::{EditRecord, EditStatus};
 use super::state::{Origin, Phase};
 use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
-use crate::interactive::programs::{Application, End, why};
+use crate::interactive::programs::Application;
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 use wavesieve_files::regular::{self, SMALL_BYTES};
 
@@ -166,14 +166,11 @@ impl Machine<'_> {
         self.save()?;
         let done = match record.edit.state(&record.root)? {
             EditState::After => Ok(()),
-            EditState::Before if record.status == EditStatus::Applying => {
-                // The remains of a process that was killed go first.
+            // The remains of a process that was killed go first.
+            _ if record.status == EditStatus::Applying => {
                 record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
             }
             EditState::Before => record.edit.apply(&record.root),
-            EditState::Neither(_) if record.status == EditStatus::Applying => {
-                record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
-            }
             EditState::Neither(path) => {
                 self.say(
                     Level::Error,
@@ -235,14 +232,9 @@ impl Machine<'_> {
         if let Some(line) = command {
             let application = Application::of_line(&line)?;
             self.event("command", json!({ "line": line, "for": what, "edit": id }));
-            let ended = self.run_program(&application.words, &application.environment, &format!("{what}: {line}"));
-            match ended.end {
-                End::Interrupted => return Err(Halt::Interrupted),
-                End::Code(0) => {}
-                other => {
-                    let reason = why(&other, self.state.plan.time_limit_s);
-                    return self.after_failed_check(what, &format!("the {what} failed: {reason}"), &ended.tail);
-                }
+            let title = format!("{what}: {line}");
+            if let Err(failure) = self.run_program(&application.words, &application.environment, &title)? {
+                return self.after_failed_check(what, &format!("the {what} failed: {}", failure.reason), &failure.tail);
             }
         } else if what == "build" && self.state.plan.test.is_none() && !self.wait_for_build()? {
             return Ok(Phase::Menu);
@@ -272,11 +264,7 @@ impl Machine<'_> {
     }
 
     fn after_failed_check(&mut self, what: &'static str, reason: &str, tail: &str) -> Result<Phase, Halt> {
-        self.say(Level::Error, reason);
-        let lines: Vec<&str> = tail.lines().collect();
-        for line in lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)) {
-            self.say(Level::Text, format!("  {line}"));
-        }
+        self.show_failure(reason, tail, SHOWN_LINES);
         self.event(
             "check_failed",
             json!({ "check": what, "edit": self.state.open_edit().map(|edit| edit.id), "reason": reason }),

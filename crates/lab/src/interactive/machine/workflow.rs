@@ -15,24 +15,7 @@ use wavesieve_engine::findings::Priority;
 const MENU_ITEMS: usize = 9;
 
 impl Machine<'_> {
-    pub(crate) fn workflow_step(&mut self) -> Result<Phase, Halt> {
-        match self.state.phase {
-            Phase::Confirm => self.confirm_command(),
-            Phase::Measure => self.measure(),
-            Phase::Analyze => self.analyze(),
-            Phase::Judge => self.judge(),
-            Phase::Menu => self.workflow_menu(),
-            Phase::Propose => self.propose(),
-            Phase::Review => self.review(),
-            Phase::Apply => self.apply(),
-            Phase::Build => self.build(),
-            Phase::Test => self.test(),
-            Phase::Next => self.next_command(),
-            Phase::Finished => Ok(Phase::Finished),
-        }
-    }
-
-    fn confirm_command(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn confirm_command(&mut self) -> Result<Phase, Halt> {
         let kind = self.application.kind;
         let many = if self.application.has_many_processes { ", several processes" } else { "" };
         self.say(Level::Heading, "Workflow");
@@ -56,7 +39,7 @@ impl Machine<'_> {
         Ok(Phase::Finished)
     }
 
-    fn workflow_menu(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn workflow_menu(&mut self) -> Result<Phase, Halt> {
         if !self.refresh()? {
             return Ok(Phase::Next);
         }
@@ -228,7 +211,7 @@ impl Machine<'_> {
             .find(|command| !command.repeats(&earlier))
     }
 
-    fn next_command(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn next_command(&mut self) -> Result<Phase, Halt> {
         let deeper = self.deeper();
         let is_ready = self.state.open_edit().is_some_and(|edit| edit.status == EditStatus::Ready);
         // An edit is compared with what was measured by the same command.
