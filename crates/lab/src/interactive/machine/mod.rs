@@ -21,5 +21,5 @@ mod workflow;
 pub use driver::Tools;
 pub use error::MachineError;
 pub use findings::Analyzed;
-pub(crate) use model::has_new_tokens;
+pub(crate) use model::edit_of_answer;
 pub use session::run;

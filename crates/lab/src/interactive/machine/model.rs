@@ -156,22 +156,12 @@ impl Machine<'_> {
                     continue;
                 }
             };
-            match Edit::from_answer(root, &answer, &[file.to_owned()]) {
-                Ok(edit) if edit.files.iter().all(|file| file.before == file.after) => {
-                    self.say(Level::Note, "the model changes nothing");
-                    return Ok(None);
-                }
-                Ok(edit) if has_new_tokens(&edit) => {
-                    let text = "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are";
-                    self.event("edit_refused", json!({ "reason": text }));
-                    self.say(Level::Warning, text);
-                    problem = Some(text.to_owned());
-                }
+            match edit_of_answer(root, &answer, file) {
                 Ok(edit) => return Ok(Some(edit)),
-                Err(error) => {
-                    self.event("edit_refused", json!({ "reason": error.to_string() }));
-                    self.say(Level::Warning, error.to_string());
-                    problem = Some(error.to_string());
+                Err(reason) => {
+                    self.event("edit_refused", json!({ "reason": reason }));
+                    self.say(Level::Warning, &reason);
+                    problem = Some(reason);
                 }
             }
             if !self.confirm("model.retry", "The answer is no edit that can be applied. Ask again?", true)? {
@@ -250,8 +240,20 @@ impl Machine<'_> {
     }
 }
 
+/// The edit of a file that an answer holds, or why it is none that can be applied.
+pub(crate) fn edit_of_answer(root: &Path, answer: &str, file: &Path) -> Result<Edit, String> {
+    let edit = Edit::from_answer(root, answer, &[file.to_owned()]).map_err(|error| error.to_string())?;
+    if has_new_tokens(&edit) {
+        return Err(
+            "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are"
+                .to_owned(),
+        );
+    }
+    Ok(edit)
+}
+
 /// Whether an edit writes words that stand for what was not sent, where the file has none.
-pub(crate) fn has_new_tokens(edit: &Edit) -> bool {
+fn has_new_tokens(edit: &Edit) -> bool {
     static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+(_[A-Z]+)*_\d+\]").ok());
     let Some(token) = TOKEN.as_ref() else { return false };
     edit.files.iter().any(|file| {
