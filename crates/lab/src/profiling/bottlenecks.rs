@@ -96,8 +96,7 @@ pub fn ranked(
     att: &Result<Att, String>,
     no_counters: Option<&str>,
 ) -> (Verdict, Vec<Ranked>) {
-    let question = deeper::bottlenecks();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::bottlenecks());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
     // If there are several GPUs, the one where it takes most time counts.
     let first = rows.sorted_down(own.clone(), "time_ns").first().copied();
@@ -132,8 +131,7 @@ fn known(
     kernel: &str,
     rule: &wavesieve_model::analysis::hardware::metrics::Bottleneck,
 ) -> Vec<Known> {
-    let question = deeper::metrics();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::metrics());
     let of_metric = |one: &wavesieve_model::analysis::hardware::metrics::Evidence| {
         let row = rows.places().find(|row| {
             rows.text(*row, "kernel_name") == Some(kernel) && rows.text(*row, "metric") == Some(&one.metric)

@@ -18,8 +18,7 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn new(evidence: &Evidence, name: &str) -> Self {
-        let question = timeline::shapes();
-        let rows = evidence.rows(&question);
+        let rows = evidence.rows(&timeline::shapes());
         let of_kernel = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(name));
         let shapes = of_kernel.len();
         let first = rows.sorted_down(of_kernel, "total_ns").first().copied();
@@ -59,8 +58,7 @@ pub struct GpuFacts {
 impl GpuFacts {
     pub fn new(evidence: &Evidence) -> Option<Self> {
         let agent = evidence.gpu.as_ref()?;
-        let question = timeline::constants();
-        let rows = evidence.rows(&question);
+        let rows = evidence.rows(&timeline::constants());
         let constant = |name: &str| {
             let row = rows.places().find(|row| rows.text(*row, "constant") == Some(name))?;
             rows.number(row, "value")

@@ -101,8 +101,7 @@ pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, 
     };
     let parts: Vec<Summed> = rows.places().filter_map(part).collect();
     let mut path = longest(&parts).ok_or_else(|| evidence.why_not(&question))?;
-    let question = timeline::savings();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&timeline::savings());
     let row = rows.places().find(|row| {
         rows.integer(*row, "process") == Some(path.process) && rows.text(*row, "kernel_name") == Some(kernel)
     });
@@ -119,8 +118,7 @@ pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, i64) {
         move |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, column) == Some(path.process)
     };
     let nodes = evidence.records(&timeline::path(), of_process("process"));
-    let question = timeline::path_summary();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&timeline::path_summary());
     let all = rows.sum(rows.matching(of_process("process")), "parts");
     let left_out = (all - i64::try_from(nodes.len()).unwrap_or(i64::MAX)).max(0);
     (nodes, left_out)

@@ -77,8 +77,7 @@ impl Att {
 
 /// The numbers of rocm-perf-lab from the same instructions.
 pub fn of_perf_lab(evidence: &Evidence, kernel: &str) -> compat::Att {
-    let question = deeper::instructions();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::instructions());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
     let of = |row: usize, column: &str| rows.number(row, column).unwrap_or(0.0);
     let instruction = |row: usize| {

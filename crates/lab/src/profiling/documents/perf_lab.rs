@@ -99,8 +99,7 @@ fn gpu(evidence: &Evidence) -> Option<compat::Gpu<'_>> {
 }
 
 fn counters(evidence: &Evidence) -> BTreeMap<String, f64> {
-    let question = deeper::counters();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::counters());
     let sum = |row: usize| Some((rows.text(row, "counter")?.to_owned(), rows.number(row, "total")?));
     rows.places().filter_map(sum).collect()
 }
