@@ -31,14 +31,6 @@ impl StabilityClass {
             _ => Self::Unstable,
         }
     }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Moderate => "moderate",
-            Self::Unstable => "unstable",
-        }
-    }
 }
 
 /// An interval of the median by order statistics, which assumes nothing about how times are distributed.

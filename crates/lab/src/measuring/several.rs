@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::certainty::Stability;
 use super::error::MeasureError;
 use super::run_once::run_once;
@@ -31,28 +33,18 @@ pub struct Until {
 }
 
 /// Why it was measured no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// There were as many runs as were asked for.
     Runs,
     /// The interval is narrow enough.
     Certain,
     /// There were as many as there may be.
+    #[serde(rename = "max_runs")]
     MostRuns,
     /// The time was over.
     Budget,
-}
-
-impl Stopped {
-    /// The reason, in a word or two.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Certain => "certain",
-            Self::MostRuns => "max_runs",
-            Self::Budget => "budget",
-        }
-    }
 }
 
 #[derive(Debug, Clone)]

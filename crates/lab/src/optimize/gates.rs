@@ -25,15 +25,8 @@ impl Gate {
         [Self::Builds, Self::Interface, Self::Resources, Self::Correct, Self::Faster, Self::Others];
 
     /// Its name in files and on the terminal.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Builds => "builds",
-            Self::Interface => "interface",
-            Self::Resources => "resources",
-            Self::Correct => "correct",
-            Self::Faster => "faster",
-            Self::Others => "others",
-        }
+    pub fn word(self) -> String {
+        crate::word_of(&self)
     }
 }
 
@@ -51,12 +44,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its name in files and on the terminal.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Unverified => "unverified",
-        }
+    pub fn word(self) -> String {
+        crate::word_of(&self)
     }
 }
 

@@ -8,9 +8,7 @@ use super::evidence::{Evidence, deeper, timeline};
 pub struct Kernel {
     pub name: String,
     /// Work-items of the shape with most time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<[i64; 3]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<[i64; 3]>,
     /// Shapes in which it is launched.
     pub shapes: usize,
@@ -39,19 +37,14 @@ impl Kernel {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GpuFacts {
     pub architecture: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wave_size: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compute_units: Option<i64>,
     /// FLOP/s of single precision of the vector units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub theoretical_peak_flops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bandwidth_gbps: Option<f64>,
 }
 
@@ -77,18 +70,12 @@ impl GpuFacts {
 /// Resources of a work-item, a wavefront and a workgroup.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resources {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vgpr_per_thread: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accum_vgpr_per_thread: Option<i64>,
     /// Registers that are really taken from the file: in whole granules, accumulation registers included where they share it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_vgpr_per_thread: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sgpr_per_wave: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_bytes: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch_bytes: Option<i64>,
 }
 
@@ -96,23 +83,15 @@ pub struct Resources {
 pub struct Occupancy {
     /// Share of the wavefront slots that fit, from 0 to 1.
     pub theoretical: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threads_per_block: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wave_size: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waves_per_simd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_waves_per_simd: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
     /// Registers or bytes less at which more wavefronts fit, and how many then.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_step: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_waves_per_simd: Option<f64>,
     /// Share of the slots that counters saw in use, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub achieved: Option<f64>,
 }
 

@@ -16,10 +16,8 @@ const LAUNCHING: [&str; 3] = ["api", "host", "launch_latency"];
 pub struct CriticalPath {
     /// From the first start to the last end: the parts of the path add up to it.
     pub critical_path_ns: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant_symbol: Option<String>,
     /// Its share of the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fraction: Option<f64>,
     /// Kernels and copies on it, and what lies between.
     pub work_ns: i64,
@@ -32,10 +30,8 @@ pub struct CriticalPath {
     #[serde(skip)]
     pub process: i64,
     /// The time that the end would gain if the profiled kernel took no time; another path may take over, so less than its time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_if_free_ns: Option<i64>,
     /// Share of the path that this is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_if_free_fraction: Option<f64>,
     /// Processes that have a path.
     pub processes: usize,

@@ -79,7 +79,7 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
     };
     let certainty = format!(
         "{}, cv {:.3} over {}; {interval}{stopped}",
-        stability.class.word(),
+        crate::word_of(&stability.class),
         stability.cv,
         counted(stability.runs as f64, "run")
     );

@@ -17,16 +17,12 @@ pub struct Att {
     /// Share of the issued instructions by class.
     pub instruction_mix: BTreeMap<String, f64>,
     /// Share of the cycles of latency in which instructions stall.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stall_fraction: Option<f64>,
     /// Share of all cycles in which wavefronts idle.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_fraction: Option<f64>,
     /// Cycles of a vector memory instruction, over all that were issued.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub avg_memory_latency: Option<f64>,
     /// Instructions per cycle of a wavefront.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ipc: Option<f64>,
     pub classes: Vec<Row>,
     pub lines: Vec<Row>,

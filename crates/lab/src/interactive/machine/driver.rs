@@ -52,7 +52,7 @@ impl Machine<'_> {
     pub fn run(&mut self) -> Result<(), Halt> {
         while self.state.phase != Phase::Finished {
             let phase = self.state.phase;
-            self.event("phase", json!({ "phase": phase.word() }));
+            self.event("phase", json!({ "phase": phase }));
             let next = match self.face.is_interrupted() {
                 true => Err(Halt::Interrupted),
                 false => self.step(),

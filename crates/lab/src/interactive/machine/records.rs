@@ -102,20 +102,6 @@ impl EditStatus {
     pub fn is_gone(self) -> bool {
         matches!(self, Self::Reverted)
     }
-
-    /// Its name in events.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Refused => "refused",
-            Self::Applying => "applying",
-            Self::Applied => "applied",
-            Self::Built => "built",
-            Self::Ready => "ready",
-            Self::Kept => "kept",
-            Self::Reverted => "reverted",
-        }
-    }
 }
 
 /// An edit, whole: it can be taken back from this alone.

@@ -405,7 +405,7 @@ impl Machine<'_> {
         };
         self.save()?;
         self.summarize();
-        self.event("ended", json!({ "how": word, "phase": self.state.phase.word() }));
+        self.event("ended", json!({ "how": word, "phase": self.state.phase }));
         if self.state.phase != Phase::Finished {
             self.say(Level::Note, format!("saved; go on with `wavesieve sessions resume {id}`"));
         }

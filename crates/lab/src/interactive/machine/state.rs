@@ -33,26 +33,6 @@ pub enum Phase {
     Finished,
 }
 
-impl Phase {
-    /// Its name in events and files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Confirm => "confirm",
-            Self::Measure => "measure",
-            Self::Analyze => "analyze",
-            Self::Judge => "judge",
-            Self::Menu => "menu",
-            Self::Propose => "propose",
-            Self::Review => "review",
-            Self::Apply => "apply",
-            Self::Build => "build",
-            Self::Test => "test",
-            Self::Next => "next",
-            Self::Finished => "finished",
-        }
-    }
-}
-
 /// Where an edit comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "from")]

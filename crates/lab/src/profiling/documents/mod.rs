@@ -12,6 +12,7 @@ pub(crate) use parts::headroom as headroom_of;
 pub use parts::{Headroom, Parts};
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::collecting::Recorded;
@@ -71,6 +72,15 @@ pub fn documents(
         perf_lab::replace(&mut documents, recorded, evidence, parts)?;
     }
     Ok(documents)
+}
+
+/// A document, or a part of one, without keys that have no value.
+fn known(document: impl Serialize) -> Result<Value> {
+    let mut document = serde_json::to_value(document)?;
+    if let Some(object) = document.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    Ok(document)
 }
 
 fn settle(value: &mut Value, from: &str, to: &str) {

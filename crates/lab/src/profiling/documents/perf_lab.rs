@@ -39,7 +39,7 @@ pub(super) fn replace(
         set(&mut documents.profile, "runtime_ms", json!(stability.mean));
         let replaced = json!({
             "runs": stability.runs, "mean_ms": stability.mean, "stddev_ms": stability.stddev, "cv": stability.cv,
-            "classification": stability.class.word(),
+            "classification": stability.class,
         });
         set(&mut documents.profile, "stability", replaced);
     }
