@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::error::MeasureError;
-use super::run_times::{RunTimes, read_run_times};
+use super::run_times::{RunTimes, open_traces, read_run_times};
 use crate::interactive::programs::{Application, End, Limits, Profiling, run};
+use wavesieve_tables::trace::Trace;
 
 /// The recording if only times count: it disturbs the program least.
 const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
@@ -19,6 +20,12 @@ pub struct Collected {
     pub seconds: f64,
     /// Files that can be read, sorted.
     pub traces: Vec<PathBuf>,
+}
+
+impl Collected {
+    pub(crate) fn open(&self) -> anyhow::Result<Trace> {
+        open_traces(&self.traces).with_context(|| format!("cannot read what `{}` wrote", self.line))
+    }
 }
 
 /// Runs the application once with its kernels timed, and reads what they took.

@@ -1,6 +1,5 @@
 //! Whether a candidate is faster: both run in turn under the profiler, and are compared as `compare` does.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -9,11 +8,10 @@ use super::commands::Commands;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use crate::interactive::programs::Application;
-use crate::measuring::{RunTimes, run_once};
+use crate::measuring::{RunTimes, answer, digest_of, open_traces, run_once};
 use wavesieve_engine::findings::Rows;
-use wavesieve_engine::{QueryOptions, Registry, run_query};
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
-use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, take_digest};
+use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, compare};
 
 pub(super) struct Race<'a> {
     pub commands: &'a Commands<'a>,
@@ -51,9 +49,7 @@ impl Race<'_> {
         std::fs::create_dir_all(traces).map_err(anyhow::Error::from)?;
         let limits = self.commands.limits();
         let times = run_once(&application, traces, &directory, &limits, self.commands.is_interrupted, &mut |_| {})?;
-        let inputs: Vec<String> = times.traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let trace = wavesieve_input::open(inputs.clone()).map_err(anyhow::Error::from)?;
-        let digest = take_digest(&trace, &inputs, &TakeOptions::default())?;
+        let digest = digest_of(&times.traces)?;
         Ok((times, digest))
     }
 
@@ -191,13 +187,8 @@ pub(super) fn largest_workgroup(
     times: &RunTimes,
     is_kernel: &dyn Fn(&str) -> bool,
 ) -> Result<Option<u32>, OptimizeError> {
-    let inputs = times.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    let trace = wavesieve_input::open(inputs).map_err(anyhow::Error::from)?;
-    let registry = Registry::embedded();
-    let columns = ["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"].map(str::to_owned).to_vec();
-    let options = QueryOptions { columns: Some(columns), parameters: BTreeMap::new(), ..QueryOptions::default() };
-    let query = registry.get("kernel_by_shape").map_err(anyhow::Error::from)?;
-    let answered = run_query(&trace, query, &options).map_err(anyhow::Error::from)?;
+    let trace = open_traces(&times.traces)?;
+    let answered = answer(&trace, "kernel_by_shape", &["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"])?;
     let rows = Rows::over(Some(&answered));
     let size = |row: usize| {
         let part = |name: &str| rows.integer(row, name).map(|count| count.max(1));

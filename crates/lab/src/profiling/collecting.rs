@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::request::{CounterPass, Plan, ProfileRequest, plan, thread_trace};
 use crate::interactive::programs::Profiling;
 use crate::measuring::{
-    Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure, read_run_times,
+    Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure, open_traces, read_run_times,
 };
 use wavesieve_tables::trace::Trace;
 
@@ -149,11 +149,11 @@ fn filled(
     has_any: &dyn Fn(&Trace) -> anyhow::Result<bool>,
     what: &str,
 ) -> Result<Collected, String> {
-    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    match wavesieve_input::open(inputs).map_err(anyhow::Error::from).and_then(|trace| has_any(&trace)) {
+    let unreadable = || format!("cannot read what `{}` wrote", collected.line);
+    match open_traces(&collected.traces).and_then(|trace| has_any(&trace)).with_context(unreadable) {
         Ok(true) => Ok(collected),
         Ok(false) => Err(format!("`{}` ended well and recorded no {what}", collected.line)),
-        Err(error) => Err(format!("cannot read what `{}` wrote: {error:#}", collected.line)),
+        Err(error) => Err(format!("{error:#}")),
     }
 }
 
@@ -237,8 +237,7 @@ fn kernel_names(timeline: &Collected) -> Result<Vec<String>, MeasureError> {
 }
 
 fn architecture(timeline: &Collected) -> Result<Option<String>, MeasureError> {
-    let inputs = timeline.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    let trace = wavesieve_input::open(inputs).with_context(|| format!("cannot read what `{}` wrote", timeline.line))?;
+    let trace = timeline.open()?;
     let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
     let name = agents.filter(|agent| agent.is_gpu()).map(|agent| agent.name.split(':').next().unwrap_or_default());
     Ok(name.map(str::to_lowercase).next())

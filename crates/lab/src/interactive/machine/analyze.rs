@@ -15,10 +15,9 @@ use super::session::is_there;
 use super::state::Phase;
 use crate::interactive::face::Level;
 use crate::interactive::sessions::MenuItem;
+use crate::measuring::digest_of;
 use wavesieve_engine::findings::Priority;
-use wavesieve_report::compare::{
-    CompareOptions, Digest, Side, TakeOptions, compare, read_digest, take_digest, write_digest,
-};
+use wavesieve_report::compare::{CompareOptions, Digest, Side, compare, read_digest, write_digest};
 
 /// Extension of digests, as `compare --save` writes them.
 const DIGEST: &str = "wsd";
@@ -232,9 +231,7 @@ fn digest(run: &Run, path: &Path) -> Result<Digest> {
     {
         return Ok(digest);
     }
-    let inputs: Vec<String> = run.traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let trace = wavesieve_input::open(inputs.clone())?;
-    let digest = take_digest(&trace, &inputs, &TakeOptions::default())?;
+    let digest = digest_of(&run.traces)?;
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::measuring::open_traces;
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::{Finding, Priority, recommended_commands};
 use wavesieve_model::analysis::counter_plan::quoted;
@@ -67,7 +68,7 @@ impl Analyzed {
         let options = AnalysisOptions { registry: registry.clone(), rows: ROWS, ..AnalysisOptions::builtin()? };
         let trace = match traces {
             [] => None,
-            _ => Some(wavesieve_input::open(traces.iter().map(|path| path.to_string_lossy().into_owned()))?),
+            _ => Some(open_traces(traces)?),
         };
         let of_trace = trace.as_ref().map(|trace| options.analyze(trace)).transpose()?;
         let source = scanned(sources, of_trace.as_ref())?;
