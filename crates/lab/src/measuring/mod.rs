@@ -9,6 +9,7 @@ mod several;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use certainty::median_cut;
 pub use certainty::{MOST_RUNS, Stability};
 pub use error::MeasureError;
 pub(crate) use run_once::run_once;
