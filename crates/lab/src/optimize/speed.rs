@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::commands::Commands;
+use super::correctness::Checks;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use crate::interactive::programs::Application;
@@ -20,16 +21,9 @@ pub(super) struct Race<'a> {
     pub is_kernel: &'a dyn Fn(&str) -> bool,
     pub runs: u32,
     pub min_gain_pct: f64,
-    /// Makes results of the candidate ready to be written, and afterwards finds out how they differ.
-    pub results: &'a dyn Results,
-}
-
-/// Checks the results that the measured runs of a candidate write.
-pub(super) trait Results {
-    /// Before a run.
-    fn clear(&self, copy: &Path) -> Result<(), OptimizeError>;
-    /// After it; nothing if all is as expected.
-    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError>;
+    /// Results that measured runs of the candidate write are checked as well.
+    pub checks: &'a Checks,
+    pub expected: &'a [Vec<u8>],
 }
 
 pub(super) struct Times {
@@ -67,11 +61,11 @@ impl Race<'_> {
                 let (copy, name) = if is_new { (new, "candidate") } else { (base, "base") };
                 let directory = traces.join(format!("{name}-{}", pair + 1));
                 if is_new {
-                    self.results.clear(copy)?;
+                    self.checks.clear(self.commands, copy)?;
                 }
                 match (self.run(copy, &directory), is_new) {
                     (Ok(run), true) => {
-                        if let Some(text) = self.results.differs(copy)? {
+                        if let Some(text) = self.checks.differs(self.commands, copy, self.expected)? {
                             let reason = format!("in measured run {}: {text}", pair + 1);
                             return Ok(Err(GateResult::new(Gate::Correct, Verdict::Fail, reason, Value::Null)));
                         }
