@@ -41,6 +41,13 @@ pub struct Known {
     pub holds: bool,
 }
 
+impl Known {
+    /// The value with its bound, as people read it.
+    pub(super) fn text(&self) -> String {
+        format!("{} {:.1} {} ({})", self.title, self.value, self.unit, self.bound)
+    }
+}
+
 /// The verdict on a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::bottlenecks::Ranked;
+use super::bottlenecks::{Known, Ranked};
 use super::collecting::Recorded;
 use super::documents::{Headroom, Parts};
 use super::headroom::Range;
@@ -25,8 +25,7 @@ pub fn summary(recorded: &Recorded, parts: &Parts) -> String {
         parts.bottlenecks.iter().partition(|one| !one.evidence.is_empty());
     for one in known.into_iter().take(SHOWN) {
         let score = one.score.map(|score| format!("{score:.2}")).unwrap_or_default();
-        let why = one.evidence.iter().filter(|known| known.holds == (one.state != "no"));
-        let why = why.map(|known| format!("{} {:.1} {} ({})", known.title, known.value, known.unit, known.bound));
+        let why = one.evidence.iter().filter(|known| known.holds == (one.state != "no")).map(Known::text);
         let missing = one.missing.iter().map(|missing| format!("missing: {missing}"));
         let why = why.chain(missing).collect::<Vec<_>>().join("; ");
         let _ = writeln!(text, "  {:<8} {score:<5} {}: {why}", one.state, one.verdict);
