@@ -1,6 +1,7 @@
 //! Promises of sessions.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -63,11 +64,8 @@ fn a_session_comes_back_by_name_and_by_path() {
     assert!(matches!(store.load("/nowhere/x.json"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("../nowhere/x"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("..%2fx"), Err(SessionError::InvalidId(_))));
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&path), mode(store.directory())), (0o600, 0o700));
-    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(store.directory())), (0o600, 0o700));
 }
 
 #[test]
