@@ -111,9 +111,6 @@ impl<'a> CommandLine<'a> {
 
     /// The verb that words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
     /// ask for help or are wrong, which a message about the whole reports.
-    ///
-    /// # Errors
-    /// When they ask for help or the version, or are wrong.
     pub(crate) fn parse(
         &self,
         words: &[OsString],

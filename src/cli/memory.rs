@@ -3,9 +3,6 @@
 use wavesieve_input::available_bytes;
 
 /// Reads a size: bytes, with K, M, G or T for powers of 1024, or a percentage of the memory there is.
-///
-/// # Errors
-/// When it is not a size above zero.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || "write a size such as 512M, 8G or 50%".to_owned();
     let text = text.trim();

@@ -202,9 +202,6 @@ fn early_argument(name: &str) -> Option<String> {
 
 /// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work. Inside a process
 /// of others they have begun, and the environment is not ours.
-///
-/// # Errors
-/// When the system starts too few threads.
 fn use_threads(global: &mut GlobalArguments) -> Result<(), Failure> {
     if invocation::is_inside() {
         return Ok(());

@@ -40,9 +40,6 @@ struct Read {
 }
 
 /// Refuses a command line that would write what it reads. `settings` are the files of settings, which are read too.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
     let levels: Vec<&ArgMatches> =
         std::iter::successors(Some(matches), |matches| matches.subcommand().map(|(_, below)| below)).collect();

@@ -111,9 +111,6 @@ impl JsonCompat {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used.
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
     registry: &Registry,

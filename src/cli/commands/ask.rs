@@ -69,9 +69,6 @@ pub(crate) struct AskArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used.
 pub(crate) fn run(
     arguments: &AskArguments,
     registry: &Registry,

@@ -53,9 +53,6 @@ struct ShowArguments {
 type Row = (String, Effective);
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the command does not exist, or the answer cannot be written.
 pub(crate) fn run(
     matches: &ArgMatches,
     settings: &Settings,

@@ -33,9 +33,6 @@ pub(crate) struct InteractiveArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs or options cannot be used, or the session fails.
 pub(crate) fn run(
     arguments: &InteractiveArguments,
     registry: &Registry,

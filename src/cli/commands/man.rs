@@ -27,9 +27,6 @@ pub(crate) struct ManArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the command does not exist, or a page cannot be written.
 pub(crate) fn run(arguments: &ManArguments, command: Command) -> Result<u8, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();

@@ -59,9 +59,6 @@ fn smallest_memory() -> u64 {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When a directory cannot be used.
 pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let smallest = smallest_memory();
     if let Some(bytes) = global.memory_limit().filter(|bytes| *bytes < smallest) {

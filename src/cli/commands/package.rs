@@ -40,9 +40,6 @@ pub(crate) struct PackageArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the folder cannot be written.
 pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     check_folder(output)?;

@@ -135,9 +135,6 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When something that was asked for cannot be collected on the architecture, or the plan cannot be written.
 pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
         return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));

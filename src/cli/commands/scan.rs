@@ -107,9 +107,6 @@ impl ScanArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the directory cannot be read or the output cannot be written.
 pub(crate) fn run(
     arguments: &ScanArguments,
     registry: &Registry,

@@ -93,9 +93,6 @@ pub(crate) struct SchemaArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the pages cannot be written.
 pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &CommandLine<'_>) -> Result<u8, Failure> {
     let topic = match Topic::from_str(&arguments.topic, true) {
         Ok(topic) => topic,

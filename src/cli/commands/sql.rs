@@ -65,9 +65,6 @@ pub(crate) struct SqlArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs or the statement cannot be used.
 pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
     let several = statements(&query);

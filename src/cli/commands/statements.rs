@@ -17,9 +17,6 @@ use wavesieve_export::atomic::{replace_directory, write_directory, write_file};
 use wavesieve_tables::columns::requests::united;
 
 /// Runs the statements.
-///
-/// # Errors
-/// When the inputs or all statements cannot be used.
 pub(crate) fn run(
     statements: &[String],
     input: &InputArguments,

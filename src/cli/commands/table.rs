@@ -98,9 +98,6 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs or the query cannot be used.
 pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {
@@ -176,9 +173,6 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
 
 /// Reports why a result has no rows, if the trace has nothing that the query is about. It names the query if there are
 /// several.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(crate) fn explain_emptiness(
     trace: &Trace,
     query: &Query,

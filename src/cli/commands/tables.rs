@@ -27,9 +27,6 @@ use wavesieve_tables::columns::requests::united;
 use wavesieve_tables::trace::Trace;
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
-///
-/// # Errors
-/// When a name does not belong to a query, or is given twice.
 pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
     if !list.contains(',') {
         return Ok(None);
@@ -64,9 +61,6 @@ pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) 
 }
 
 /// Runs the queries.
-///
-/// # Errors
-/// When the inputs or a query cannot be used.
 pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;

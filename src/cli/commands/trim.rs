@@ -46,9 +46,6 @@ pub(crate) struct TrimArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let filters = input.filters()?;

@@ -39,9 +39,6 @@ pub(crate) struct WorkflowArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the session fails.
 pub(crate) fn run(
     arguments: &WorkflowArguments,
     registry: &Registry,

@@ -28,9 +28,6 @@ fn alignment(text: &str) -> Result<Alignment, std::convert::Infallible> {
 
 impl AlignmentArguments {
     /// The trace with its clocks aligned as requested, if the result depends on clocks. Reports how well that works.
-    ///
-    /// # Errors
-    /// When the file of offsets cannot be used, or the collectives cannot be read.
     pub(crate) fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
         let print_note = |text: String| {
             if !global.quiet {

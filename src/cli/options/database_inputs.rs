@@ -29,9 +29,6 @@ pub(crate) struct DatabaseArguments {
 
 impl DatabaseArguments {
     /// The databases.
-    ///
-    /// # Errors
-    /// When no input is named, or one is not a rocpd database.
     pub(crate) fn databases(&self, global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
@@ -46,9 +43,6 @@ impl DatabaseArguments {
     }
 
     /// The trace of databases, which knows their ranks.
-    ///
-    /// # Errors
-    /// When the pattern for ranks is wrong, or a database cannot be read.
     pub(crate) fn trace(&self, databases: &[RocpdFile], global: &GlobalArguments) -> Result<Trace, Failure> {
         let wrong = |text: &String| {
             Failure::Usage(format!("invalid --rank-from `{text}`: not a regular expression; try 'rank(\\d+)'"))
@@ -95,9 +89,6 @@ pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<V
 }
 
 /// Refuses an output that cannot hold a database, or is one of the inputs.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> Result<(), Failure> {
     let shown = output.display();
     if output.as_os_str() == "-" || check_file(output)?.is_stream() {

@@ -81,10 +81,6 @@ impl FailOn {
 
 impl DocumentArguments {
     /// Options of the analysis for a document of this format.
-    ///
-    /// # Errors
-    /// When a threshold or a section is not known, a file cannot be read, or the format does not support what is
-    /// requested.
     pub(crate) fn options(
         &self,
         registry: &Registry,
@@ -130,9 +126,6 @@ impl DocumentArguments {
 
     /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
     /// names, or lies in what is written as a whole.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when charts cannot be written there.
     pub(crate) fn check_charts<'a>(
         &self,
         layout: &Layout,
@@ -160,9 +153,6 @@ impl DocumentArguments {
 
     /// Writes the requested charts into the directory, or a subdirectory named after the run, and reports where. A
     /// document whose format does not support charts has none afterwards.
-    ///
-    /// # Errors
-    /// When they cannot be drawn or written.
     pub(crate) fn take_charts(
         &self,
         document: &mut Document,
@@ -183,9 +173,6 @@ impl DocumentArguments {
     }
 
     /// The exit code once the document is written. Reports what is missing.
-    ///
-    /// # Errors
-    /// When checking what the filters left of the trace fails.
     pub(crate) fn end(
         &self,
         trace: Option<&Trace>,

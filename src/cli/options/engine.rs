@@ -39,9 +39,6 @@ impl EngineArguments {
     }
 
     /// Refuses an option that only this program knows.
-    ///
-    /// # Errors
-    /// When it is given and a cluster runs the statements.
     pub(crate) fn refuse(&self, is_option_given: bool, option: &str) -> Result<(), Failure> {
         if self.is_given() && is_option_given {
             return Err(Failure::Usage(format!("{option} does not reach a cluster; leave out {option}, or --engine")));
@@ -50,9 +47,6 @@ impl EngineArguments {
     }
 
     /// The trace with its statements run by the cluster, if one is named.
-    ///
-    /// # Errors
-    /// When the inputs are not one dataset, its rows are not those of the trace, or the client cannot be found.
     pub(crate) fn attach(&self, trace: Trace, input: &InputArguments) -> Result<Trace, Failure> {
         let Some(address) = &self.engine else { return Ok(trace) };
         let named = input.named()?;

@@ -50,9 +50,6 @@ impl ExtraInputs {
     }
 
     /// The inputs with the thread traces; `None` where only source code is named.
-    ///
-    /// # Errors
-    /// When there is nothing to analyze, or when a path is not a directory.
     pub(crate) fn inputs(
         &self,
         inputs: &InputArguments,
@@ -89,9 +86,6 @@ impl ExtraInputs {
     }
 
     /// The analysis of the trace, of the source code, or of both.
-    ///
-    /// # Errors
-    /// When the tables or the source code cannot be read.
     pub(crate) fn analyze(
         &self,
         trace: Option<&Trace>,
@@ -116,9 +110,6 @@ impl ExtraInputs {
     }
 
     /// The scan of the source code, for the program and the GPUs of the trace where there is one.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
     fn scan(
         &self,
         analysis: Option<&Analysis>,

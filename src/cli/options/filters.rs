@@ -61,9 +61,6 @@ pub(crate) struct FilterArguments {
 
 impl FilterArguments {
     /// The same with a window, at which events are cut.
-    ///
-    /// # Errors
-    /// When there is a window already, or this is not a window.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
         if self.window.is_some() || self.iterations.is_some() {
             return Err(Failure::Usage("parts of the time are windows; leave out --window and --iter".to_owned()));
@@ -73,9 +70,6 @@ impl FilterArguments {
     }
 
     /// The choice; a condition is put to the `subject` alone where there is one.
-    ///
-    /// # Errors
-    /// When the subject lacks a column of the condition.
     pub(crate) fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
         let condition = match (self.condition.clone(), subject) {
             (Some(condition), Some(subject)) => Some(condition_on(condition, subject).map_err(Failure::Usage)?),
@@ -109,18 +103,12 @@ pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a
 
 /// Reports which filters match nothing, and returns whether there is one. Costly checks run only if the result has no
 /// rows; then filters that only together match nothing are named too.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(crate) fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
     print_partly_unmatched(trace, global);
     Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
 /// As [`explain_unmatched`], with filters that only large tables can be asked about: for outputs of all tables.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(crate) fn explain_all_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
     print_partly_unmatched(trace, global);
     Ok(print_unmatched(trace, &explained(trace, true, no_rows)?, no_rows, global))

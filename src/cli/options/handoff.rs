@@ -68,9 +68,6 @@ impl HandoffOption {
     }
 
     /// The answer with columns of commands, or with the text to be printed below it.
-    ///
-    /// # Errors
-    /// When the dispatches of the trace cannot be read.
     pub(crate) fn add_to(
         &self,
         answer: Answer,

@@ -122,17 +122,11 @@ impl InputArguments {
     }
 
     /// The same options with a window, at which events are cut.
-    ///
-    /// # Errors
-    /// When there is a window already, or this is not a window.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
         Ok(Self { filters: self.filters.with_window(window)?, ..self.clone() })
     }
 
     /// Opens the trace with what the filters choose.
-    ///
-    /// # Errors
-    /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject)?;
         let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
@@ -216,17 +210,11 @@ impl InputArguments {
     }
 
     /// The rows that the filters choose.
-    ///
-    /// # Errors
-    /// When an option is wrong.
     pub(crate) fn filters(&self) -> Result<Filters, Failure> {
         self.filters.choice(None)
     }
 
     /// The inputs as they were named.
-    ///
-    /// # Errors
-    /// When none is.
     pub(crate) fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
@@ -236,9 +224,6 @@ impl InputArguments {
     }
 
     /// The words that name the inputs and their ranks in another command.
-    ///
-    /// # Errors
-    /// When no input is named.
     pub(crate) fn words(&self) -> Result<Vec<String>, Failure> {
         let mut words = self.named()?;
         words.extend(self.rank_from.iter().flat_map(|pattern| ["--rank-from".to_owned(), pattern.clone()]));
@@ -262,9 +247,6 @@ impl InputArguments {
     }
 
     /// The files that the inputs lead to, without a directory that lies in one but is not an input.
-    ///
-    /// # Errors
-    /// When no input is named, or one does not exist.
     pub(crate) fn candidates(&self, exclude: &Path) -> Result<Vec<Candidate>, Failure> {
         Ok(discover(&self.named()?, Some(exclude))?)
     }
@@ -280,9 +262,6 @@ impl InputArguments {
     }
 
     /// The effective definitions of metrics.
-    ///
-    /// # Errors
-    /// When a file of them cannot be used.
     pub(crate) fn metrics(&self) -> Result<EffectiveDefinitions, Failure> {
         let mut definitions = EffectiveDefinitions::default();
         if let Some(path) = &self.metric_definitions {
@@ -298,9 +277,6 @@ impl InputArguments {
     }
 
     /// The effective category rules.
-    ///
-    /// # Errors
-    /// When a file of them cannot be used.
     pub(crate) fn categories(&self) -> Result<Categories, Failure> {
         let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
         let text = text_of(path)?;

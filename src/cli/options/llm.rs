@@ -139,9 +139,6 @@ impl LlmArguments {
     }
 
     /// The narrator that asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when an option or variable cannot be used.
     pub(crate) fn narrator(&self, global: &GlobalArguments) -> Result<Option<Narrator>, Failure> {
         let mut providers: Vec<String> = self.llm.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
         // An empty variable switches off what a profile sets; an empty option is a slip.
@@ -196,9 +193,6 @@ impl LlmArguments {
 
 impl LlmArguments {
     /// The same for a session, which keeps its conversation in a file of its own.
-    ///
-    /// # Errors
-    /// As [`LlmArguments::narrator`].
     pub(crate) fn narrator_of_session(
         &self,
         conversation: &Path,
@@ -223,9 +217,6 @@ pub(crate) fn check_own(own: &CommandLine<'_>, words: &[String]) -> Option<Strin
 
 /// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
 /// answer are checked. If it cannot, or has no model to ask, the analysis is as it would be without.
-///
-/// # Errors
-/// When the request cannot be printed.
 pub(crate) fn narrate(
     narrator: Option<&Narrator>,
     analysis: &mut Analysis,

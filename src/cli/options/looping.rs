@@ -34,9 +34,6 @@ impl StoreArguments {
     }
 
     /// The sessions.
-    ///
-    /// # Errors
-    /// When no directory is named and the user has no home.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::new(self.sessions.clone())?)
     }
@@ -60,9 +57,6 @@ pub(crate) struct FaceArguments {
 
 impl FaceArguments {
     /// The face; it takes Ctrl-C until it is dropped.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub(crate) fn console(&self, global: &GlobalArguments) -> Result<Console, Failure> {
         let is_error = self.events.as_ref().is_some_and(|path| path.as_os_str() == "-");
         let (answers, events) = (self.answers.clone(), self.events.clone());
@@ -143,9 +137,6 @@ pub(crate) struct LoopArguments {
 
 impl LoopArguments {
     /// Runs the loop.
-    ///
-    /// # Errors
-    /// When an option cannot be used, or the session or its face fails.
     pub(crate) fn run(
         &self,
         request: LoopRequest,
@@ -159,9 +150,6 @@ impl LoopArguments {
 }
 
 /// Runs a loop.
-///
-/// # Errors
-/// When an option cannot be used, or the session or its face fails.
 #[expect(clippy::too_many_arguments, reason = "the groups of options of the verbs that run a loop")]
 pub(crate) fn run_loop(
     request: LoopRequest,

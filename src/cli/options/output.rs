@@ -94,9 +94,6 @@ impl OutputArguments {
     }
 
     /// Refuses a file whose extension is of something else than an answer, and options of another format.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] with what fits.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.arrow_times && !self.keeps_dictionaries() {
             return Err(Failure::Usage(

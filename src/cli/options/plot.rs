@@ -72,9 +72,6 @@ pub(crate) struct Pictures {
 
 impl Pictures {
     /// The options of a query; a query without a picture has none.
-    ///
-    /// # Errors
-    /// When the directory cannot be used.
     pub(crate) fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
             return Ok(Self { plot: false, charts: None, formats: Vec::new() });
@@ -89,9 +86,6 @@ impl Pictures {
     }
 
     /// Writes the files and gives what is to be printed under the answer.
-    ///
-    /// # Errors
-    /// When a file cannot be written, or the answer lacks what is drawn.
     pub(crate) fn draw(
         &self,
         query: &Query,
@@ -115,9 +109,6 @@ impl Pictures {
 }
 
 /// Refuses a path for charts that is not a directory, or is an input.
-///
-/// # Errors
-/// [`Failure::Usage`] when charts cannot be written there.
 pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
@@ -132,9 +123,6 @@ pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Resul
 }
 
 /// Refuses a directory for charts of these names in which other files have them.
-///
-/// # Errors
-/// [`Failure::Usage`] when there is such a file, or the directory is one.
 pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFormat]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
@@ -153,9 +141,6 @@ pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFo
 }
 
 /// Writes a chart as `NAME.svg` and so on into a directory, which is created if missing.
-///
-/// # Errors
-/// When it cannot be drawn or written.
 pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str, formats: &[ChartFormat]) -> anyhow::Result<()> {
     let _made = make_directory(directory)?;
     formats.iter().try_for_each(|format| {

@@ -42,9 +42,6 @@ impl QueryArguments {
 }
 
 /// The queries of the binary and those of the user.
-///
-/// # Errors
-/// When a query file of the user is wrong.
 pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::embedded();
     if let Some(directory) = queries {

@@ -66,9 +66,6 @@ impl ShardArguments {
     }
 
     /// The part to convert; `None` for everything.
-    ///
-    /// # Errors
-    /// When the environment does not state it.
     pub(crate) fn share(&self) -> Result<Option<Share>, Failure> {
         let of_environment = || share_of(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         match self.shard {

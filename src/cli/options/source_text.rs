@@ -47,9 +47,6 @@ impl SourceArguments {
     }
 
     /// Lists the source files, before anything is read.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when the directory cannot be read.
     pub(crate) fn open(&self, global: &GlobalArguments) -> Result<SourceLines, Failure> {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
@@ -72,9 +69,6 @@ pub(crate) struct SourceLines(Option<Mutex<SourceTree>>);
 
 impl SourceLines {
     /// The result with the text of its source lines, if it has any and files were named.
-    ///
-    /// # Errors
-    /// When a column has another type than declared, or cannot be added.
     pub(crate) fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
         let Some(tree) = &self.0 else { return Ok(answer) };
         let Some(places) = places(&answer.frame)? else { return Ok(answer) };

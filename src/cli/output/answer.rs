@@ -19,9 +19,6 @@ use wavesieve_export::unit::{convert_times, displays};
 use wavesieve_export::{columnar, delimited, html_table, json, markdown, terminal};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
     output.check()?;
     let Some(path) = output.path() else { return Ok(()) };
@@ -33,17 +30,11 @@ pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> 
 }
 
 /// The answer with the texts of its dictionaries, unless the format has dictionaries.
-///
-/// # Errors
-/// When a dictionary cannot be expanded.
 pub(crate) fn in_texts(answer: Answer, output: &OutputArguments) -> Result<Answer, QueryError> {
     if output.keeps_dictionaries() { Ok(answer) } else { answer.with_texts() }
 }
 
 /// Writes the answer.
-///
-/// # Errors
-/// When writing fails, or a binary format would go to a terminal.
 pub(crate) fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, None)
 }
@@ -87,9 +78,6 @@ fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style
 }
 
 /// Writes the answer to standard output as it is, in the style that suits it.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn write_for_people(
     answer: &Answer,
     output: &OutputArguments,
@@ -100,9 +88,6 @@ pub(crate) fn write_for_people(
 }
 
 /// Writes the answer as a file holds it.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
     let format = output.format();
     if !is_for_people(format) {

@@ -13,9 +13,6 @@ use wavesieve_export::target::Target;
 
 /// Writes to the named file and reports it, or by default to standard output. In that case `write` gets the global
 /// arguments, which describe the terminal.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn deliver(
     path: Option<&Path>,
     global: &GlobalArguments,
@@ -36,9 +33,6 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
 }
 
 /// Rejects a file that cannot be written, before anything is read. Returns the target that the path leads to.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_file(path: &Path) -> Result<Target, Failure> {
     Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
 }

@@ -167,9 +167,6 @@ impl DocumentOutput {
     }
 
     /// Writes an analysis to the named file or folder and reports it, or by default to standard output.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn deliver(
         &self,
         analysis: &Analysis,
@@ -187,9 +184,6 @@ impl DocumentOutput {
     }
 
     /// Writes an analysis to a file or folder.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn write_to(&self, analysis: &Analysis, format: DocumentFormat, path: &Path) -> anyhow::Result<()> {
         let Some(of_tables) = format.of_folder() else {
             return write_file(path, |out| self.write(analysis, format, None, out));
@@ -203,9 +197,6 @@ impl DocumentOutput {
     }
 
     /// Writes a text to the named file and reports it, or by default to standard output.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn deliver_text(
         &self,
         path: Option<&Path>,
@@ -223,9 +214,6 @@ impl DocumentOutput {
     }
 
     /// Writes an analysis; for a terminal with its width and colors.
-    ///
-    /// # Errors
-    /// When writing fails.
     fn write(
         &self,
         analysis: &Analysis,

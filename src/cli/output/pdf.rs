@@ -31,9 +31,6 @@ const DATES: [&[u8]; 2] = [b"/CreationDate (", b"/ModDate ("];
 const DATE: &[u8] = b"D:20000101000000+00'00'";
 
 /// Prints a page.
-///
-/// # Errors
-/// When no browser is there, or it fails.
 pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     let browser = browser()?;
     let directory = tempfile::tempdir().context("cannot create a temporary directory")?;

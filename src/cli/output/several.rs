@@ -19,9 +19,6 @@ pub(crate) struct Titled {
 }
 
 /// Rejects an output that cannot hold the files, before anything is read. Returns whether there are older ones to replace.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_output(
     files: &[String],
     input: &InputArguments,
@@ -100,9 +97,6 @@ pub(crate) fn failure(error: anyhow::Error) -> Failure {
 }
 
 /// Prints titled answers one below the other.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn print<'a>(
     answers: impl Iterator<Item = &'a Titled>,
     output: &OutputArguments,

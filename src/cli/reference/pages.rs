@@ -9,9 +9,6 @@ use wavesieve_engine::closest;
 use wavesieve_export::atomic::{make_directory, write_file};
 
 /// The command at the end of a path of names: a verb, a verb and a query.
-///
-/// # Errors
-/// [`Failure::Usage`] with the closest name.
 pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Failure> {
     path.iter().try_fold(command, |command, name| {
         command.find_subcommand(name).ok_or_else(|| {
@@ -24,9 +21,6 @@ pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Comm
 }
 
 /// Writes files into a directory, which is created where it is missing.
-///
-/// # Errors
-/// When one cannot be written.
 pub(crate) fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{} is no directory; name one with -o", directory.display())));

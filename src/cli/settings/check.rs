@@ -12,9 +12,6 @@ use wavesieve_engine::closest;
 
 impl Settings {
     /// Checks every key and value of the files, and the variables that set an option.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for the first that is wrong.
     pub(crate) fn check(&self, command: &Command) -> Result<(), Failure> {
         let global: Vec<&Arg> = command.get_arguments().filter(|option| option.is_global_set()).collect();
         for file in &self.files {

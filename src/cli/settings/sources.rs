@@ -114,9 +114,6 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Reads the files and the environment of the process.
-    ///
-    /// # Errors
-    /// When a file cannot be read or is not TOML.
     pub(crate) fn load() -> Result<Self, Failure> {
         let paths = files::paths();
         let of_project = paths.project.into_iter().map(|path| (path, true));

@@ -19,9 +19,6 @@ struct Evidence {
 }
 
 /// A document with everything that steps found, all rows included.
-///
-/// # Errors
-/// When a table cannot be made.
 pub(crate) fn evidence_document(like: &Document, steps: &[Step]) -> Result<Document> {
     let mut all = Evidence::default();
     for step in steps.iter().filter(|step| !step.is_error && step.earlier.is_none()) {

@@ -48,9 +48,6 @@ fn shown(url: &str) -> String {
 }
 
 /// The base of a provider's addresses, and what to do if nothing is there.
-///
-/// # Errors
-/// [`LlmError::Usage`] when the provider has no address, or it cannot be used.
 pub(super) fn address(
     provider: &Provider,
     given: Option<&str>,

@@ -109,9 +109,6 @@ impl ToolAnswer {
     }
 
     /// The result of the call, whose text has at most so many bytes.
-    ///
-    /// # Errors
-    /// If it cannot be cut so far.
     pub(super) fn result(mut self, max_bytes: usize) -> Result<Value, ToolFailure> {
         self.cut_command(max_bytes / COMMAND_SHARE);
         let picture = self

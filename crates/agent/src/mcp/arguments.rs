@@ -13,9 +13,6 @@ use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::selection::{Filters, WindowMode, parse_duration_ns, parse_kernel_pattern};
 
 /// The arguments of a call in the form that a tool declares.
-///
-/// # Errors
-/// If one is missing, unknown or of another type.
 pub(super) fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolFailure> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ToolFailure::usage(format!("invalid arguments: {error}")))
@@ -93,9 +90,6 @@ pub(super) struct FilterArguments {
 impl FilterArguments {
     /// The filters; a condition is put to the `subject` alone if there is one. What compares texts sees those before a mask, unless
     /// the user chose it.
-    ///
-    /// # Errors
-    /// If one is wrong.
     pub(super) fn filters(
         &self,
         subject: Option<&'static Table>,
@@ -150,9 +144,6 @@ fn window_mode(word: &str) -> Result<WindowMode, ToolFailure> {
 }
 
 /// The form of kernel names.
-///
-/// # Errors
-/// If no form has that word.
 pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
     let forms = [NameForm::Full, NameForm::Short, NameForm::Base, NameForm::Mangled];
     let Some(word) = word else { return Ok(NameForm::default()) };
@@ -181,9 +172,6 @@ pub(super) struct QueryArguments {
 
 impl QueryArguments {
     /// The options of the engine. Of a query without a parameter `top`, that limits the rows.
-    ///
-    /// # Errors
-    /// If the query has no such parameter.
     pub(super) fn options(&self, query: &Query) -> Result<QueryOptions, ToolFailure> {
         let known = || query.declaration.parameters.iter().map(|parameter| parameter.name.as_str());
         let mut parameters = BTreeMap::new();

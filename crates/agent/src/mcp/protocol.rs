@@ -99,9 +99,6 @@ pub(super) enum Line {
 
 impl Line {
     /// Reads a line of a client that agreed on a version.
-    ///
-    /// # Errors
-    /// If it is not JSON, or a batch that is empty or not in the version.
     pub(super) fn parse(line: &[u8], version: Option<&str>) -> Result<Self, RpcError> {
         let value: Value = serde_json::from_slice(line).map_err(|error| RpcError::parse(&error.to_string()))?;
         match value {
@@ -146,9 +143,6 @@ impl Message {
     }
 
     /// Whether the request is of the version without a handshake.
-    ///
-    /// # Errors
-    /// If it names a version that is not known.
     pub(super) fn is_stateless(&self) -> Result<bool, RpcError> {
         let meta = self.params.get("_meta").and_then(Value::as_object);
         match meta.and_then(|meta| meta.get(VERSION_KEY)).and_then(Value::as_str) {

@@ -26,17 +26,11 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Starts this program with its own arguments and the one that makes it a worker.
-    ///
-    /// # Errors
-    /// If it cannot be started.
     pub(super) fn start(number: u64, events: Sender<Event>) -> io::Result<Self> {
         Self::start_with(number, std::env::args_os().skip(1).collect(), events)
     }
 
     /// Starts this program with these arguments of a server and the one that makes it a worker.
-    ///
-    /// # Errors
-    /// If it cannot be started.
     pub(super) fn start_with(number: u64, of_server: Vec<OsString>, events: Sender<Event>) -> io::Result<Self> {
         let mut child =
             Command::new(program()?).args(arguments(of_server)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -54,9 +48,6 @@ impl Worker {
     }
 
     /// Hands over a call.
-    ///
-    /// # Errors
-    /// If the process is gone.
     pub(super) fn send(&mut self, task: &Task) -> io::Result<()> {
         let mut line = serde_json::to_vec(task)?;
         line.push(b'\n');

@@ -182,9 +182,6 @@ fn probability(text: &str) -> Result<f64, &'static str> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used, or a side has no data.
 pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.format()?;
     if !arguments.history.is_empty() {

@@ -189,9 +189,6 @@ impl ConvertArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     if arguments.shards.are_given() && arguments.to != ConvertFormat::Parquet {

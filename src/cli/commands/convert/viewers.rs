@@ -127,9 +127,6 @@ pub(super) struct TimelineArguments {
 
 impl TimelineArguments {
     /// Refuses these options where tables are written.
-    ///
-    /// # Errors
-    /// When one is given.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
             ("--args", self.args != Arguments::default()),
@@ -162,9 +159,6 @@ impl TimelineArguments {
     }
 
     /// Writes a time line.
-    ///
-    /// # Errors
-    /// When an option does not fit, the inputs cannot be used or the output cannot be written.
     pub(super) fn write(
         &self,
         input: &InputArguments,
@@ -257,9 +251,6 @@ fn something(summary: &Summary) -> Result<()> {
 }
 
 /// Reports why an output was not written.
-///
-/// # Errors
-/// When the trace cannot be asked for it.
 pub(in crate::cli::commands) fn nothing_written(
     trace: &Trace,
     output: &Path,

@@ -159,9 +159,6 @@ pub(super) struct AutotuneArguments {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the work fails.
 pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let objective = objective(arguments)?;
     let format = format(arguments)?;

@@ -126,9 +126,6 @@ struct Document<'a> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or nothing can be run.
 pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {

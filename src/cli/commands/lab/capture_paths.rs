@@ -12,9 +12,6 @@ use wavesieve_model::text::natural_order::natural_key;
 const NAMED: usize = 5;
 
 /// Refuses a path that is not a directory, or a directory of captures in place of a single capture.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
     check_directory(path, "a capture", "name a directory that holds dispatch.json")?;
     if path.join(DISPATCH).exists() {
@@ -36,9 +33,6 @@ pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
 }
 
 /// Refuses a path that is not a directory.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -51,9 +45,6 @@ pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(
 }
 
 /// Refuses a file of an option that cannot be read as one.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -69,9 +60,6 @@ pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
 }
 
 /// Refuses a place for a new directory that is taken.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
     let is_free = match fs::symlink_metadata(path) {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,

@@ -69,9 +69,6 @@ fn dynamic_lds(text: &str) -> Result<u64, String> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the listing cannot be written.
 pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;

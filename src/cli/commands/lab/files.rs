@@ -10,9 +10,6 @@ use wavesieve_export::target::{parent, through_links};
 pub(super) type Named<'a> = (&'static str, &'a Path);
 
 /// Refuses outputs that are an input or another output, also through links.
-///
-/// # Errors
-/// [`Failure::Usage`] with the options that name the same file.
 pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result<(), Failure> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         let shown = path.display();

@@ -170,9 +170,6 @@ enum SummaryFormat {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the work fails.
 pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let mut options = arguments.options()?;
     let current = std::env::current_dir().map_err(anyhow::Error::from)?;

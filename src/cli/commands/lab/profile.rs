@@ -112,9 +112,6 @@ fn pattern(text: &str) -> Result<String, String> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the program cannot be measured.
 pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {

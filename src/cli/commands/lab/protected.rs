@@ -9,9 +9,6 @@ use crate::cli::output::delivery::resolved;
 use wavesieve_export::target::{Target, through_links};
 
 /// Refuses an output that is one of the inputs, or lies in one that is a directory, however both are spelled.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     // A link is written through, also when it leads to nothing yet.
     let place = match Target::resolve(output) {

@@ -122,9 +122,6 @@ struct Document<'a, T> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or no process can be started.
 pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if let Some(task) = &arguments.worker {
         return run_task(task);

@@ -62,9 +62,6 @@ struct RunOutcome {
 }
 
 /// Writes the documents and the index.
-///
-/// # Errors
-/// When the options or the output cannot be used, no run is found, or the index cannot be written.
 pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if batch.output.output.is_some() {
         return Err(Failure::Usage(

@@ -79,9 +79,6 @@ fn grouping(text: &str) -> Result<Grouping, String> {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used, or no document could be made.
 pub(crate) fn run(
     arguments: &ReportArguments,
     registry: &Registry,

@@ -61,9 +61,6 @@ pub(super) enum SessionFormat {
 }
 
 /// Runs the verb.
-///
-/// # Errors
-/// When a session cannot be used or the output cannot be written.
 pub(crate) fn run(
     arguments: &SessionsArguments,
     registry: &Registry,

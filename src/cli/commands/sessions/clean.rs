@@ -52,9 +52,6 @@ struct Target {
 }
 
 /// Removes sessions.
-///
-/// # Errors
-/// When no session is named, one is another program's, or the question is not answered.
 pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let store = arguments.store.store()?;
     let mut code = DONE;

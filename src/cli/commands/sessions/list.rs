@@ -24,9 +24,6 @@ pub(super) struct ListArguments {
 }
 
 /// Lists the sessions; warns about files that are not sessions.
-///
-/// # Errors
-/// When the list cannot be written.
 pub(super) fn run(arguments: &ListArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let store = arguments.store.store()?;
     let (mut listed, warnings) = store.list();

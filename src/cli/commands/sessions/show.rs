@@ -25,9 +25,6 @@ pub(super) struct ShowArguments {
 }
 
 /// Shows a session.
-///
-/// # Errors
-/// When the session does not exist, or it cannot be written.
 pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let session = arguments.store.store()?.load(&arguments.id)?;
     if arguments.format == SessionFormat::Json {

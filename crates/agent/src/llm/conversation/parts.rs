@@ -43,9 +43,6 @@ impl Conversation {
     /// The messages of a request with the next question, and the hashes of the parts that are new in it. Each part stands where it
     /// was shared first, and is only mentioned later; one that changed since is sent anew. Questions and answers are sent as `masked` makes
     /// them.
-    ///
-    /// # Errors
-    /// When the template is wrong.
     pub(crate) fn with_question(
         &self,
         question: &str,

@@ -16,9 +16,6 @@ pub(super) const LABEL: &str = "[Session summary] ";
 const TOKENS: u32 = 600;
 
 /// Asks for a summary of messages, as a whole and without thinking.
-///
-/// # Errors
-/// When no model answers.
 pub fn summary(
     gate: &Gate,
     endpoints: &[Endpoint],

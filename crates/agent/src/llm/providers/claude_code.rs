@@ -23,9 +23,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const MOST_BYTES: u64 = 16 << 20;
 
 /// The answer of a model.
-///
-/// # Errors
-/// When neither way gives one.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     if !endpoint.has_key() {
         return by_program(gate, endpoint, request);

@@ -54,9 +54,6 @@ impl Dialect {
 }
 
 /// The answer of a model.
-///
-/// # Errors
-/// When the model gives no answer.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     let mut dialect = Dialect::new(endpoint);
     let refuses_tools = Cell::new(false);

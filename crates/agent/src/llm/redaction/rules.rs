@@ -73,9 +73,6 @@ impl Rules {
     }
 
     /// Those of the user, then those that are built in.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a pattern is wrong.
     pub fn new(share: Share, own: Option<&Path>) -> Result<Self, LlmError> {
         // Patterns take a while to be prepared.
         static BUILTIN: OnceLock<Result<Rules, String>> = OnceLock::new();

@@ -98,9 +98,6 @@ pub struct Http {
 
 impl Http {
     /// Prepares a client, with the proxies of the environment unless it is direct. Redirects are not followed: they would take what is sent to someone else.
-    ///
-    /// # Errors
-    /// When the certificates cannot be read.
     pub fn new(security: &Security, is_direct: bool) -> Result<Self, LlmError> {
         let mut builder = Client::builder()
             .use_rustls_tls()

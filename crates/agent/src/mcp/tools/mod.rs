@@ -71,8 +71,6 @@ impl BehindMask {
 }
 
 impl<'a> Toolbox<'a> {
-    /// # Errors
-    /// If a directory of the server cannot be used.
     pub(super) fn new(options: &'a McpOptions) -> Result<Self, ToolFailure> {
         let roots = Roots::new(&options.directories)?;
         Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new(), behind: None })
@@ -85,9 +83,6 @@ impl<'a> Toolbox<'a> {
     }
 
     /// Runs a tool.
-    ///
-    /// # Errors
-    /// When the tool does not exist, an argument is wrong, or the work fails.
     pub(super) fn call(
         &mut self,
         tool: &str,
