@@ -9,7 +9,6 @@ use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
 use wavesieve_report::batch::GroupingError;
 
-/// Done.
 pub(crate) const DONE: u8 = 0;
 /// Something unexpected went wrong.
 pub(crate) const UNEXPECTED: u8 = 1;

@@ -110,7 +110,6 @@ impl JsonCompat {
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
     registry: &Registry,

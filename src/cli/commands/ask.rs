@@ -68,7 +68,6 @@ pub(crate) struct AskArguments {
     llm: LlmArguments,
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &AskArguments,
     registry: &Registry,

@@ -32,7 +32,6 @@ pub(crate) struct CheckArguments {
     output: OutputArguments,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;

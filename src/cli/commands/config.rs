@@ -52,7 +52,6 @@ struct ShowArguments {
 /// A command, and its query if any, with an option.
 type Row = (String, Effective);
 
-/// Runs the verb.
 pub(crate) fn run(
     matches: &ArgMatches,
     settings: &Settings,

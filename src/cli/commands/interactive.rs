@@ -32,7 +32,6 @@ pub(crate) struct InteractiveArguments {
     looping: LoopArguments,
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &InteractiveArguments,
     registry: &Registry,

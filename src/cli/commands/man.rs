@@ -26,7 +26,6 @@ pub(crate) struct ManArguments {
     output: Option<PathBuf>,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &ManArguments, command: Command) -> Result<u8, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -76,7 +75,6 @@ fn portable(character: char) -> String {
     if character.is_ascii() { character.to_string() } else { format!(r"\[u{:04X}]", u32::from(character)) }
 }
 
-/// Text escaped for roff.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', r"\e").replace('-', r"\-").replace('\'', r"\(aq").replace('`', r"\(ga");
     if text.starts_with('.') { format!(r"\&{text}") } else { text }

@@ -58,7 +58,6 @@ fn smallest_memory() -> u64 {
     OWN_MEMORY + threads * THREAD_MEMORY
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let smallest = smallest_memory();
     if let Some(bytes) = global.memory_limit().filter(|bytes| *bytes < smallest) {

@@ -39,7 +39,6 @@ pub(crate) struct PackageArguments {
     keep_environment: bool,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     check_folder(output)?;

@@ -134,7 +134,6 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
     if block.is_empty() { Err("name a block before =") } else { Ok((block.to_owned(), limit)) }
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
         return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));

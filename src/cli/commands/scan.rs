@@ -106,7 +106,6 @@ impl ScanArguments {
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &ScanArguments,
     registry: &Registry,

@@ -92,7 +92,6 @@ pub(crate) struct SchemaArguments {
     output: Option<PathBuf>,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &CommandLine<'_>) -> Result<u8, Failure> {
     let topic = match Topic::from_str(&arguments.topic, true) {
         Ok(topic) => topic,

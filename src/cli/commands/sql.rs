@@ -64,7 +64,6 @@ pub(crate) struct SqlArguments {
     pub(super) source: SourceArguments,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
     let several = statements(&query);

@@ -16,7 +16,6 @@ use wavesieve_engine::{Answer, is_query, referenced_columns, run_sql_in_codes, w
 use wavesieve_export::atomic::{replace_directory, write_directory, write_file};
 use wavesieve_tables::columns::requests::united;
 
-/// Runs the statements.
 pub(crate) fn run(
     statements: &[String],
     input: &InputArguments,

@@ -44,7 +44,6 @@ pub(crate) fn with_own_options(command: Command) -> Command {
     OutputArguments::augment_args(command).about("Run a named query")
 }
 
-/// The subcommand of a query.
 pub(crate) fn query_command(query: &Query) -> Command {
     let declaration = &query.declaration;
     let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
@@ -97,7 +96,6 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {

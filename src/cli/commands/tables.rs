@@ -60,7 +60,6 @@ pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) 
     Some(command.about("Answer several named queries"))
 }
 
-/// Runs the queries.
 pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;

@@ -45,7 +45,6 @@ pub(crate) struct TrimArguments {
     keep_environment: bool,
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let filters = input.filters()?;

@@ -38,7 +38,6 @@ pub(crate) struct WorkflowArguments {
     program: Vec<String>,
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &WorkflowArguments,
     registry: &Registry,

@@ -28,7 +28,6 @@ pub(crate) struct DatabaseArguments {
 }
 
 impl DatabaseArguments {
-    /// The databases.
     pub(crate) fn databases(&self, global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
@@ -54,7 +53,6 @@ impl DatabaseArguments {
     }
 }
 
-/// The paths of databases, as inputs.
 pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
     databases.iter().map(RocpdFile::shown).collect()
 }

@@ -80,7 +80,6 @@ impl FailOn {
 }
 
 impl DocumentArguments {
-    /// Options of the analysis for a document of this format.
     pub(crate) fn options(
         &self,
         registry: &Registry,

@@ -25,7 +25,6 @@ pub(crate) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// Whether a cluster runs them.
     pub(crate) fn is_given(&self) -> bool {
         self.engine.is_some()
     }

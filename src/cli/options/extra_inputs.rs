@@ -39,7 +39,6 @@ impl ExtraInputs {
         self.source_dir.is_some() || self.att_dir.is_some()
     }
 
-    /// The source code.
     pub(crate) fn source_dir(&self) -> Option<PathBuf> {
         self.source_dir.clone()
     }

@@ -18,7 +18,6 @@ const HANDOFF: &str = "handoff";
 /// How many rows have commands by default.
 const ROWS: &str = "3";
 
-/// The command with the option.
 pub(crate) fn with_handoff_option(command: Command) -> Command {
     let option = Arg::new(HANDOFF)
         .long(HANDOFF)
@@ -62,7 +61,6 @@ impl HandoffOption {
         Ok(Self { rows })
     }
 
-    /// Whether it was given.
     pub(crate) fn is_given(&self) -> bool {
         self.rows.is_some()
     }

@@ -28,12 +28,10 @@ pub(crate) struct StoreArguments {
 }
 
 impl StoreArguments {
-    /// Its option, if it is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.sessions.as_ref().map(|_| "--sessions")
     }
 
-    /// The sessions.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::new(self.sessions.clone())?)
     }
@@ -64,7 +62,6 @@ impl FaceArguments {
         Ok(Console::open(&ConsoleOptions { answers, yes: self.yes, events, color, quiet: global.quiet })?)
     }
 
-    /// An option of it that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [(self.answers.is_some(), "--answers"), (self.yes, "--yes"), (self.events.is_some(), "--events")];
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
@@ -136,7 +133,6 @@ pub(crate) struct LoopArguments {
 }
 
 impl LoopArguments {
-    /// Runs the loop.
     pub(crate) fn run(
         &self,
         request: LoopRequest,
@@ -149,7 +145,6 @@ impl LoopArguments {
     }
 }
 
-/// Runs a loop.
 #[expect(clippy::too_many_arguments, reason = "the groups of options of the verbs that run a loop")]
 pub(crate) fn run_loop(
     request: LoopRequest,
@@ -196,7 +191,6 @@ pub(crate) fn run_loop(
     Ok(code)
 }
 
-/// The editor of the user.
 fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     EDITORS.into_iter().find_map(set)

@@ -50,7 +50,6 @@ impl Division {
 }
 
 impl ShardArguments {
-    /// Whether one of them is given.
     pub(crate) fn are_given(&self) -> bool {
         self.shard.is_some() || self.finish
     }

@@ -34,7 +34,6 @@ pub(crate) fn in_texts(answer: Answer, output: &OutputArguments) -> Result<Answe
     if output.keeps_dictionaries() { Ok(answer) } else { answer.with_texts() }
 }
 
-/// Writes the answer.
 pub(crate) fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, None)
 }

@@ -83,7 +83,6 @@ impl DocumentFormat {
         matches!(self, Self::Json | Self::Html | Self::Xlsx | Self::Csv | Self::Parquet)
     }
 
-    /// The extension that names it.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -97,12 +96,10 @@ impl DocumentFormat {
         }
     }
 
-    /// Whether a document is a folder.
     pub(crate) fn is_folder(self) -> bool {
         self.of_folder().is_some()
     }
 
-    /// The format of the tables of a folder.
     pub(crate) fn of_folder(self) -> Option<FolderFormat> {
         match self {
             Self::Csv => Some(FolderFormat::Csv),

@@ -30,7 +30,6 @@ const LIMIT: Duration = Duration::from_secs(120);
 const DATES: [&[u8]; 2] = [b"/CreationDate (", b"/ModDate ("];
 const DATE: &[u8] = b"D:20000101000000+00'00'";
 
-/// Prints a page.
 pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     let browser = browser()?;
     let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
@@ -84,7 +83,6 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
 }
 
-/// The browser.
 fn browser() -> Result<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         return Ok(PathBuf::from(named));

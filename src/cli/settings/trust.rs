@@ -46,7 +46,6 @@ pub(crate) fn refusal(verb: &[String], option: &str) -> Option<String> {
     (!is_harmless).then(|| "a project sets only which rows are shown and how".to_owned())
 }
 
-/// Whether an option of a verb is in one of the lists.
 #[cfg(test)]
 pub(crate) fn is_listed(verb: &[String], option: &str) -> bool {
     let lists = || std::iter::once(&RULES.project.harmless).chain(RULES.elsewhere.iter().map(|group| &group.options));

@@ -97,7 +97,6 @@ impl Endpoint {
         self.provider.protocol != Protocol::Program || self.key.is_some()
     }
 
-    /// Whether there is a key.
     pub(crate) fn has_key(&self) -> bool {
         self.key.is_some()
     }
@@ -119,7 +118,6 @@ impl Endpoint {
         self.address.shown(&self.provider.path)
     }
 
-    /// The headers with the key.
     pub(crate) fn headers_with_key(&self) -> Vec<(String, String)> {
         self.headers(self.key.as_deref().unwrap_or_default())
     }

@@ -49,7 +49,6 @@ impl<'a> Session<'a> {
         Self { options, version: None }
     }
 
-    /// Reacts to a line.
     pub(super) fn react(&mut self, line: &[u8]) -> Received {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Received::One(Reaction::Nothing);

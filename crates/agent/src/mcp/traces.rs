@@ -70,7 +70,6 @@ impl Traces {
         Ok(trace)
     }
 
-    /// Forgets all of them.
     pub(super) fn clear(&mut self) {
         self.kept.clear();
     }

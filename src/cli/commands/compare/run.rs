@@ -181,7 +181,6 @@ fn probability(text: &str) -> Result<f64, &'static str> {
     text.parse::<f64>().ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or("give a number between 0 and 1")
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.format()?;
     if !arguments.history.is_empty() {

@@ -34,7 +34,6 @@ pub(super) struct NamedRun {
 }
 
 impl NamedRun {
-    /// Whether it is a digest.
     pub(super) fn is_saved(&self) -> bool {
         matches!(self.source, RunSource::Digest(_))
     }

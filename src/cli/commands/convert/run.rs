@@ -188,7 +188,6 @@ impl ConvertArguments {
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     if arguments.shards.are_given() && arguments.to != ConvertFormat::Parquet {

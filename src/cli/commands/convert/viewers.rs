@@ -35,7 +35,6 @@ const TOO_LARGE_BYTES: u64 = 4 << 30;
 const MANY_DISPATCHES: u64 = 1_000_000;
 /// The name of the file that puts the parts of a trace together in a viewer.
 const MANIFEST: &str = "perfetto_manifest.json";
-/// The name of an archive.
 const ARCHIVE: &str = "traces";
 
 /// A format of a viewer.

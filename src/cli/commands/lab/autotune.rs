@@ -158,7 +158,6 @@ pub(super) struct AutotuneArguments {
     command: Vec<String>,
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let objective = objective(arguments)?;
     let format = format(arguments)?;

@@ -125,7 +125,6 @@ struct Document<'a> {
     report: &'a Report,
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {

@@ -68,7 +68,6 @@ fn dynamic_lds(text: &str) -> Result<u64, String> {
     if bytes > u64::from(u32::MAX) { Err("a launch adds less than 4G".to_owned()) } else { Ok(bytes) }
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;

@@ -169,7 +169,6 @@ enum SummaryFormat {
     Json,
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let mut options = arguments.options()?;
     let current = std::env::current_dir().map_err(anyhow::Error::from)?;

@@ -111,7 +111,6 @@ fn pattern(text: &str) -> Result<String, String> {
     regex::Regex::new(text).map(|_| text.to_owned()).map_err(|error| format!("not a regular expression: {error}"))
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {

@@ -121,7 +121,6 @@ struct Document<'a, T> {
     replays: &'a [T],
 }
 
-/// Runs the verb.
 pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if let Some(task) = &arguments.worker {
         return run_task(task);
@@ -161,7 +160,6 @@ pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Resu
     arguments.deliver(&outcomes, texts, code, global)
 }
 
-/// The exit code of an outcome.
 fn exit_code(status: Status) -> u8 {
     match status {
         Status::Ok => DONE,
@@ -314,7 +312,6 @@ impl ReplayArguments {
     }
 }
 
-/// A variable and its value.
 fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

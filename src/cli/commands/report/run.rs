@@ -78,7 +78,6 @@ fn grouping(text: &str) -> Result<Grouping, String> {
     }
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &ReportArguments,
     registry: &Registry,

@@ -60,7 +60,6 @@ pub(super) enum SessionFormat {
     Json,
 }
 
-/// Runs the verb.
 pub(crate) fn run(
     arguments: &SessionsArguments,
     registry: &Registry,

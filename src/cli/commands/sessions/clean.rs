@@ -14,7 +14,6 @@ use wavesieve_lab::interactive::checkpoints::Repository;
 use wavesieve_lab::interactive::face::{Choice, Question, Reply};
 use wavesieve_lab::interactive::sessions::{Owner, SessionError, Store};
 
-/// Seconds of a day.
 const DAY: u64 = 86_400;
 
 #[derive(Args, Clone, Debug)]

@@ -24,7 +24,6 @@ pub(super) struct ShowArguments {
     store: StoreArguments,
 }
 
-/// Shows a session.
 pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let session = arguments.store.store()?.load(&arguments.id)?;
     if arguments.format == SessionFormat::Json {

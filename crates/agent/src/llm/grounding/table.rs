@@ -161,7 +161,6 @@ pub fn stem(word: &str) -> String {
     word.get(..word.len() - cut).unwrap_or(&word).to_owned()
 }
 
-/// The table.
 pub fn words() -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| toml::from_str(TABLE).unwrap_or_default())

@@ -77,7 +77,6 @@ pub fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
     }
 }
 
-/// A value as it is sent.
 pub fn value(cell: &Cell, column: &str, unit: ColumnUnit, share: Share, names: &mut TokenMap) -> Value {
     match cell {
         Cell::Null => Value::Null,

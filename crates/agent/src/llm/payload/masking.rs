@@ -178,7 +178,6 @@ fn known(value: &mut Value, kind: &str, originals: &BTreeMap<String, String>, na
     }
 }
 
-/// Name and unit of a column.
 fn column(described: &Value) -> Option<(String, ColumnUnit)> {
     let text = |name: &str| described.get(name).and_then(Value::as_str);
     let name = text("name")?;

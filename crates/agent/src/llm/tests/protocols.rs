@@ -36,7 +36,6 @@ pub(super) fn question() -> Request {
     Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, ..Request::default() }
 }
 
-/// Asks a provider at the server.
 pub(super) fn ask_with(
     provider: &str,
     server: &Server,

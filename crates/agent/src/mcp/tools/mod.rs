@@ -82,7 +82,6 @@ impl<'a> Toolbox<'a> {
         self.analyzed = None;
     }
 
-    /// Runs a tool.
     pub(super) fn call(
         &mut self,
         tool: &str,
