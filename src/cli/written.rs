@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::ArgMatches;
 use serde::Deserialize;
 
-use super::exit::Failure;
+use super::exit::{Failure, refuse};
 use super::options::output::AnswerFormat;
 use super::output::delivery::extension_of;
 use super::output::document_output::DocumentFormat;
@@ -73,7 +73,7 @@ pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a
         });
         if let Some((path, read)) = found {
             let reason = format!("{} is an input ({}), which is never written", path.display(), read.by);
-            return Err(Failure::Usage(format!("{reason}; name another place with {option}")));
+            refuse!("{reason}; name another place with {option}");
         }
     }
     Ok(())

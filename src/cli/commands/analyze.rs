@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, PARTIAL};
+use crate::cli::exit::{DONE, Failure, PARTIAL, refuse};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
@@ -120,7 +120,7 @@ pub(crate) fn run(
         return run_interactive(arguments, line, registry, command, global);
     }
     if let Some(option) = arguments.face.given().or(arguments.store.given()) {
-        return Err(Failure::Usage(format!("{option} is for sessions; add --interactive")));
+        refuse!("{option} is for sessions; add --interactive");
     }
     arguments.engine.refuse(arguments.baseline.is_some(), "--baseline")?;
     let output = &arguments.output;
@@ -136,11 +136,11 @@ pub(crate) fn run(
     }
     options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
-        return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
+        refuse!("--json-compat writes JSON; leave --format out or name json");
     }
     if let Some(baseline) = arguments.baseline.as_ref().filter(|path| !is_digest(path)) {
         let shown = baseline.display();
-        return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
+        refuse!("{shown} is no digest; save one with wavesieve compare --save");
     }
     let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
     let is_unchecked = baseline.as_ref().is_some_and(|baseline| baseline.lacks_sum);
@@ -199,7 +199,7 @@ fn run_interactive(
         (!arguments.input.filters()?.command_line().is_empty(), "filters"),
     ];
     if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
-        return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
+        refuse!("--interactive writes no document; leave out {option}");
     }
     let mut named = arguments.input.named().unwrap_or_default();
     // Users of rocpd write the program behind the option, without `=`.
@@ -208,7 +208,7 @@ fn run_interactive(
     let application = match program.as_deref().unwrap_or(line).trim() {
         "" => Vec::new(),
         line => {
-            Application::of_line(line).map_err(|error| Failure::Usage(error.to_string()))?;
+            Application::of_line(line).map_err(Failure::usage)?;
             words(line).ok_or_else(|| Failure::Usage(format!("a quote in `{line}` does not end; end it")))?
         }
     };

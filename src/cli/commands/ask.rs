@@ -8,13 +8,13 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, refuse};
 use crate::cli::options::filters::{FilterArguments, explain_unmatched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::llm::{LlmArguments, check_own};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use crate::cli::output::model_progress::ModelProgress;
 use wavesieve_agent::ask::{
     Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
@@ -76,14 +76,14 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let question = arguments.question.trim();
     if question.is_empty() {
-        return Err(Failure::Usage("the question is empty; write it in quotes, before the inputs".to_owned()));
+        refuse!("the question is empty; write it in quotes, before the inputs");
     }
     let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
     let format = arguments.output.format().unwrap_or_default();
     let questions = arguments.output.questions(format)?;
     let path = arguments.output.file(&input, format, STEM)?;
     if !arguments.baseline.is_empty() && !input.filters()?.command_line().is_empty() {
-        return Err(Failure::Usage("--baseline compares whole runs; leave out the filters".to_owned()));
+        refuse!("--baseline compares whole runs; leave out the filters");
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
@@ -124,8 +124,8 @@ pub(crate) fn run(
     });
     let base = baseline.as_ref().map(|(_, trace)| trace);
     let mut dialogue = Dialogue::new(&narrator, &analysis, registry, tools, base, usize::from(arguments.steps))?;
-    if narrator.options().thinking.is_some() && !global.quiet {
-        messages::print_note("note: --llm-thinking is not used where a model calls tools");
+    if narrator.options().thinking.is_some() {
+        note!(global, "note: --llm-thinking is not used where a model calls tools");
     }
     let progress = ModelProgress::new(global);
     let answered = dialogue.ask(question, &progress);
@@ -189,11 +189,10 @@ fn without_model(
     (format, path): (DocumentFormat, Option<PathBuf>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
-    if !global.quiet {
-        messages::print_note(
-            "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",
-        );
-    }
+    note!(
+        global,
+        "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama"
+    );
     let (document, reason) = match unassisted(trace, registry, asked)? {
         Unassisted::Answered(document) => (document, None),
         Unassisted::NoRows { document, reason } => (document, Some(reason)),
@@ -212,10 +211,9 @@ fn without_model(
         return Ok(PARTIAL);
     }
     if let Some(reason) = &reason
-        && !global.quiet
         && !is_unmatched
     {
-        messages::print_note(format_args!("no rows: {reason}"));
+        note!(global, "no rows: {reason}");
     }
     Ok(if reason.is_some() || is_unmatched { NO_DATA } else { DONE })
 }

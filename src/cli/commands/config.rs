@@ -58,7 +58,7 @@ pub(crate) fn run(
     command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
-    let arguments = ConfigArguments::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))?;
+    let arguments = ConfigArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let Action::Show(arguments) = arguments.action;
     let shown = matches.subcommand().map(|(_, matches)| matches);
     for name in settings.unknown_variables(command) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, unknown_extension};
 use crate::cli::output::messages;
@@ -136,7 +136,7 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
 
 pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
-        return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));
+        refuse!("nothing is to be collected; name it with --counters or --metrics-of");
     }
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;
@@ -185,7 +185,7 @@ impl PlanArguments {
             let shown = file.display();
             let toml = fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
             let own = definitions.with_user_metrics(&toml, &shown.to_string());
-            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?;
+            definitions = own.map_err(Failure::usage)?;
         }
         Ok(PlanRequest {
             counters: self.counters.clone(),

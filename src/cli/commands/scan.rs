@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
@@ -114,12 +114,10 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let shown = arguments.directory.display();
     if !arguments.directory.exists() {
-        return Err(Failure::Usage(format!(
-            "{shown} does not exist; name a directory with source code, or a source file"
-        )));
+        refuse!("{shown} does not exist; name a directory with source code, or a source file");
     }
     if let Some(problem) = refusal(&arguments.directory) {
-        return Err(Failure::Usage(format!("{shown} {problem}")));
+        refuse!("{shown} {problem}");
     }
     let target = arguments.target()?;
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
@@ -187,9 +185,7 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     // Scanned files are never overwritten, and no scan takes another for source code.
     if is_source(path) {
         let shown = path.display();
-        return Err(Failure::Usage(format!(
-            "{shown} is a name of source code; name a .txt, .md or .json file with -o"
-        )));
+        refuse!("{shown} is a name of source code; name a .txt, .md or .json file with -o");
     }
     check_file(path).map(drop)
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 
 use super::statements;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
@@ -73,9 +73,10 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     check_output(&input, &arguments.output)?;
     if let Some(answer) = catalog(&query)? {
         if arguments.dialect == Dialect::Rocpd {
-            let reason = "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
-                          `SELECT * FROM kernels LIMIT 1` shows the columns of one";
-            return Err(Failure::Usage(reason.to_owned()));
+            refuse!(
+                "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
+                          `SELECT * FROM kernels LIMIT 1` shows the columns of one"
+            );
         }
         // A list is whole unless somebody wants less of it.
         let mut output = arguments.output.clone();
@@ -84,8 +85,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         return Ok(DONE);
     }
     if !is_query(&query) {
-        let reason = "the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql";
-        return Err(Failure::Usage(reason.to_owned()));
+        refuse!("the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql");
     }
     let query = with_rocpd_names(&query, arguments.dialect);
     let source = arguments.source.open(global)?;
@@ -117,7 +117,7 @@ pub(super) fn derived(request: Request) -> Request {
 fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
     match (&arguments.file, &arguments.query) {
         (Some(file), Some(first)) if is_query(first) && !Path::new(first).exists() => {
-            Err(Failure::Usage(format!("a statement is given beside the file {}; give one of them", file.display())))
+            refuse!("a statement is given beside the file {}; give one of them", file.display())
         }
         (Some(file), Some(first)) => Ok((text_of(file)?, arguments.input.with_more(&[PathBuf::from(first)]))),
         (Some(file), None) => Ok((text_of(file)?, arguments.input.clone())),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::sql::{SqlArguments, derived};
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
@@ -29,7 +29,7 @@ pub(crate) fn run(
     let replaced = check_output(&files, input, output)?;
     if let Some(number) = statements.iter().position(|statement| !is_query(statement)) {
         let reason = "is no SELECT statement; begin each with SELECT or WITH, and run SHOW and DESCRIBE alone";
-        return Err(Failure::Usage(format!("statement {} {reason}", number + 1)));
+        refuse!("statement {} {reason}", number + 1);
     }
     let queries: Vec<String> = statements.iter().map(|sql| with_rocpd_names(sql, arguments.dialect)).collect();
     let source = arguments.source.open(global)?;

@@ -97,9 +97,8 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
 }
 
 pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
-    let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {
-        let mut output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        let mut output = OutputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
         // A list is whole unless somebody wants less of it.
         if matches.value_source("rows") == Some(ValueSource::DefaultValue) {
             output.rows = 0;
@@ -111,7 +110,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
         return tables::run(&queries, matches, global);
     }
     let query = registry.get(name)?;
-    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let parameters: BTreeMap<String, String> = query
         .declaration
         .parameters
@@ -125,11 +124,11 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     }
     // The options are checked before the inputs are read, which may take long.
     let statement = render(query, &options)?;
-    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
-    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
-    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
-    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
-    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
+    let input = InputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let engine = EngineArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     check_output(&input, &output)?;
     let handoff = HandoffOption::from_matches(matches, query, &options)?;
     engine.refuse(handoff.is_given(), "--handoff")?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{ArgMatches, Command, FromArgMatches};
 
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
@@ -35,7 +35,7 @@ pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec
     for name in list.split(',').filter(|name| !name.is_empty()) {
         let query = registry.get(name)?;
         if queries.iter().any(|known| known.name == query.name) {
-            return Err(Failure::Usage(format!("{name} is named twice; name every query once")));
+            refuse!("{name} is named twice; name every query once");
         }
         queries.push(query);
     }
@@ -61,8 +61,7 @@ pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) 
 }
 
 pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
-    let usage = |error: clap::Error| Failure::Usage(error.to_string());
-    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let asked: Vec<(&Query, QueryOptions)> =
         queries.iter().map(|query| (*query, arguments.options(parameters(query, matches)))).collect();
     // The options are checked before the inputs are read, which may take long.
@@ -73,11 +72,11 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
         messages::print(shown.collect::<Vec<String>>().join("\n"))?;
         return Ok(DONE);
     }
-    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
-    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
-    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
-    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
-    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
+    let input = InputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let engine = EngineArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let files: Vec<String> = queries.iter().map(|query| file_name(query, output.format())).collect();
     let replaced = check_output(&files, &input, &output)?;
     let names: Vec<&str> = queries.iter().map(|query| query.name.as_str()).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::nothing_written;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
 use crate::cli::options::filters::explain_all_unmatched;
 use crate::cli::options::global::GlobalArguments;
@@ -70,19 +70,17 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
 /// Refuses filters by what a database does not have.
 fn check_filters(filters: &Filters, databases: &[RocpdFile]) -> Result<(), Failure> {
     if filters.has(Filter::Where) {
-        return Err(Failure::Usage(
-            "--where is about tables of queries, not of databases; choose with the other filters".to_owned(),
-        ));
+        refuse!("--where is about tables of queries, not of databases; choose with the other filters");
     }
     let track_based =
         databases.iter().find(|database| database.partitions.iter().any(|partition| partition.is_track_based));
     let of_place = [Filter::Gpu, Filter::Stream, Filter::Queue, Filter::Domain];
     match (track_based, of_place.into_iter().find(|filter| filters.has(*filter))) {
-        (Some(database), Some(filter)) => Err(Failure::Usage(format!(
+        (Some(database), Some(filter)) => refuse!(
             "{} cannot choose in {}, whose schema keeps this in tracks; choose with --window or --kernel",
             filter.flag(),
             database.shown()
-        ))),
+        ),
         _ => Ok(()),
     }
 }

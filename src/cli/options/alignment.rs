@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::output::messages::note;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::alignment::{Aligned, Alignment, OffsetsError, align};
@@ -30,9 +30,7 @@ impl AlignmentArguments {
     /// The trace with its clocks aligned as requested, if the result depends on clocks. Reports how well that works.
     pub(crate) fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
         let print_note = |text: String| {
-            if !global.quiet {
-                messages::print_note(text);
-            }
+            note!(global, "{text}");
         };
         if !request.contains_key("clocks") {
             if self.align != Alignment::None {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::input::InputArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::{check_file, unknown_extension};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::invocation::is_stdout_terminal;
@@ -96,10 +96,10 @@ fn names_no_format(path: &Path) -> bool {
 fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
     if format.of_folder().is_some() {
         let word = format.extension();
-        return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
+        refuse!("a document in {word} is a folder with several files; name one with -o");
     }
     if matches!(format, DocumentFormat::Xlsx | DocumentFormat::Pdf) && is_stdout_terminal() {
-        return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
+        refuse!("a workbook does not go to a terminal; name a file with -o");
     }
     Ok(None)
 }
@@ -108,17 +108,15 @@ fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
 fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
     let shown = path.display();
     if path.exists() && input.contain(path) {
-        return Err(Failure::Usage(format!(
-            "{shown} is an input, which is never written; name another folder with -o"
-        )));
+        refuse!("{shown} is an input, which is never written; name another folder with -o");
     }
     match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
         Place::Free | Place::Ours => Ok(Some(path.to_owned())),
         Place::Foreign(None) => {
-            Err(Failure::Usage(format!("{shown} is no folder, and the document is one; name another with -o")))
+            refuse!("{shown} is no folder, and the document is one; name another with -o")
         }
-        Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
+        Place::Foreign(Some(name)) => refuse!(
             "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
-        ))),
+        ),
     }
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use super::global::GlobalArguments;
 use super::input::InputArguments;
 use crate::cli::commands::scan::warn_of_limits;
-use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::exit::{Failure, refuse};
+use crate::cli::output::messages::{self, note};
 use crate::cli::output::progress::Progress;
 use wavesieve_input::thread_traces_below;
 use wavesieve_model::analysis::counter_plan::RocmVersion;
@@ -61,25 +61,19 @@ impl ExtraInputs {
             return match (inputs.is_empty(), &self.source_dir) {
                 (false, _) => Ok(Some(inputs.clone())),
                 (true, Some(_)) => Ok(None),
-                (true, None) => Err(Failure::Usage(
+                (true, None) => refuse!(
                     "nothing to analyse is named; at least one of INPUT (traces), --att-dir (thread traces) and --source-dir (source code) is required"
-                        .to_owned(),
-                )),
+                ),
             };
         };
         check_directory("--att-dir", directory, "stats_*.csv of `rocprofv3 --att`")?;
         let shown = directory.display();
         let (found, unread) = thread_traces_below(directory).with_context(|| format!("cannot list {shown}"))?;
-        for path in unread.iter().filter(|_| !global.quiet) {
-            messages::print_note(format_args!(
-                "warning: {} holds no instruction statistics and is passed over",
-                path.display()
-            ));
+        for path in unread.iter() {
+            note!(global, "warning: {} holds no instruction statistics and is passed over", path.display());
         }
         if found.is_empty() {
-            return Err(Failure::Usage(format!(
-                "--att-dir {shown} has no stats_*.csv; name the directory that `rocprofv3 --att` wrote"
-            )));
+            refuse!("--att-dir {shown} has no stats_*.csv; name the directory that `rocprofv3 --att` wrote");
         }
         Ok(Some(inputs.with_more(&found)))
     }
@@ -136,5 +130,5 @@ fn check_directory(option: &str, path: &Path, holds: &str) -> Result<(), Failure
         (true, _) => "is no directory",
         (false, _) => "does not exist",
     };
-    Err(Failure::Usage(format!("{option} {} {problem}; name a directory with {holds}", path.display())))
+    refuse!("{option} {} {problem}; name a directory with {holds}", path.display())
 }

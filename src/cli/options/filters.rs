@@ -4,8 +4,8 @@ use clap::Args;
 use regex::Regex;
 
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::exit::{Failure, refuse};
+use crate::cli::output::messages::{self, note};
 use wavesieve_engine::{condition_on, parse_condition};
 use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::Trace;
@@ -63,7 +63,7 @@ impl FilterArguments {
     /// The same with a window, at which events are cut.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
         if self.window.is_some() || self.iterations.is_some() {
-            return Err(Failure::Usage("parts of the time are windows; leave out --window and --iter".to_owned()));
+            refuse!("parts of the time are windows; leave out --window and --iter");
         }
         let window = window.parse().map_err(|error| Failure::Usage(format!("invalid window {window}: {error}")))?;
         Ok(Self { window: Some(window), window_mode: WindowMode::Clip, ..self.clone() })
@@ -96,8 +96,8 @@ impl FilterArguments {
 
 /// Reports filters that do not filter some of the tables that are read, or have no effect at all.
 pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
-    for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
-        messages::print_note(format_args!("note: {sentence}"));
+    for sentence in untouched(trace.choice(), tables).into_iter() {
+        note!(global, "note: {sentence}");
     }
 }
 
@@ -116,8 +116,8 @@ pub(crate) fn explain_all_unmatched(trace: &Trace, no_rows: bool, global: &Globa
 
 /// Reports which parts of filters match nothing while others do.
 pub(crate) fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
-    for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
-        messages::print_note(format_args!("note: {sentence}"));
+    for sentence in partly_unmatched(trace).into_iter() {
+        note!(global, "note: {sentence}");
     }
 }
 

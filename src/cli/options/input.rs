@@ -9,9 +9,9 @@ use regex::Regex;
 use super::engine::EngineArguments;
 use super::filters::FilterArguments;
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::resolved;
-use crate::cli::output::messages;
+use crate::cli::output::messages::note;
 use crate::cli::output::progress::{Progress, ReadingProgress};
 use wavesieve_export::cache;
 use wavesieve_export::conversion::Share;
@@ -184,8 +184,8 @@ impl InputArguments {
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
             trace = filled;
-            for failure in failures.iter().filter(|_| !global.quiet) {
-                messages::print_note(format_args!("warning: {failure}"));
+            for failure in failures.iter() {
+                note!(global, "warning: {failure}");
             }
         }
         let share = |members: &[TraceProcess]| Some(opening.share?.processes(members));
@@ -218,7 +218,7 @@ impl InputArguments {
     pub(crate) fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
-            return Err(Failure::Usage("no input; pass a file, directory or glob".to_owned()));
+            refuse!("no input; pass a file, directory or glob");
         }
         Ok(inputs)
     }
@@ -266,11 +266,11 @@ impl InputArguments {
         let mut definitions = EffectiveDefinitions::default();
         if let Some(path) = &self.metric_definitions {
             let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
-            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?.into();
+            definitions = own.map_err(Failure::usage)?.into();
         }
         if let Some(path) = &self.roofs {
             let measured = measured_roofs(&text_of(path)?, &path.display().to_string());
-            let measured = measured.map_err(|error| Failure::Usage(error.to_string()))?;
+            let measured = measured.map_err(Failure::usage)?;
             definitions = definitions.with_measured(measured).into();
         }
         Ok(definitions)
@@ -280,8 +280,7 @@ impl InputArguments {
     pub(crate) fn categories(&self) -> Result<Categories, Failure> {
         let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
         let text = text_of(path)?;
-        Categories::with_user_rules(&text, &path.display().to_string())
-            .map_err(|error| Failure::Usage(error.to_string()))
+        Categories::with_user_rules(&text, &path.display().to_string()).map_err(Failure::usage)
     }
 }
 
@@ -327,7 +326,7 @@ impl CacheArguments {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.to_str().is_none()) else { return Ok(()) };
         let shown = text_of_name(cache);
         let reason = "its name is not UTF-8, and Parquet files are not read from there";
-        Err(Failure::Usage(format!("invalid --cache `{shown}`: {reason}; name another directory")))
+        refuse!("invalid --cache `{shown}`: {reason}; name another directory")
     }
 
     /// Refuses a cache among the inputs or next to them.
@@ -343,7 +342,7 @@ impl CacheArguments {
         let beside = parents.contains(&place) || place.parent().is_some_and(|parent| parents.contains(parent));
         if beside || place.ancestors().any(|ancestor| inputs.contain(ancestor)) {
             let shown = cache.display();
-            return Err(Failure::Usage(format!("--cache {shown} lies among the inputs; name a directory elsewhere")));
+            refuse!("--cache {shown} lies among the inputs; name a directory elsewhere");
         }
         Ok(())
     }

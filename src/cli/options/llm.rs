@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::global::GlobalArguments;
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, UNEXPECTED};
+use crate::cli::exit::{DONE, Failure, UNEXPECTED, refuse};
 use crate::cli::output::messages;
 use crate::cli::output::model_progress::ModelProgress;
 use wavesieve_agent::llm::{LlmError, LlmOptions, Narrator, Outcome, Share, Variables};
@@ -144,8 +144,7 @@ impl LlmArguments {
         // An empty variable switches off what a profile sets; an empty option is a slip.
         let is_variable_empty = std::env::var("WAVESIEVE_LLM").is_ok_and(|value| value.trim().is_empty());
         if providers.is_empty() && !self.llm.is_empty() && !is_variable_empty {
-            let text = "--llm names no provider; choose from anthropic, claude-code, local, openai and private";
-            return Err(Failure::Usage(text.to_owned()));
+            refuse!("--llm names no provider; choose from anthropic, claude-code, local, openai and private");
         }
         if self.llm_local.is_some() && !providers.iter().any(|name| name == "local" || name.starts_with("local:")) {
             providers.push("local".to_owned());
@@ -158,7 +157,7 @@ impl LlmArguments {
                 (self.llm_thinking.is_some(), "--llm-thinking"),
             ];
             return match alone.iter().find(|(is_given, _)| *is_given) {
-                Some((_, option)) => Err(Failure::Usage(format!("{option} needs a provider; name one with --llm"))),
+                Some((_, option)) => refuse!("{option} needs a provider; name one with --llm"),
                 None => Ok(None),
             };
         }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::global::GlobalArguments;
 use super::llm::{LlmArguments, check_own};
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::Registry;
 use wavesieve_lab::interactive::LoopOptions;
 use wavesieve_lab::interactive::face::{Console, ConsoleOptions, FaceError};
@@ -159,7 +159,7 @@ pub(crate) fn run_loop(
     let sources = changes.source_dir.iter().map(|path| ("--source-dir", path));
     let patches = changes.patch.iter().map(|path| ("--patch", path));
     if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
-        return Err(Failure::Usage(format!("{option} {} does not exist; name one that does", path.display())));
+        refuse!("{option} {} does not exist; name one that does", path.display());
     }
     // Wrong options of models are reported before anything is made.
     llm.narrator(global)?;

@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::invocation::{is_stdout_terminal, terminal_columns};
 use wavesieve_engine::{Answer, Query};
 use wavesieve_export::atomic::{make_directory, write_file};
@@ -112,12 +112,10 @@ impl Pictures {
 pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
+        refuse!("{shown} is a file; name a directory with --charts");
     }
     if directory.exists() && input.contain(directory) {
-        return Err(Failure::Usage(format!(
-            "{shown} is an input, which is never written; name another directory with --charts"
-        )));
+        refuse!("{shown} is an input, which is never written; name another directory with --charts");
     }
     Ok(())
 }
@@ -126,16 +124,16 @@ pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Resul
 pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFormat]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
+        refuse!("{shown} is a file; name another directory with --charts");
     }
     let mut files = names
         .iter()
         .flat_map(|name| formats.iter().map(move |format| directory.join(format!("{name}.{}", format.extension()))));
     match files.find(|file| file.exists() && !is_chart(file)) {
-        Some(file) => Err(Failure::Usage(format!(
+        Some(file) => refuse!(
             "{} is there and no earlier chart; move it away, or name another directory with --charts",
             file.display()
-        ))),
+        ),
         None => Ok(()),
     }
 }

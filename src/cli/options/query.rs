@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::{NameForm, QueryOptions, Registry};
 
 /// Options of a named query.
@@ -46,10 +46,7 @@ pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::embedded();
     if let Some(directory) = queries {
         if !directory.is_dir() {
-            return Err(Failure::Usage(format!(
-                "--queries {} is no directory; name one that holds .sql files",
-                directory.display()
-            )));
+            refuse!("--queries {} is no directory; name one that holds .sql files", directory.display());
         }
         registry.add_directory(directory)?;
     }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use polars::prelude::{DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::messages;
 use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, Query};
 use wavesieve_model::analysis::instructions::innermost;
@@ -51,7 +51,7 @@ impl SourceArguments {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
             let shown = directory.display();
-            return Err(Failure::Usage(format!("--source {shown} is no directory; name one that holds source files")));
+            refuse!("--source {shown} is no directory; name one that holds source files");
         }
         let tree = SourceTree::open(directory)?;
         if !tree.is_whole() && !global.quiet {

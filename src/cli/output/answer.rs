@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::delivery::{check_file, to_stdout};
 use super::pdf;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
@@ -24,7 +24,7 @@ pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> 
     let Some(path) = output.path() else { return Ok(()) };
     if path.exists() && input.contain(path) {
         let shown = path.display();
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
+        refuse!("{shown} is an input, which is never written; name another file with -o");
     }
     check_file(path).map(drop)
 }
@@ -62,7 +62,7 @@ fn write_with(
     }
     let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Pdf);
     if binary && is_stdout_terminal() {
-        return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
+        refuse!("a binary format does not go to a terminal; name a file with -o");
     }
     to_stdout(|out| write_as(&answer, output, format, Style { wraps, ..style_for_people(output, global) }, out))
 }

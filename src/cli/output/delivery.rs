@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::messages;
+use super::messages::{self, note};
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::invocation::with_stdout;
@@ -34,7 +34,7 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
 
 /// Rejects a file that cannot be written, before anything is read. Returns the target that the path leads to.
 pub(crate) fn check_file(path: &Path) -> Result<Target, Failure> {
-    Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
+    Target::writable(path).map_err(Failure::usage)
 }
 
 /// The failure for a file whose extension names no format.
@@ -53,9 +53,7 @@ pub(crate) fn extension_of(path: &Path) -> Option<String> {
 /// Reports that a file or folder is there.
 pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     global.outbox.add(path);
-    if !global.quiet {
-        messages::print_note(format_args!("wrote {}", path.display()));
-    }
+    note!(global, "wrote {}", path.display());
 }
 
 /// The path from the root, without links in the part that exists already.

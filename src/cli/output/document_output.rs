@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::delivery::{deliver, print_written};
 use super::pdf;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
@@ -157,7 +157,7 @@ impl DocumentOutput {
             _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
             Some(option) => {
                 let reason = "is for workbooks and folders; choose one with --format xlsx, csv or parquet";
-                Err(Failure::Usage(format!("{option} {reason}")))
+                refuse!("{option} {reason}")
             }
             None => Ok(Vec::new()),
         }

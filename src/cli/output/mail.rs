@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 use zip::write::SimpleFileOptions;
 
 use super::messages;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::mail::{MailArguments, Security};
 use crate::invocation::{is_stderr_terminal, is_stdin_terminal};
@@ -41,7 +41,7 @@ pub(crate) fn send_written(verb: &str, global: &GlobalArguments) -> Result<(), F
     }
     let files = global.outbox.files();
     if files.is_empty() {
-        return Err(Failure::Usage("--mail-to sends files, and none was written; name one with -o".to_owned()));
+        refuse!("--mail-to sends files, and none was written; name one with -o");
     }
     let message = message(verb, mail, &files)?;
     match &mail.smtp_server {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Command;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::closest;
 use wavesieve_export::atomic::{make_directory, write_file};
 
@@ -23,7 +23,7 @@ pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Comm
 /// Writes files into a directory, which is created where it is missing.
 pub(crate) fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
-        return Err(Failure::Usage(format!("{} is no directory; name one with -o", directory.display())));
+        refuse!("{} is no directory; name one with -o", directory.display());
     }
     let _made = make_directory(directory)?;
     for (name, text) in pages {

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::protected::refuse_input;
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
@@ -147,9 +147,9 @@ fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
     let shown = path.display();
     let code = match &error {
         ObjectError::Io(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            return Err(Failure::Usage(format!("{shown} does not exist; name a file with device code")));
+            refuse!("{shown} does not exist; name a file with device code");
         }
-        ObjectError::Io(_) | ObjectError::NotAFile => return Err(Failure::Usage(format!("{shown}: {error}"))),
+        ObjectError::Io(_) | ObjectError::NotAFile => refuse!("{shown}: {error}"),
         ObjectError::Unrecognized | ObjectError::NoDeviceCode | ObjectError::OtherElf(_) => NO_DATA,
         _ => PARTIAL,
     };

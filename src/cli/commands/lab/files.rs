@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_export::target::{parent, through_links};
 
 /// An option with the file that it names.
@@ -16,10 +16,10 @@ pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result
         let is_same = |other: &&Named<'_>| is_same_file(path, other.1);
         if let Some((input, _)) = inputs.iter().find(is_same) {
             let reason = format!("{option} {shown} is the file of {input}, which is never written; name another file");
-            return Err(Failure::Usage(reason));
+            refuse!("{reason}");
         }
         if let Some((other, _)) = outputs.iter().take(place).find(is_same) {
-            return Err(Failure::Usage(format!("{other} and {option} are the same file, {shown}; name two files")));
+            refuse!("{other} and {option} are the same file, {shown}; name two files");
         }
     }
     Ok(())

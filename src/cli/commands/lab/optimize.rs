@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::exit::{DONE, EXCEEDED, Failure};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
 use crate::cli::output::messages;
@@ -185,12 +185,11 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
     }
     if arguments.output.exists() {
         let text = format!("{} exists; remove it, or name another with --output", arguments.output.display());
-        return Err(Failure::Usage(text));
+        refuse!("{text}");
     }
     options.object = arguments.gates.object.as_deref().map(|path| place.below(path)).transpose()?;
     if options.transforms.is_empty() && narrator.is_none() {
-        let text = "--transform none needs a model, or nothing is tried; name one with --llm";
-        return Err(Failure::Usage(text.to_owned()));
+        refuse!("--transform none needs a model, or nothing is tried; name one with --llm");
     }
     if let Some(narrator) = &narrator {
         ModelProposer::check(narrator, &place.file, &read_source(&place.root.join(&place.file))?)
@@ -226,7 +225,7 @@ impl OptimizeArguments {
         let outputs = gates.output_file.iter().map(|word| OutputFile::of_word(word)).collect::<Result<_, _>>()?;
         let is_share = |pct: f64| pct.is_finite() && (0.0..100.0).contains(&pct);
         if !is_share(gates.min_gain) || gates.min_occupancy.is_some_and(|pct| !is_share(pct)) {
-            return Err(Failure::Usage("--min-gain and --min-occupancy are from 0 to below 100 percent".to_owned()));
+            refuse!("--min-gain and --min-occupancy are from 0 to below 100 percent");
         }
         let (facts, profiled) = match &candidates.profile {
             Some(directory) => {

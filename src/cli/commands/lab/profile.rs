@@ -7,9 +7,9 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::minutes::minutes;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::messages::{print, print_note};
+use crate::cli::output::messages::{note, print, print_note};
 use wavesieve_engine::Registry;
 use wavesieve_export::atomic::{replace_directory, write_directory};
 use wavesieve_lab::interactive::face::Interruptions;
@@ -114,7 +114,7 @@ fn pattern(text: &str) -> Result<String, String> {
 pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {
-        return Err(Failure::Usage("the command is empty; name the program to profile after --".to_owned()));
+        refuse!("the command is empty; name the program to profile after --");
     }
     if arguments.plan {
         print(planned(arguments, application)?)?;
@@ -140,7 +140,7 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
         Place::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
         Place::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
         Place::Foreign(reason) => {
-            return Err(Failure::Usage(format!("{} {reason}; name another folder", output.display())));
+            refuse!("{} {reason}; name another folder", output.display());
         }
     };
     let profile = match profile {
@@ -151,9 +151,7 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     for name in ["profile.json", "roofline.json", "dag.json", "analysis.json", "report.html"] {
         global.outbox.add(&settled.join(name));
     }
-    if !global.quiet {
-        print_note(format_args!("written: {}", output.display()));
-    }
+    note!(global, "written: {}", output.display());
     Ok(profile.code)
 }
 
@@ -249,10 +247,9 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
     let folder = arguments.output.clone().unwrap_or_else(|| PathBuf::from(PLANNED));
     let request = arguments.request(application, &folder, PathBuf::from("."));
     let plan = plan(&request, arguments.arch.as_deref());
-    let usage = |error: wavesieve_lab::interactive::programs::ProgramError| Failure::Usage(error.to_string());
     let words = ["rocprofv3", "--kernel-trace"].map(ToOwned::to_owned);
     let times = request.traces.join("run-1");
-    let times = Profiling::of_words(&words, &request.application, &times).map_err(usage)?;
+    let times = Profiling::of_words(&words, &request.application, &times).map_err(Failure::usage)?;
     let how_often = match arguments.runs {
         Some(runs) => format!("{runs} runs"),
         None => format!(
@@ -276,7 +273,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         }
     }
     if arguments.att {
-        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(usage)?;
+        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(Failure::usage)?;
         text.push_str(&format!("Thread trace of the dominant kernel:\n  {}\n", profiling.line()));
     }
     Ok(text)

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::capture_paths::{check_capture, check_directory, check_new, check_readable};
 use super::protected::refuse_input;
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, print_written, resolved, unknown_extension};
 use crate::cli::output::messages;
@@ -127,13 +127,10 @@ pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Resu
     }
     arguments.format()?;
     if arguments.captures.len() > 1 && (arguments.save.is_some() || arguments.expects_directory()) {
-        let message = "--save and --expect DIR are for one capture; run the command for each, or use --expect original";
-        return Err(Failure::Usage(message.to_owned()));
+        refuse!("--save and --expect DIR are for one capture; run the command for each, or use --expect original");
     }
     if arguments.expect.as_deref() == Some(Path::new(ORIGINAL)) && arguments.hsaco.is_none() {
-        return Err(Failure::Usage(
-            "--expect original compares the code of --hsaco with the captured; add --hsaco".to_owned(),
-        ));
+        refuse!("--expect original compares the code of --hsaco with the captured; add --hsaco");
     }
     arguments.check_paths()?;
     if arguments.inspect {
@@ -208,7 +205,7 @@ impl ReplayArguments {
             refuse_input(output, inputs())?;
             if self.save.as_deref().is_some_and(|save| resolved(output).starts_with(resolved(save))) {
                 let shown = output.display();
-                return Err(Failure::Usage(format!("{shown} is the place of --save; name another for -o")));
+                refuse!("{shown} is the place of --save; name another for -o");
             }
             check_file(output)?;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::outputs::{Outputs, Place, is_foreign};
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED, refuse};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::filters::print_unmatched;
 use crate::cli::options::global::GlobalArguments;
@@ -64,10 +64,9 @@ struct RunOutcome {
 /// Writes the documents and the index.
 pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if batch.output.output.is_some() {
-        return Err(Failure::Usage(
+        refuse!(
             "-o names one file, but --group-by writes one of each run; name their directory with -d, and the format with -f"
-                .to_owned(),
-        ));
+        );
     }
     let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
     let mut options = batch.document.options(registry, batch.output, batch.format)?;
@@ -83,7 +82,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     }
     if let Some(name) = batch.baseline.filter(|name| grouped.runs.iter().all(|run| run.name != **name)) {
         let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
-        return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
+        refuse!("--baseline {name} is no run; choose among {}", names.join(", "));
     }
     let outputs = Outputs::new(&directory, &grouped.runs, batch.format)?;
     let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
@@ -91,7 +90,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
     if let Some(directory) = charts.find(|directory| outputs.is_input(directory)) {
         let reason = "is an input, which is never written; name another directory with --charts";
-        return Err(Failure::Usage(format!("{} {reason}", directory.display())));
+        refuse!("{} {reason}", directory.display());
     }
     let _made = make_directory(&directory)?;
     let fill = |directory: &Path| write(batch, &grouped.runs, &outputs.within(directory), &options, global);

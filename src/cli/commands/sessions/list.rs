@@ -8,7 +8,7 @@ use super::arguments::SessionFormat;
 use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use wavesieve_lab::interactive::sessions::{Listed, Owner};
 
 #[derive(Args, Clone, Debug)]
@@ -37,9 +37,7 @@ pub(super) fn run(arguments: &ListArguments, global: &GlobalArguments) -> Result
             messages::print(text + "\n")?;
         }
         SessionFormat::Text if listed.is_empty() => {
-            if !global.quiet {
-                messages::print_note(format_args!("no sessions in {}", store.directory().display()));
-            }
+            note!(global, "no sessions in {}", store.directory().display());
         }
         SessionFormat::Text => {
             let mut console = FaceArguments::default().console(global)?;
