@@ -13,6 +13,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
+use crate::cli::output::delivery::write_json;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use wavesieve_engine::Registry;
@@ -172,8 +173,7 @@ pub(crate) fn run(
         None => output.deliver(&analysis, format, path.as_deref(), global)?,
         Some(program) => output.deliver_text(path.as_deref(), global, |_, out| {
             let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
-            serde_json::to_writer_pretty(&mut *out, &value)?;
-            Ok(writeln!(out)?)
+            write_json(&value, out)
         })?,
     }
     let code = arguments.document.end(trace.as_ref(), &analysis, global)?;

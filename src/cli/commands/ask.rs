@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Map, Value};
 
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, refuse};
-use crate::cli::options::filters::{FilterArguments, explain_unmatched};
+use crate::cli::options::filters::explain_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::llm::{LlmArguments, check_own};
@@ -20,6 +19,7 @@ use wavesieve_agent::ask::{
     Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
     add_failure, unassisted,
 };
+use wavesieve_agent::filters::{FilterArguments, named};
 use wavesieve_agent::llm::{LlmError, Narrator, model, shown_model};
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::QueryRequest;
@@ -82,15 +82,16 @@ pub(crate) fn run(
     let format = arguments.output.format().unwrap_or_default();
     let questions = arguments.output.questions(format)?;
     let path = arguments.output.file(&input, format, STEM)?;
-    if !arguments.baseline.is_empty() && !input.filters()?.command_line().is_empty() {
+    let filters = input.filters()?;
+    let chosen = filters.command_line();
+    if !arguments.baseline.is_empty() && !chosen.is_empty() {
         refuse!("--baseline compares whole runs; leave out the filters");
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
     // Reports missing inputs now, and not from the commands.
     let trace = input.open(global, &Opening::default())?;
-    let filters = input.filters()?.command_line();
-    let words: Vec<String> = [inputs.words()].into_iter().chain(filters.iter().map(|word| quoted(word))).collect();
+    let words: Vec<String> = [inputs.words()].into_iter().chain(chosen.iter().map(|word| quoted(word))).collect();
     let suggest = || suggested(registry, &trace, question, &words.join(" "));
     messages::warn(&trace, global);
     let Some(narrator) = narrator else {
@@ -118,7 +119,7 @@ pub(crate) fn run(
     let tools = Toolkit::new(ToolkitOptions {
         inputs,
         baseline: baseline.as_ref().map(|(inputs, _)| inputs.clone()),
-        filters: filters_of(&input)?,
+        filters: named(&filters),
         time_limit: Duration::from_secs(arguments.time_limit),
         process_options: global.words(),
     });
@@ -216,18 +217,4 @@ fn without_model(
         note!(global, "no rows: {reason}");
     }
     Ok(if reason.is_some() || is_unmatched { NO_DATA } else { DONE })
-}
-
-/// The filters of the command line as arguments of tools.
-fn filters_of(input: &InputArguments) -> Result<Map<String, Value>, Failure> {
-    let words = input.filters()?.command_line();
-    let pairs = words.chunks(2).filter_map(|pair| match pair {
-        [flag, value] => {
-            let name = flag.trim_start_matches('-').replace('-', "_");
-            let name = if name == "iter" { "iterations".to_owned() } else { name };
-            Some((name, Value::from(value.as_str())))
-        }
-        _ => None,
-    });
-    Ok(pairs.collect())
 }

@@ -11,7 +11,7 @@ use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension, write_json};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
@@ -199,10 +199,7 @@ fn write(
 ) -> anyhow::Result<()> {
     let document = &analysis.document;
     match format {
-        ScanFormat::Tier0 => {
-            serde_json::to_writer_pretty(&mut *out, &analysis.source.as_ref().map(|tree| &tree.scan))?;
-            Ok(writeln!(out)?)
-        }
+        ScanFormat::Tier0 => write_json(&analysis.source.as_ref().map(|tree| &tree.scan), out),
         ScanFormat::Json => json::write(document, out),
         ScanFormat::Markdown => markdown::write(document, TimeUnit::default(), out),
         ScanFormat::Text => {

@@ -8,10 +8,10 @@ use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 
 use super::statements;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
-use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::filters::{end, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
@@ -101,10 +101,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
     messages::note_left_out(&trace, &derived(request), global)?;
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
+    end(&trace, empty, global)
 }
 
 /// The part of a request that may lack rows: source tables keep all and flag invalid ones in a column.

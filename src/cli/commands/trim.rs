@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::nothing_written;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
-use crate::cli::options::filters::explain_all_unmatched;
+use crate::cli::options::filters::end_of_all;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::messages;
@@ -61,10 +61,7 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
         return nothing_written(&trace, output, global);
     }
     print_summary(output, &written, global);
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+    end_of_all(&trace, global)
 }
 
 /// Refuses filters by what a database does not have.

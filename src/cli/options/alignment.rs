@@ -29,14 +29,9 @@ fn alignment(text: &str) -> Result<Alignment, std::convert::Infallible> {
 impl AlignmentArguments {
     /// The trace with its clocks aligned as requested, if the result depends on clocks. Reports how well that works.
     pub(crate) fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
-        let print_note = |text: String| {
-            note!(global, "{text}");
-        };
         if !request.contains_key("clocks") {
             if self.align != Alignment::None {
-                print_note(
-                    "note: --align changes nothing, the answer compares no times of different processes".to_owned(),
-                );
+                note!(global, "note: --align changes nothing, the answer compares no times of different processes");
             }
             return Ok(trace);
         }
@@ -49,7 +44,7 @@ impl AlignmentArguments {
             Err(error) => Failure::from(error),
         })?;
         for sentence in self.sentences(&aligned) {
-            print_note(format!("note: {sentence}"));
+            note!(global, "note: {sentence}");
         }
         Ok(trace)
     }

@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 
 use super::engine::EngineArguments;
-use super::filters::FilterArguments;
 use super::global::GlobalArguments;
 use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::resolved;
 use crate::cli::output::messages::note;
 use crate::cli::output::progress::{Progress, ReadingProgress};
+use wavesieve_agent::filters::FilterArguments;
 use wavesieve_export::cache;
 use wavesieve_export::conversion::Share;
 use wavesieve_input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
@@ -123,12 +123,12 @@ impl InputArguments {
 
     /// The same options with a window, at which events are cut.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
-        Ok(Self { filters: self.filters.with_window(window)?, ..self.clone() })
+        Ok(Self { filters: self.filters.with_window(window).map_err(Failure::Usage)?, ..self.clone() })
     }
 
     /// Opens the trace with what the filters choose.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
-        let choice = self.filters.choice(opening.subject)?;
+        let choice = self.filters.choice(opening.subject).map_err(Failure::Usage)?;
         let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
         let inputs = self.named()?;
         if let Some(engine) = opening.engine {
@@ -211,7 +211,7 @@ impl InputArguments {
 
     /// The rows that the filters choose.
     pub(crate) fn filters(&self) -> Result<Filters, Failure> {
-        self.filters.choice(None)
+        self.filters.choice(None).map_err(Failure::Usage)
     }
 
     /// The inputs as they were named.

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::messages::{self, note};
+use serde::Serialize;
+
+use super::messages::note;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::invocation::with_stdout;
@@ -65,6 +67,12 @@ pub(crate) fn resolved(path: &Path) -> PathBuf {
         Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     };
     absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
+}
+
+/// Writes a document as JSON, with a line break at its end.
+pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    Ok(writeln!(out)?)
 }
 
 #[cfg(test)]

@@ -227,11 +227,7 @@ impl DocumentOutput {
             }
             DocumentFormat::Json => json::write(document, out),
             DocumentFormat::Html => html::write(document, out),
-            DocumentFormat::Pdf => {
-                let mut page = Vec::new();
-                html::write(document, &mut page)?;
-                Ok(out.write_all(&pdf::from_page(&page)?)?)
-            }
+            DocumentFormat::Pdf => pdf::write(document, out),
             DocumentFormat::Markdown => markdown::write(document, self.unit, out),
             DocumentFormat::Text => {
                 let terminal_width = || terminal.filter(|_| is_stdout_terminal()).and_then(|_| stdout_columns());

@@ -3,8 +3,9 @@
 use clap::{Arg, Command};
 use toml::Table;
 
-use super::sources::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
+use super::sources::{Settings, is_setting, normal, variable};
 use super::text::strings;
+use super::trust::command_line_only;
 use super::trust::refusal;
 use super::value::accept;
 use crate::cli::exit::Failure;
@@ -59,7 +60,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
             continue;
         }
         let name = normal(key);
-        if let Some((_, reason)) = COMMAND_LINE_ONLY.iter().find(|(excluded, _)| *excluded == name) {
+        if let Some(reason) = command_line_only(&name) {
             return Err(format!("{path} is for the command line only, because {reason}; remove it"));
         }
         if name == "queries" && !section.verb.is_empty() {

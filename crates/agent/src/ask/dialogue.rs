@@ -248,15 +248,7 @@ impl<'a> Dialogue<'a> {
     fn masking(&self, originals: Option<&BTreeMap<String, String>>, work: &mut dyn FnMut(&mut Masking<'_>)) {
         let mut redactor = self.gate.redactor().borrow_mut();
         let share = self.narrator.options().share;
-        work(&mut Masking {
-            share,
-            redactor: &mut redactor,
-            written: &self.written,
-            repeats: false,
-            is_echo: false,
-            is_own: true,
-            originals,
-        });
+        work(&mut Masking { originals, ..Masking::new(share, &mut redactor, &self.written) });
     }
 
     /// The requests that a dry run would have sent.

@@ -16,7 +16,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments};
 use crate::cli::options::plot;
 use crate::cli::options::plot::{CHART_FORMATS, ChartFormat};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
 use crate::cli::output::messages::note;
 use crate::cli::output::{messages, pdf};
 use crate::invocation;
@@ -196,7 +196,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     let (new_side, repeated_of_new) = Side::of_distinct(runs.split_off(count));
     let (base_side, repeated_of_base) = Side::of_distinct(runs);
     for (name, repeated) in [("base", repeated_of_base), ("new", repeated_of_new)] {
-        for sentence in repeated.iter() {
+        for sentence in &repeated {
             note!(global, "warning: {name} side: {sentence}");
         }
     }
@@ -379,12 +379,9 @@ impl CompareArguments {
         let found = history(&runs, &self.options());
         self.write_charts(|| history_document(&found), global)?;
         deliver(self.output_path(), global, |_, out| match format {
-            CompareFormat::Json => {
-                serde_json::to_writer_pretty(&mut *out, &found)?;
-                Ok(writeln!(out)?)
-            }
+            CompareFormat::Json => write_json(&found, out),
             CompareFormat::Html => html::write(&history_document(&found)?, out),
-            CompareFormat::Pdf => write_pdf(&history_document(&found)?, out),
+            CompareFormat::Pdf => pdf::write(&history_document(&found)?, out),
             _ => write_history(&found, out),
         })?;
         Ok(if is_damaged { PARTIAL } else { DONE })
@@ -418,12 +415,9 @@ impl CompareArguments {
                 Ok(())
             }
             _ => deliver(self.output_path(), global, |_, out| match format {
-                CompareFormat::Json => {
-                    serde_json::to_writer_pretty(&mut *out, comparison)?;
-                    Ok(writeln!(out)?)
-                }
+                CompareFormat::Json => write_json(comparison, out),
                 CompareFormat::Html => html::write(&document(comparison)?, out),
-                CompareFormat::Pdf => write_pdf(&document(comparison)?, out),
+                CompareFormat::Pdf => pdf::write(&document(comparison)?, out),
                 CompareFormat::Xlsx => {
                     xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
                 }
@@ -432,12 +426,6 @@ impl CompareArguments {
             }),
         }
     }
-}
-
-fn write_pdf(document: &Document, out: &mut dyn std::io::Write) -> anyhow::Result<()> {
-    let mut page = Vec::new();
-    html::write(document, &mut page)?;
-    Ok(out.write_all(&pdf::from_page(&page)?)?)
 }
 
 /// The command line without its outputs, as it can be repeated.

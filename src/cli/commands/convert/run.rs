@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::csv::CsvArguments;
-use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched, note_untouched};
+use crate::cli::options::filters::{end, end_of_all, explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::shards::ShardArguments;
@@ -141,10 +141,7 @@ impl ConvertArguments {
                 ));
             }
         }
-        if messages::report_damage(&trace, global) {
-            return Ok(PARTIAL);
-        }
-        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+        end_of_all(&trace, global)
     }
 
     /// Writes the CSV files of rocprofv3.
@@ -173,10 +170,7 @@ impl ConvertArguments {
         let written = written?;
         print_written(output, global);
         note!(global, "{} rows in {} files", written.rows, written.files);
-        if messages::report_damage(&trace, global) {
-            return Ok(PARTIAL);
-        }
-        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+        end_of_all(&trace, global)
     }
 }
 
@@ -232,7 +226,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     let outcome = run_plan(&trace, &plan, progress)?;
     global.outbox.add(output);
     note!(global, "{}", summary(&output.display().to_string(), own, &outcome));
-    exit_of(&trace, &outcome, global)
+    end(&trace, outcome.written.events == 0, global)
 }
 
 /// Opens the inputs of a conversion, and the tables that are kept too.
@@ -249,13 +243,6 @@ fn open(
         note!(global, "{table} is not kept: its figures are of the whole run, whatever filters choose");
     }
     Ok((trace, with))
-}
-
-fn exit_of(trace: &Trace, outcome: &Outcome, global: &GlobalArguments) -> Result<u8, Failure> {
-    if messages::report_damage(trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_unmatched(trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
 }
 
 /// Converts to a temporary folder and sends the dataset to a store.
@@ -293,7 +280,7 @@ fn upload(
         let deleted = if sent.deleted > 0 { format!(", {} deleted", sent.deleted) } else { String::new() };
         messages::print_note(format_args!("{done}; sent {count} of {of} files, {mebibytes:.1} MiB{deleted}"));
     }
-    exit_of(&trace, &outcome, global)
+    end(&trace, outcome.written.events == 0, global)
 }
 
 /// Converts, and reports how to go on if the program is interrupted.
@@ -360,7 +347,7 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
     if unmatched.is_empty() && !has_rows && (choice.chooses_rows() || choice.ranks.is_some()) {
         unmatched.push("nothing matches the filters".to_owned());
     }
-    for sentence in unmatched.iter() {
+    for sentence in &unmatched {
         note!(global, "{}: {sentence}", if has_rows { "no match" } else { "no rows" });
     }
     Ok(if unmatched.is_empty() { DONE } else { NO_DATA })

@@ -12,7 +12,7 @@ use super::minutes::minutes;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
 use crate::cli::output::messages::{detail, note, print, print_note};
 use wavesieve_export::atomic::write_file;
 use wavesieve_lab::autotune::{
@@ -216,10 +216,7 @@ pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Re
     }
     deliver(output_file(arguments), global, |_, out| match format {
         ResultFormat::Text => Ok(out.write_all(text(&document).as_bytes())?),
-        ResultFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, &document)?;
-            Ok(out.write_all(b"\n")?)
-        }
+        ResultFormat::Json => write_json(&document, out),
         ResultFormat::Csv => write_csv(&document, arguments.csv.formulas(), out),
     })?;
     if document.warning.is_some() && document.best_config.is_some() {

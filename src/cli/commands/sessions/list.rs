@@ -8,6 +8,7 @@ use super::arguments::SessionFormat;
 use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
+use crate::cli::output::delivery::{to_stdout, write_json};
 use crate::cli::output::messages::{self, note};
 use wavesieve_lab::interactive::sessions::{Listed, Owner};
 
@@ -32,10 +33,7 @@ pub(super) fn run(arguments: &ListArguments, global: &GlobalArguments) -> Result
     }
     warnings.iter().for_each(|text| messages::print_note(format_args!("warning: {text}")));
     match arguments.format {
-        SessionFormat::Json => {
-            let text = serde_json::to_string_pretty(&listed).map_err(anyhow::Error::from)?;
-            messages::print(text + "\n")?;
-        }
+        SessionFormat::Json => to_stdout(|out| write_json(&listed, out))?,
         SessionFormat::Text if listed.is_empty() => {
             note!(global, "no sessions in {}", store.directory().display());
         }

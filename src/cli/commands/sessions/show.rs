@@ -6,7 +6,7 @@ use super::arguments::SessionFormat;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
-use crate::cli::output::messages;
+use crate::cli::output::delivery::{to_stdout, write_json};
 use wavesieve_lab::interactive::checkpoints::{Checkpoint, Repository};
 use wavesieve_lab::interactive::face::{Console, Level};
 use wavesieve_lab::interactive::sessions::{EntryKind, HistoryEntry, Session};
@@ -27,8 +27,7 @@ pub(super) struct ShowArguments {
 pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let session = arguments.store.store()?.load(&arguments.id)?;
     if arguments.format == SessionFormat::Json {
-        let text = serde_json::to_string_pretty(&session).map_err(anyhow::Error::from)?;
-        messages::print(text + "\n")?;
+        to_stdout(|out| write_json(&session, out))?;
         return Ok(DONE);
     }
     let mut console = FaceArguments::default().console(global)?;

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::McpOptions;
 use super::answer::ToolAnswer;
 use super::argument_check::checked;
-use super::arguments::{FilterArguments, Texts};
+use super::arguments::{FilterTexts, Texts};
 use super::failure::ToolFailure;
 use super::paths::Roots;
 use super::traces::Traces;
@@ -127,7 +127,7 @@ impl<'a> Toolbox<'a> {
     fn open(
         &mut self,
         inputs: &Texts,
-        filters: &FilterArguments,
+        filters: &FilterTexts,
         subject: Option<&'static Table>,
     ) -> Result<(Arc<Trace>, Vec<String>), ToolFailure> {
         let filters = filters.filters(subject, self.behind.as_ref())?;

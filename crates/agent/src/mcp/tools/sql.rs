@@ -5,20 +5,18 @@ use serde_json::{Map, Value};
 
 use super::{BehindMask, Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, parsed};
 use crate::mcp::conclusion::{conclude, conclude_tables};
 use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::{Dialect, catalog, is_query, referenced_columns, run_sql, run_sql_behind, with_rocpd_names};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     query: String,
-    #[serde(default)]
     inputs: Texts,
     dialect: Option<String>,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     rows: Option<usize>,
 }
 
