@@ -86,7 +86,6 @@ fn is_among(name: &str, words: &[OsString]) -> bool {
     words.iter().any(|word| word == name)
 }
 
-/// The command line of the program.
 pub(crate) struct CommandLine<'a> {
     registry: &'a Registry,
     color: ColorChoice,

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         if arguments.dialect == Dialect::Rocpd {
             refuse!(
                 "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
-                          `SELECT * FROM kernels LIMIT 1` shows the columns of one"
+                 `SELECT * FROM kernels LIMIT 1` shows the columns of one"
             );
         }
         // A list is whole unless somebody wants less of it.

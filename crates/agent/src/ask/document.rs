@@ -11,7 +11,6 @@ use wavesieve_engine::Registry;
 use wavesieve_engine::findings::{counted, shortened};
 use wavesieve_report::document::{Block, Document, Note, Provenance, QUERIES_SECTION, STEPS_SECTION, Section};
 
-/// Longest question in a title.
 const LONGEST_TITLE: usize = 200;
 
 /// Makes a document one of the question, with the steps and the grounded answer, if there is one. `rows` limits the tables, 0
@@ -87,7 +86,6 @@ fn warnings(reply: &Reply, steps: &[Step]) -> Vec<String> {
     warnings
 }
 
-/// Something to know in a section.
 pub fn note(text: String) -> Block {
     Block::Note(Note { is_warning: false, text })
 }

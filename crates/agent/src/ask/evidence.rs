@@ -10,7 +10,6 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
-/// Tables, numbers and texts of results.
 #[derive(Default)]
 struct Evidence {
     tables: Vec<Table>,

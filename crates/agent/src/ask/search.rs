@@ -83,11 +83,9 @@ struct Entry<'a> {
     query: &'a Query,
     /// Each question that it is known for: the words that say something, and all words.
     asked: Vec<(BTreeSet<String>, BTreeSet<String>)>,
-    /// How much a word counts.
     weights: BTreeMap<String, f64>,
 }
 
-/// The words of a question.
 struct Asked {
     words: BTreeSet<String>,
     all: BTreeSet<String>,

@@ -54,7 +54,6 @@ pub struct Provider {
     pub deadline_s: u64,
     /// Bytes of the data that are sent at most; all if it is not limited.
     pub payload_bytes: Option<usize>,
-    /// Short names of models.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
 }

@@ -65,7 +65,8 @@ pub struct LlmOptions {
     #[arg(id = "llm_conversation", long = "llm-conversation", value_name = "FILE")]
     pub conversation: Option<PathBuf>,
     /// Let the model sum up the earlier turns of a conversation after every N answers [default: 10]
-    #[arg(id = "llm_compact_every", long = "llm-compact-every", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    #[arg(id = "llm_compact_every", long = "llm-compact-every", value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+          hide_short_help = true)]
     pub compact_every: Option<u32>,
     /// Append what is sent to this file, as JSON lines
     #[arg(
@@ -90,7 +91,8 @@ pub struct LlmOptions {
     #[arg(id = "llm_thinking", long = "llm-thinking", value_name = "N", hide_short_help = true)]
     pub thinking: Option<u32>,
     /// Seconds that the answer may take, with all attempts [default: by provider]
-    #[arg(id = "llm_timeout", long = "llm-timeout", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    #[arg(id = "llm_timeout", long = "llm-timeout", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..),
+          hide_short_help = true)]
     pub timeout_s: Option<u64>,
     /// Ask for the answer as a whole instead of a stream
     #[arg(id = "llm_no_stream", long = "llm-no-stream", hide_short_help = true)]

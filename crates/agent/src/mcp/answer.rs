@@ -20,7 +20,6 @@ const COMMAND: &str = "command";
 /// It may take this part of an answer.
 const COMMAND_SHARE: usize = 4;
 
-/// The answer of a tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolAnswer {
     fields: Map<String, Value>,

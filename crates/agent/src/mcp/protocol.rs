@@ -90,7 +90,6 @@ pub(super) fn repeated(text: &str) -> String {
     }
 }
 
-/// The content of a line.
 pub(super) enum Line {
     Single(Value),
     /// At least one value.

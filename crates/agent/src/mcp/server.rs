@@ -25,7 +25,6 @@ use super::worker_handle::Workers;
 /// Bytes that wait to be read by the client, at most, before the next call is run: answers may have pictures.
 const MOST_UNREAD: usize = 16 << 20;
 
-/// An event of the server.
 pub(super) enum Event {
     Line(Vec<u8>),
     LineTooLong,

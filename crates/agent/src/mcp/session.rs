@@ -9,7 +9,6 @@ use super::protocol::{
 use super::resources;
 use super::tools::{INSTRUCTIONS, declared, tool_docs};
 
-/// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Call {
     pub id: Value,

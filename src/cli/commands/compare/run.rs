@@ -247,7 +247,6 @@ impl CompareArguments {
         self.format.map_or_else(|| self.output_path().map_or(Ok(CompareFormat::Text), by_name), Ok)
     }
 
-    /// The inputs of both sides.
     fn sides(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
         if !self.base.is_empty() {
             if !self.input.is_empty() {
@@ -387,7 +386,6 @@ impl CompareArguments {
         Ok(if is_damaged { PARTIAL } else { DONE })
     }
 
-    /// Writes the charts if they are asked for.
     fn write_charts(
         &self,
         document: impl Fn() -> anyhow::Result<Document>,

@@ -144,7 +144,6 @@ impl ConvertArguments {
         end_of_all(&trace, global)
     }
 
-    /// Writes the CSV files of rocprofv3.
     fn write_rocprofv3(&self, global: &GlobalArguments) -> Result<u8, Failure> {
         self.timeline.refuse()?;
         if !self.with.is_empty() || self.overwrite {
@@ -315,7 +314,6 @@ fn exit_of_shard(trace: &Trace, global: &GlobalArguments) -> Result<u8, Failure>
     Ok(if trace.members().is_empty() && explain_unmatched(trace, true, global)? { NO_DATA } else { DONE })
 }
 
-/// Puts shards together.
 fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let choice = input.filters()?;

@@ -157,7 +157,6 @@ impl TimelineArguments {
         Ok(())
     }
 
-    /// Writes a time line.
     pub(super) fn write(
         &self,
         input: &InputArguments,

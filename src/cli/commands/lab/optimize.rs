@@ -326,7 +326,6 @@ fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) 
     Ok(EXCEEDED)
 }
 
-/// Reports how it goes.
 struct Reporter {
     is_quiet: bool,
 }

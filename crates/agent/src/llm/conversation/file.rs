@@ -19,7 +19,6 @@ use wavesieve_files::regular;
 /// The format that the file states.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
 pub(super) const VERSION: u32 = 1;
-/// The most bytes of a file.
 const MOST_BYTES: u64 = 64 << 20;
 /// Suffix of the history's name after the file's.
 const HISTORY: &str = "_history.jsonl";

@@ -13,7 +13,6 @@ struct Form {
     family: Vec<Family>,
 }
 
-/// An interface.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {

@@ -227,7 +227,6 @@ impl Facts {
         self.push(kind, value, 0.0, stems(name), false, row);
     }
 
-    /// A number that identifies something.
     pub(super) fn add_id(&mut self, value: f64, name: &str) {
         self.push(Kind::Plain, value, 0.0, stems(name), true, None);
     }

@@ -11,7 +11,6 @@ const LEAST_WITHOUT_UNIT: f64 = 1000.0;
 /// How far a fraction may be from a percentage that it stands for.
 const FRACTION_PCT: f64 = 0.5;
 
-/// A number of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Fact {
     pub kind: Kind,
@@ -29,13 +28,11 @@ pub(super) struct Fact {
     pub is_of_statement: bool,
 }
 
-/// All numbers of a document.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub(super) all: Vec<Fact>,
     /// The rows that a name stands in.
     pub(super) rows: BTreeMap<String, BTreeSet<usize>>,
-    /// Rows so far.
     pub(super) row_count: usize,
     /// Fractions that stand in sentences.
     pub(super) fractions: Vec<(f64, f64)>,
