@@ -12,7 +12,6 @@ mod lines;
 mod model;
 mod origin;
 mod output;
-mod paint;
 mod palette;
 mod png;
 mod roofline;
