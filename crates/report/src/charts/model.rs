@@ -98,6 +98,18 @@ impl Part {
     pub fn new(name: impl Into<String>, role: Role) -> Self {
         Self { name: name.into(), role }
     }
+
+    /// How the time of a GPU divides.
+    pub(crate) fn of_time() -> Vec<Self> {
+        [
+            ("compute", Role::Compute),
+            ("exposed communication", Role::Communication),
+            ("exposed copies", Role::Copy),
+            ("idle", Role::Idle),
+        ]
+        .map(|(name, role)| Self::new(name, role))
+        .to_vec()
+    }
 }
 
 /// Bars made of parts.
@@ -144,6 +156,14 @@ pub struct Bars {
     pub bars: Vec<Bar>,
     /// The value of 100 %, if it is more than the sum of the bars.
     pub total: Option<f64>,
+}
+
+impl Bars {
+    /// The value of 100 %.
+    pub(crate) fn whole(&self) -> f64 {
+        let sum: f64 = self.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
+        self.total.filter(|total| *total >= sum).unwrap_or(sum)
+    }
 }
 
 /// A bin of a histogram.
@@ -295,14 +315,8 @@ impl Chart {
 
     /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
     pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
-        let parts = [
-            Part::new("compute", Role::Compute),
-            Part::new("exposed communication", Role::Communication),
-            Part::new("exposed copies", Role::Copy),
-            Part::new("idle", Role::Idle),
-        ];
         let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
-        Self::stacked(title, Axis::time("time"), parts.to_vec(), rows)
+        Self::stacked(title, Axis::time("time"), Part::of_time(), rows)
     }
 
     /// Horizontal bars in the order in which they are given.
