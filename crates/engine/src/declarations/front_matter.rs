@@ -1,5 +1,7 @@
 //! The comment lines at the head of a query file: what it is, what it needs and what it returns.
 
+use serde::{Serialize, Serializer};
+
 use super::plot::PlotDeclaration;
 use crate::error::QueryError;
 
@@ -132,14 +134,26 @@ impl ColumnUnit {
     }
 }
 
+impl Serialize for ColumnUnit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
 /// A column of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutputColumn {
     pub name: String,
     /// Unit of its values.
     pub unit: ColumnUnit,
     /// One line of documentation.
     pub doc: String,
+}
+
+impl OutputColumn {
+    pub fn new(name: impl Into<String>, unit: ColumnUnit, doc: impl Into<String>) -> Self {
+        Self { name: name.into(), unit, doc: doc.into() }
+    }
 }
 
 /// Declarations of a query file.
