@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::basis::{Basis, BasisChoice};
-use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
+use super::comparability::{Allowed, Level, checks, have_other_devices};
 use super::counters::counter_rows;
 use super::digest::{Times, write as write_digest};
 use super::document::{
-    BasisFacts, ChangedGpu, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow,
-    Renamed, ReplacedRow, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
+    BasisFacts, ChangedGpu, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow, Renamed,
+    ReplacedRow, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
 };
 use super::effects::effects;
 use super::evidence::{Evidence, has_same_mix, of_row, of_times};
@@ -125,7 +125,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         },
         base: side_facts(base),
         new: side_facts(new),
-        comparability: found.iter().map(check_row).collect(),
+        comparability: found,
         totals,
         decomposition: decomposition(base, new, basis, base_tree, new_tree),
         path_why: path.is_empty().then_some("a side has none; of more than a million dispatches choose --path always"),
@@ -174,16 +174,6 @@ fn side_facts(side: &Side) -> SideFacts {
     }
 }
 
-fn check_row(check: &Check) -> CheckRow {
-    CheckRow {
-        check: check.check,
-        level: check.level.word(),
-        base: check.base.clone(),
-        new: check.new.clone(),
-        message: check.message.clone(),
-    }
-}
-
 /// Times that are tested, with how each is taken from an interval.
 pub(super) type Metric = (&'static str, fn(&Times) -> i64);
 pub(super) const METRICS: [Metric; 6] = [
@@ -208,13 +198,10 @@ fn totals(
         Basis::Iteration => of_times(base, new, time),
         Basis::Run => of_runs(base, new, time),
     };
-    let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time)).collect();
     // The figures are means over all GPUs, and so is what is judged.
-    let of_means: Vec<Option<Evidence>> = evidence
-        .iter()
-        .map(|evidence| evidence.clone().map(|evidence| Evidence { by_gpu: Vec::new(), ..evidence }))
-        .collect();
-    let judged: Vec<(Option<&Evidence>, f64)> = of_means.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
+    let of_means = |evidence: Evidence| Evidence { by_gpu: Vec::new(), ..evidence };
+    let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time).map(of_means)).collect();
+    let judged: Vec<(Option<&Evidence>, f64)> = evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
     let judged = judge(&judged, strictness);
     let rows = METRICS.iter().zip(&evidence).zip(judged).map(|(((metric, _), evidence), judgment)| {
         let [base_ns, new_ns] = trees.each_ref().map(|tree| time_of(tree, metric).unwrap_or(0));
@@ -464,18 +451,20 @@ fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, ba
     })
 }
 
+/// The spans of each GPU in all runs.
+fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<Part>> {
+    let mut trees: BTreeMap<GpuKey, Vec<Part>> = BTreeMap::new();
+    for gpu in side.gpus() {
+        trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
+    }
+    trees
+}
+
 /// The parts of the span except kernels: of the mean, then of every GPU that both sides have.
 fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tree: &Part) -> Vec<PartRow> {
     let mut rows = Vec::new();
     add_parts(None, None, Some(base_tree), Some(new_tree), &mut rows);
-    let by_gpu = |side: &Side| {
-        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
-        for gpu in side.gpus() {
-            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
-        }
-        trees
-    };
-    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
+    let (of_base, of_new) = (trees_by_gpu(base, basis), trees_by_gpu(new, basis));
     for ((rank, gpu), trees) in &of_base {
         let Some(others) = of_new.get(&(*rank, *gpu)) else { continue };
         let label = format!("rank {rank} GPU {gpu}");
@@ -504,18 +493,13 @@ fn add_parts(
         new_ns,
         delta_ns: new_ns.saturating_sub(base_ns),
     });
-    let (of_base, of_new) = (children(base), children(new));
-    let find = |all: &[&Part], name: &str| all.iter().position(|part| part.name == name);
-    let only_new = of_new.iter().filter(|part| find(&of_base, &part.name).is_none());
-    for child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
-        let one = find(&of_base, child).and_then(|place| of_base.get(place)).copied();
-        let other = find(&of_new, child).and_then(|place| of_new.get(place)).copied();
-        add_parts(gpu, Some(name), one, other, rows);
+    let [of_base, of_new] = [base, new].map(|part| part.map_or(&[][..], |part| part.children.as_slice()));
+    let find = |all: &'_ [Part], name: &str| all.iter().position(|part| part.name == name);
+    let child = |all, name: &str| find(all, name).and_then(|place| all.get(place));
+    let only_new = of_new.iter().filter(|part| find(of_base, &part.name).is_none());
+    for name_of_child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
+        add_parts(gpu, Some(name), child(of_base, name_of_child), child(of_new, name_of_child), rows);
     }
-}
-
-fn children(part: Option<&Part>) -> Vec<&Part> {
-    part.map_or_else(Vec::new, |part| part.children.iter().collect())
 }
 
 fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
@@ -550,21 +534,15 @@ fn categories(kernels: &[KernelRow]) -> Vec<Delta> {
 }
 
 fn ranks(base: &Side, new: &Side, basis: Basis) -> Vec<RankRow> {
-    let by_gpu = |side: &Side| {
-        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
-        for gpu in side.gpus() {
-            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
-        }
-        trees.into_iter().filter_map(|(key, trees)| Some((key, super::tree::mean(&trees)?))).collect::<BTreeMap<_, _>>()
-    };
-    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
-    let common = of_base.iter().filter_map(|(key, base)| Some((*key, base, of_new.get(key)?)));
+    let (of_base, of_new) = (trees_by_gpu(base, basis), trees_by_gpu(new, basis));
+    let mean = super::tree::mean;
+    let common = of_base.iter().filter_map(|(key, base)| Some((key, mean(base)?, mean(of_new.get(key)?)?)));
     common
         .map(|((rank, gpu), base, new)| {
-            let delta = |name: &str| time_of(new, name).unwrap_or(0).saturating_sub(time_of(base, name).unwrap_or(0));
+            let delta = |name: &str| time_of(&new, name).unwrap_or(0).saturating_sub(time_of(&base, name).unwrap_or(0));
             RankRow {
-                rank,
-                gpu,
+                rank: *rank,
+                gpu: *gpu,
                 base_span_ns: base.time_ns,
                 new_span_ns: new.time_ns,
                 delta_ns: delta("span"),
@@ -576,21 +554,19 @@ fn ranks(base: &Side, new: &Side, basis: Basis) -> Vec<RankRow> {
 }
 
 fn iterations(side: &Side, name: &'static str) -> Vec<IterationRow> {
-    let of_run = |(run, digest): (usize, &super::digest::Digest)| {
-        let of_gpu = |gpu: &super::digest::GpuDigest| {
-            let (rank, index) = key(gpu);
-            let row = move |(iteration, times): (usize, &Times)| IterationRow {
+    let mut rows = Vec::new();
+    for (run, digest) in side.runs.iter().enumerate() {
+        for gpu in &digest.gpus {
+            rows.extend(gpu.iterations.iter().enumerate().map(|(iteration, times)| IterationRow {
                 side: name,
                 run,
-                rank,
-                gpu: index,
+                rank: gpu.rank,
+                gpu: gpu.gpu,
                 iteration,
                 duration_ns: times.span_ns,
                 busy_ns: times.busy_ns(),
-            };
-            gpu.iterations.iter().enumerate().map(row).collect::<Vec<_>>()
-        };
-        digest.gpus.iter().flat_map(of_gpu).collect::<Vec<_>>()
-    };
-    side.runs.iter().enumerate().flat_map(of_run).collect()
+            }));
+        }
+    }
+    rows
 }

@@ -51,7 +51,7 @@ pub fn compare_by_steps<E>(
     }
     let lengths = of_runs.comparability.into_iter().filter(|check| check.check == CHECK);
     by_steps.comparability.extend(lengths.map(|mut check| {
-        check.level = Level::Info.word();
+        check.level = Level::Info;
         check.message = format!("{WHY}; times are per range {step}");
         check
     }));

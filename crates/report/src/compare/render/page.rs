@@ -8,6 +8,7 @@ use polars::prelude::{Column, DataFrame, DataType, df};
 use super::columns::{note, rest, waterfall};
 use super::tables::frames;
 use crate::charts::{Axis, Bar, Change, Chart, Line, Role};
+use crate::compare::comparability::Level;
 use crate::compare::document::{Comparison, IterationRow, KernelRow, SideFacts};
 use crate::compare::places::Aligned;
 use crate::compare::summary::signed_pct;
@@ -103,8 +104,7 @@ pub fn baseline_section(comparison: &Comparison, rows: usize) -> Result<Section>
 }
 
 fn notes(comparison: &Comparison) -> Vec<Note> {
-    let check = |level: &str| level != "info";
-    let checks = comparison.comparability.iter().filter(|one| check(one.level)).map(|one| {
+    let checks = comparison.comparability.iter().filter(|one| one.level != Level::Info).map(|one| {
         let values = if one.base.is_empty() { String::new() } else { format!(" ({} against {})", one.base, one.new) };
         Note { is_warning: true, text: format!("{}{values}.", capitalized(one.message.as_str())) }
     });
