@@ -75,9 +75,6 @@ pub(super) struct Structure {
 }
 
 /// Reads the structure of the attached database.
-///
-/// # Errors
-/// When its list of tables cannot be read.
 pub(super) fn structure(connection: &Connection, file: &RocpdFile) -> Result<Structure> {
     let mut partitions: Vec<Partition> =
         file.partitions.iter().map(|facts| Partition { facts: facts.clone(), tables: Vec::new() }).collect();

@@ -56,9 +56,6 @@ impl Views {
     }
 
     /// Creates indexes and views. Returns the names of views of the inputs that cannot be read.
-    ///
-    /// # Errors
-    /// When SQLite refuses one that must be there.
     pub(super) fn create(self, connection: &Connection) -> Result<Vec<String>> {
         connection.execute_batch("BEGIN")?;
         for index in self.indexes.values() {

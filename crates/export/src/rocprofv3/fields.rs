@@ -20,9 +20,6 @@ enum Form {
 }
 
 /// Writes a header of these names.
-///
-/// # Errors
-/// When writing fails.
 pub(super) fn write_header<'a>(
     names: impl Iterator<Item = &'a str>,
     is_titled: bool,
@@ -36,9 +33,6 @@ pub(super) fn write_header<'a>(
 }
 
 /// Writes the rows of a table.
-///
-/// # Errors
-/// When writing fails.
 pub(super) fn write_rows(frame: &DataFrame, is_rocpd: bool, out: &mut dyn Write) -> Result<()> {
     let columns: Vec<_> = frame.columns().iter().map(|column| column.as_materialized_series().rechunk()).collect();
     let forms: Vec<Form> = columns.iter().map(|column| form(column.name(), is_rocpd)).collect();

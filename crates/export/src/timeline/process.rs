@@ -116,9 +116,6 @@ impl<S: Sink> ProcessWriter<'_, S> {
     }
 
     /// Writes all of it. Work of GPUs is read first, because calls name what they launched.
-    ///
-    /// # Errors
-    /// When a column is missing, or writing fails.
     pub(super) fn write(&mut self) -> Result<()> {
         self.describe()?;
         let mut facts = self.read(facts_request())?;

@@ -131,9 +131,6 @@ impl Runs {
     }
 
     /// Adds slices of a track, which are taken.
-    ///
-    /// # Errors
-    /// When they cannot be written to a temporary file.
     pub(super) fn add(&mut self, track: u32, rows: &mut Vec<Row>) -> Result<()> {
         let first = self.first;
         let mut rows = take(rows);
@@ -178,9 +175,6 @@ impl Runs {
     }
 
     /// Gives the slices of a track in their order, once. Many are merged by another thread.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read, or `visit` fails.
     pub(super) fn visit(&mut self, track: u32, mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
         let (first, file) = (self.first, &mut self.file);
         let cursors: Vec<Cursor> =

@@ -46,9 +46,6 @@ struct ColumnStyle {
 }
 
 /// Writes a table to a sheet; at most so many of its rows.
-///
-/// # Errors
-/// When the sheet cannot take it.
 pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
     let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
