@@ -85,46 +85,6 @@ pub struct Column {
     pub doc: &'static str,
 }
 
-impl Column {
-    const fn new(name: &'static str, column_type: ColumnType, unit: Unit, doc: &'static str) -> Self {
-        Self { name, column_type, nullable: false, added: false, unit, doc }
-    }
-
-    /// The same column with missing values allowed.
-    pub(super) const fn null(self) -> Self {
-        Self { nullable: true, ..self }
-    }
-
-    /// The same column, which datasets of older versions lack.
-    pub(super) const fn added(self) -> Self {
-        Self { nullable: true, added: true, ..self }
-    }
-}
-
-pub(super) const fn id(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::I64, Unit::Id, doc)
-}
-
-pub(super) const fn int(name: &'static str, unit: Unit, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::I64, unit, doc)
-}
-
-pub(super) const fn float(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::F64, Unit::None, doc)
-}
-
-pub(super) const fn text(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Str, Unit::None, doc)
-}
-
-pub(super) const fn cat(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Cat, Unit::None, doc)
-}
-
-pub(super) const fn flag(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Bool, Unit::None, doc)
-}
-
 /// Where the rows of a table come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
