@@ -14,6 +14,30 @@ macro_rules! data {
     };
 }
 
+/// Declares an enum of which each variant has a spelling, as `Order = "order"`: all of them in order, and the method that spells one.
+macro_rules! spelled {
+    ($(#[$meta:meta])* $visibility:vis enum $name:ident by $method:ident {
+        $($(#[$own:meta])* $variant:ident = $spelling:literal,)+
+    }) => {
+        $(#[$meta])*
+        $visibility enum $name {
+            $($(#[$own])* $variant,)+
+        }
+
+        impl $name {
+            /// All of them in their order.
+            pub const ALL: [Self; [$($spelling),+].len()] = [$(Self::$variant),+];
+
+            /// The spelling in tables and documents.
+            pub const fn $method(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $spelling,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod analysis;
 mod build_name;
 pub mod schema;

@@ -5,26 +5,17 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// How bad an anomaly is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Answers may be wrong; `check` exits with 4.
-    Error,
-    /// Rows were left out or looked doubtful.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
-
-impl Severity {
-    /// The spelling in the `anomalies` table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+spelled! {
+    /// How bad an anomaly is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity by name {
+        /// Answers may be wrong; `check` exits with 4.
+        Error = "error",
+        /// Rows were left out or looked doubtful.
+        Warning = "warning",
+        /// Worth knowing.
+        Info = "info",
     }
 }
 

@@ -2,69 +2,42 @@
 
 use crate::schema::tables::TABLES;
 
-/// Logical type of a canonical column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
-    /// 64-bit signed integer.
-    I64,
-    /// 64-bit float.
-    F64,
-    /// Text, mostly distinct values.
-    Str,
-    /// Truth value.
-    Bool,
-    /// Dictionary-encoded text with few distinct values.
-    Cat,
-}
-
-impl ColumnType {
-    /// The spelling used in the documentation.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::I64 => "i64",
-            Self::F64 => "f64",
-            Self::Str => "str",
-            Self::Bool => "bool",
-            Self::Cat => "cat",
-        }
+spelled! {
+    /// Logical type of a canonical column.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ColumnType by name {
+        /// 64-bit signed integer.
+        I64 = "i64",
+        /// 64-bit float.
+        F64 = "f64",
+        /// Text, mostly distinct values.
+        Str = "str",
+        /// Truth value.
+        Bool = "bool",
+        /// Dictionary-encoded text with few distinct values.
+        Cat = "cat",
     }
 }
 
-/// Unit of a column's values; it goes into the Parquet metadata and the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// No unit: a name, a flag, a label.
-    None,
-    /// Nanoseconds on the source's clock, or of duration.
-    Nanoseconds,
-    Bytes,
-    BytesPerSecond,
-    /// A number of things.
-    Count,
-    /// An identifier.
-    Id,
-    Megahertz,
-    Bits,
-    WorkItems,
-    /// Cycles of the shader clock.
-    Cycles,
-}
-
-impl Unit {
-    /// The spelling used in metadata and documentation; empty for [`Unit::None`].
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Nanoseconds => "ns",
-            Self::Bytes => "bytes",
-            Self::BytesPerSecond => "bytes/s",
-            Self::Count => "count",
-            Self::Id => "id",
-            Self::Megahertz => "MHz",
-            Self::Bits => "bits",
-            Self::WorkItems => "work-items",
-            Self::Cycles => "cycles",
-        }
+spelled! {
+    /// Unit of a column's values; it goes into the Parquet metadata and the documentation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unit by name {
+        /// No unit: a name, a flag, a label.
+        None = "",
+        /// Nanoseconds on the source's clock, or of duration.
+        Nanoseconds = "ns",
+        Bytes = "bytes",
+        BytesPerSecond = "bytes/s",
+        /// A number of things.
+        Count = "count",
+        /// An identifier.
+        Id = "id",
+        Megahertz = "MHz",
+        Bits = "bits",
+        WorkItems = "work-items",
+        /// Cycles of the shader clock.
+        Cycles = "cycles",
     }
 }
 

@@ -82,36 +82,22 @@ pub struct Creation {
     pub id: Vec<String>,
 }
 
-/// Why the size of what a kernel moves is not known, or that it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
-    /// From the arguments of the call.
-    Arguments,
-    /// No RCCL call is recorded that launched the kernel.
-    NoCall,
-    /// The call is recorded without count or type.
-    NoArguments,
-    /// The type is unknown, or its bytes are not a number.
-    Unreadable,
-    /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
-    Mixed,
-    /// The size depends on the number of ranks, which is not known.
-    NoRanks,
-}
-
-impl Sizes {
-    pub const ALL: [Self; 6] =
-        [Self::Arguments, Self::NoCall, Self::NoArguments, Self::Unreadable, Self::Mixed, Self::NoRanks];
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Arguments => "arguments",
-            Self::NoCall => "no call",
-            Self::NoArguments => "no arguments",
-            Self::Unreadable => "unreadable arguments",
-            Self::Mixed => "mixed group",
-            Self::NoRanks => "unknown ranks",
-        }
+spelled! {
+    /// Why the size of what a kernel moves is not known, or that it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sizes by words {
+        /// From the arguments of the call.
+        Arguments = "arguments",
+        /// No RCCL call is recorded that launched the kernel.
+        NoCall = "no call",
+        /// The call is recorded without count or type.
+        NoArguments = "no arguments",
+        /// The type is unknown, or its bytes are not a number.
+        Unreadable = "unreadable arguments",
+        /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
+        Mixed = "mixed group",
+        /// The size depends on the number of ranks, which is not known.
+        NoRanks = "unknown ranks",
     }
 }
 

@@ -2,53 +2,26 @@
 
 use crate::analysis::intervals::Interval;
 
-/// Why a GPU runs no kernel at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// The call that launches the next work has not returned, and its thread is in no call that waits.
-    HostBound,
-    /// The thread that launches the next work is inside a call that waits.
-    Sync,
-    /// The next work is launched and has not started.
-    LaunchDelay,
-    /// Only copies run.
-    CopyOnly,
-    /// No call is recorded that launched the next work.
-    NoRecord,
-    /// The recording was stopped by the program.
-    Paused,
-    /// Before the first work of the process.
-    Lead,
-    /// After the last work of the process.
-    Tail,
-}
-
-impl Cause {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
-        Self::HostBound,
-        Self::Sync,
-        Self::LaunchDelay,
-        Self::CopyOnly,
-        Self::NoRecord,
-        Self::Paused,
-        Self::Lead,
-        Self::Tail,
-    ];
-
-    /// The spelling in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HostBound => "host_bound",
-            Self::Sync => "sync",
-            Self::LaunchDelay => "launch_delay",
-            Self::CopyOnly => "copy_only",
-            Self::NoRecord => "no_record",
-            Self::Paused => "paused",
-            Self::Lead => "lead",
-            Self::Tail => "tail",
-        }
+spelled! {
+    /// Why a GPU runs no kernel at a moment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Cause by name {
+        /// The call that launches the next work has not returned, and its thread is in no call that waits.
+        HostBound = "host_bound",
+        /// The thread that launches the next work is inside a call that waits.
+        Sync = "sync",
+        /// The next work is launched and has not started.
+        LaunchDelay = "launch_delay",
+        /// Only copies run.
+        CopyOnly = "copy_only",
+        /// No call is recorded that launched the next work.
+        NoRecord = "no_record",
+        /// The recording was stopped by the program.
+        Paused = "paused",
+        /// Before the first work of the process.
+        Lead = "lead",
+        /// After the last work of the process.
+        Tail = "tail",
     }
 }
 
@@ -192,12 +165,5 @@ mod tests {
     fn a_wait_then_the_host_then_the_way_to_the_gpu() {
         let parts = causes(Interval::new(10, 50), Launch::At(40), &[Interval::new(0, 15)], &[]);
         assert_eq!(parts, [(10, 15, Cause::Sync), (15, 40, Cause::HostBound), (40, 50, Cause::LaunchDelay)]);
-    }
-
-    #[test]
-    fn names_are_in_the_order_of_numbers() {
-        for (number, cause) in Cause::ALL.into_iter().enumerate() {
-            assert_eq!(cause as usize, number, "{}", cause.name());
-        }
     }
 }

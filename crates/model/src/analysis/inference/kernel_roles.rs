@@ -5,31 +5,22 @@ use crate::analysis::kernel_names::base_name;
 
 const RULES: &str = data!("share/inference_kernels.toml");
 
-/// Role of a kernel in a step, if it helps to separate steps or their kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Training,
-    Image,
-    DecodeAttention,
-    PrefillAttention,
-    SharedAttention,
-    CacheWrite,
-    TokenChoice,
-    Embedding,
+spelled! {
+    /// Role of a kernel in a step, if it helps to separate steps or their kinds.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Role by word {
+        Training = "training",
+        Image = "image",
+        DecodeAttention = "decode_attention",
+        PrefillAttention = "prefill_attention",
+        SharedAttention = "shared_attention",
+        CacheWrite = "cache_write",
+        TokenChoice = "token_choice",
+        Embedding = "embedding",
+    }
 }
 
 impl Role {
-    const ALL: [(Self, &'static str); 8] = [
-        (Self::Training, "training"),
-        (Self::Image, "image"),
-        (Self::DecodeAttention, "decode_attention"),
-        (Self::PrefillAttention, "prefill_attention"),
-        (Self::SharedAttention, "shared_attention"),
-        (Self::CacheWrite, "cache_write"),
-        (Self::TokenChoice, "token_choice"),
-        (Self::Embedding, "embedding"),
-    ];
-
     /// Whether only models of language have it: what follows a chosen token and has it belongs to another step.
     pub(crate) fn is_of_model(self) -> bool {
         !matches!(self, Self::Training | Self::Image | Self::TokenChoice)
@@ -51,7 +42,7 @@ impl KernelRoles {
     /// The role of a kernel by its display name.
     pub fn role(&self, display_name: &str) -> Option<Role> {
         let word = self.0.category(&base_name(display_name), display_name);
-        Role::ALL.iter().find(|(_, known)| *known == word).map(|(role, _)| *role)
+        Role::ALL.into_iter().find(|role| role.word() == word)
     }
 }
 
@@ -64,7 +55,7 @@ mod tests {
         let roles = KernelRoles::builtin().unwrap();
         let ids = roles.0.ids();
         assert_eq!(ids.len(), Role::ALL.len() + 1, "{ids:?}");
-        assert!(Role::ALL.iter().all(|(_, word)| ids.contains(word)), "{ids:?}");
+        assert!(Role::ALL.iter().all(|role| ids.contains(&role.word())), "{ids:?}");
     }
 
     #[test]

@@ -11,27 +11,16 @@ const SCALED_DISTANCES: i64 = 4_448;
 const FEW: usize = 3;
 const QUARTER: usize = 4;
 
-/// Part of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Slow at the start.
-    WarmUp,
-    /// Between.
-    Steady,
-    /// Slow at the end.
-    CoolDown,
-}
-
-impl Phase {
-    /// All phases in the order of a run.
-    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warmup",
-            Self::Steady => "steady",
-            Self::CoolDown => "cooldown",
-        }
+spelled! {
+    /// Part of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase by word {
+        /// Slow at the start.
+        WarmUp = "warmup",
+        /// Between.
+        Steady = "steady",
+        /// Slow at the end.
+        CoolDown = "cooldown",
     }
 }
 

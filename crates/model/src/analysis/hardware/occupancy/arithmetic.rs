@@ -26,32 +26,20 @@ pub struct Resources {
     pub wave_size: i64,
 }
 
-/// The resource that leaves no room for another workgroup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// All wavefront slots are taken.
-    None,
-    /// The free wavefront slots are fewer than a workgroup has wavefronts.
-    WorkgroupSize,
-    /// Vector registers.
-    Vgpr,
-    /// Scalar registers.
-    Sgpr,
-    Lds,
-    Barriers,
-}
-
-impl Limit {
-    /// The spelling in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::WorkgroupSize => "workgroup size",
-            Self::Vgpr => "vgpr",
-            Self::Sgpr => "sgpr",
-            Self::Lds => "lds",
-            Self::Barriers => "barriers",
-        }
+spelled! {
+    /// The resource that leaves no room for another workgroup.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Limit by word {
+        /// All wavefront slots are taken.
+        None = "none",
+        /// The free wavefront slots are fewer than a workgroup has wavefronts.
+        WorkgroupSize = "workgroup size",
+        /// Vector registers.
+        Vgpr = "vgpr",
+        /// Scalar registers.
+        Sgpr = "sgpr",
+        Lds = "lds",
+        Barriers = "barriers",
     }
 }
 
