@@ -1,5 +1,6 @@
 //! Planning that SQL cannot express well and that needs no trace: which counters fit into which passes, and the commands that collect them.
 
+mod command_words;
 mod counter_blocks;
 mod counter_items;
 mod counter_passes;
@@ -29,7 +30,6 @@ pub use crate::analysis::counter_plan::counter_request::{RequestError, Resolved}
 pub use crate::analysis::counter_plan::plan_document::{block_rows, plan_json};
 pub use crate::analysis::counter_plan::planning::passes_needed;
 pub use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
-pub use crate::analysis::counter_plan::profiler_flags::check_command;
 pub use crate::analysis::counter_plan::profiler_flags::{GivenFlag, given_flags, implied_flags};
 #[cfg(test)]
 pub use crate::analysis::counter_plan::profiler_jobs::job_command;

@@ -104,7 +104,7 @@ pub fn advice(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wavesieve_model::analysis::counter_plan::check_command;
+    use wavesieve_model::analysis::counter_plan::check;
     use wavesieve_model::schema;
 
     #[test]
@@ -117,8 +117,7 @@ mod tests {
             let value = if flags == "--pmc" { Some("SQ_WAVES") } else { None };
             let words = ["rocprofv3", flags].into_iter().chain(value).chain(["--", "./app"]);
             let command: Vec<String> = words.map(str::to_owned).collect();
-            let problems: Vec<String> =
-                check_command(&command).into_iter().map(|problem| problem.to_string()).collect();
+            let problems: Vec<String> = check(&command).into_iter().map(|problem| problem.to_string()).collect();
             assert!(problems.is_empty(), "{}: {problems:?}", kind.what);
         }
     }
