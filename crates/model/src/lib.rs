@@ -14,6 +14,15 @@ macro_rules! data {
     };
 }
 
+/// A table at the top of the repository, which is read once; a test reads each, so that none is ever empty.
+macro_rules! shared {
+    ($form:ty, $path:literal) => {{
+        static READ: std::sync::LazyLock<$form> =
+            std::sync::LazyLock::new(|| toml::from_str(data!($path)).unwrap_or_default());
+        &*READ
+    }};
+}
+
 /// Declares an enum of which each variant has a spelling, as `Order = "order"`: all of them in order, and the method that spells one.
 macro_rules! spelled {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident by $method:ident {

@@ -2,27 +2,13 @@
 //! the recording, and which domains hold no calls.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-const RULES: &str = data!("share/api_classes.toml");
 /// Class of calls that no rule knows.
 const OTHER: &str = "other";
 /// Ends the names of variants for the default stream of a thread.
 const PER_THREAD: &str = "_spt";
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    annotations: Vec<String>,
-    interfaces: BTreeMap<String, Vec<String>>,
-    pause: Vec<String>,
-    resume: Vec<String>,
-    drain_stream: Vec<String>,
-    drain_device: Vec<String>,
-    rule: Vec<Rule>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,8 +27,10 @@ struct Rule {
 }
 
 /// The rules in order, and the names that stand next to them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApiClasses {
+    #[serde(rename = "rule")]
     rules: Vec<Rule>,
     annotations: Vec<String>,
     interfaces: BTreeMap<String, Vec<String>>,
@@ -53,23 +41,9 @@ pub struct ApiClasses {
 }
 
 impl ApiClasses {
-    /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
+    /// Those of `share/api_classes.toml`.
     pub fn builtin() -> &'static Self {
-        static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
-        BUILTIN.get_or_init(|| {
-            toml::from_str::<RuleFile>(RULES).map_or_else(
-                |_| Self::default(),
-                |file| Self {
-                    rules: file.rule,
-                    annotations: file.annotations,
-                    interfaces: file.interfaces,
-                    pause: file.pause,
-                    resume: file.resume,
-                    drain_stream: file.drain_stream,
-                    drain_device: file.drain_device,
-                },
-            )
-        })
+        shared!(ApiClasses, "share/api_classes.toml")
     }
 
     /// The class of a call, as its place among [`ApiClasses::names`].
@@ -147,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_rules_are_whole() {
-        let rules = toml::from_str::<RuleFile>(RULES).unwrap().rule;
+        let rules = toml::from_str::<ApiClasses>(data!("share/api_classes.toml")).unwrap().rules;
         let classes: BTreeSet<&str> = rules.iter().map(|rule| rule.class.as_str()).collect();
         assert_eq!(classes.len(), rules.len(), "every class has one rule");
         for rule in &rules {

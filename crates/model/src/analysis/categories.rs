@@ -6,7 +6,6 @@
 mod rules;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -98,10 +97,7 @@ impl Categories {
     /// Hash over the texts of the rules, 16 hexadecimal digits: equal hashes give equal categories.
     #[must_use]
     pub fn hash(&self) -> String {
-        let mut digits = String::with_capacity(16);
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{:016x}", self.hash);
-        digits
+        format!("{:016x}", self.hash)
     }
 
     /// All category ids in the order of the rules, each once, [`OTHER`] last.

@@ -91,7 +91,7 @@ pub(super) fn code_object(elf: &Elf<'_>, bytes: u64) -> Result<CodeObject, Objec
         Some(target) => without_system(target).to_owned(),
         None => machines::target(elf.flags()),
     };
-    let is_unified = limits(&target).is_some_and(|limits| limits.registers() == Registers::Unified);
+    let is_unified = limits(&target).is_some_and(|limits| limits.registers == Registers::Unified);
     let sizes = elf.function_sizes();
     let kernels = document.kernels.into_iter().map(|kernel| {
         let code_bytes = sizes.get(kernel.name.as_bytes()).copied().filter(|bytes| *bytes > 0);

@@ -3,13 +3,10 @@
 //! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
 //! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
 
-use std::sync::OnceLock;
-
 use serde::Deserialize;
 
 use crate::text::fnv::fnv1a;
 
-const FACTS: &str = data!("share/collectives.toml");
 /// The argument with the type of the elements.
 const DATATYPE: &str = "datatype";
 /// The argument with the communicator.
@@ -127,8 +124,7 @@ pub struct Message {
 }
 
 fn facts() -> &'static Facts {
-    static BUILTIN: OnceLock<Facts> = OnceLock::new();
-    BUILTIN.get_or_init(|| toml::from_str(FACTS).unwrap_or_default())
+    shared!(Facts, "share/collectives.toml")
 }
 
 /// All kinds of communication; a test reads them, so that they are never empty.

@@ -1,7 +1,6 @@
 //! Flags that rocprofv3 accepts, and errors in its command lines: `share/rocprofv3_flags.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -10,8 +9,6 @@ use super::profiler_options::ProfilerOptions;
 use super::rocm_version::{Releases, RocmVersion};
 use super::spellings::Spelling;
 use crate::text::similar::alike;
-
-const FLAGS: &str = data!("share/rocprofv3_flags.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -123,8 +120,7 @@ impl GivenFlag {
 }
 
 fn flags() -> &'static Form {
-    static FORM: OnceLock<Form> = OnceLock::new();
-    FORM.get_or_init(|| toml::from_str(FLAGS).unwrap_or_default())
+    shared!(Form, "share/rocprofv3_flags.toml")
 }
 
 fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {

@@ -1,7 +1,6 @@
 //! Flags that the profilers next to rocprofv3 accept, and errors in their command lines: `share/commands.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use regex::Regex;
 use serde::Deserialize;
@@ -12,7 +11,6 @@ use crate::analysis::counter_plan::profiler_options::ProfilerOptions;
 use crate::analysis::counter_plan::rocm_version::{Releases, RocmVersion};
 use crate::analysis::counter_plan::spellings::Spelling;
 
-const COMMANDS: &str = data!("share/commands.toml");
 const ROCPROFV3: &str = "rocprofv3";
 
 #[derive(Debug, Default, Deserialize)]
@@ -67,8 +65,7 @@ struct Flag {
 }
 
 fn form() -> &'static Form {
-    static FORM: OnceLock<Form> = OnceLock::new();
-    FORM.get_or_init(|| toml::from_str(COMMANDS).unwrap_or_default())
+    shared!(Form, "share/commands.toml")
 }
 
 /// Errors in the words of a profiler's command; empty where the profiler takes it. Flags may be those of any release.
@@ -276,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_names_flags_that_exist() {
-        let form: Form = toml::from_str(COMMANDS).unwrap();
+        let form: Form = toml::from_str(data!("share/commands.toml")).unwrap();
         for tool in &form.tool {
             for flag in &tool.flag {
                 let mut named = flag.needs.iter().chain(&flag.conflicts).chain(&tool.requires);

@@ -197,7 +197,7 @@ fn readings(
         seen.entry(target(&only.name)).or_default().extend(symbols.values());
     }
     let read = |(name, registers): (&str, Vec<Registers>)| {
-        let reading = limits(name)?.encoding().map_or(Reading::Right, |encoding| reading(encoding, &registers));
+        let reading = limits(name)?.encoding.map_or(Reading::Right, |encoding| reading(encoding, &registers));
         Some((name.to_owned(), reading))
     };
     seen.into_iter().filter_map(read).collect()
@@ -236,8 +236,8 @@ fn inspect(
             ..RowOccupancy::default()
         };
     };
-    let wave_size = wave_size(&limits, agent, registers);
-    let max_waves = Some(limits.max_waves());
+    let wave_size = wave_size(limits, agent, registers);
+    let max_waves = Some(limits.max_waves);
     let occupancy = match lds_bytes {
         None => Err("LDS is not recorded"),
         Some(lds_bytes) => {
@@ -249,7 +249,7 @@ fn inspect(
                 work_items,
                 wave_size,
             };
-            read_as(&limits, &used, readings.get(name).copied().unwrap_or(Reading::Right))
+            read_as(limits, &used, readings.get(name).copied().unwrap_or(Reading::Right))
         }
     };
     let (occupancy, unknown) = match occupancy {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn counts_of_mi350_tell_how_they_were_read() {
-        let encoding = limits("gfx950").unwrap().encoding().unwrap();
+        let encoding = limits("gfx950").unwrap().encoding.unwrap();
         // 12 registers and no other kind are not a multiple of 8: it was 24.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 0)]), Reading::Misread(encoding));
         // With accumulation registers recorded, 12 and 4 are 16.
@@ -340,10 +340,10 @@ mod tests {
     #[test]
     fn an_unclear_count_is_no_guess() {
         let limits = limits("gfx950").unwrap();
-        let reading = Reading::Unclear(limits.encoding().unwrap());
+        let reading = Reading::Unclear(limits.encoding.unwrap());
         let with = |vgpr, lds_bytes| {
             let used = Resources { vgpr, accum_vgpr: 0, sgpr: 16, lds_bytes, work_items: 256, wave_size: 64 };
-            read_as(&limits, &used, reading)
+            read_as(limits, &used, reading)
         };
         // 32 or 64 are 8 wavefronts either way; 128 or 256 are 4 or 2; with LDS for 2 workgroups, 64 or 128 are 2.
         assert_eq!(with(32, 0).unwrap().waves_per_simd, 8.0);
@@ -355,7 +355,7 @@ mod tests {
     fn wavefronts_of_64_on_rdna() {
         let limits = limits("gfx1100").unwrap();
         let agent = AgentFacts { wave_size: Some(32), ..AgentFacts::default() };
-        assert_eq!(wave_size(&limits, &agent, registers(12, 0)), 64);
-        assert_eq!(wave_size(&limits, &agent, registers(16, 0)), 32);
+        assert_eq!(wave_size(limits, &agent, registers(12, 0)), 64);
+        assert_eq!(wave_size(limits, &agent, registers(16, 0)), 32);
     }
 }

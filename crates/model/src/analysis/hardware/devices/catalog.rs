@@ -1,13 +1,11 @@
 //! The listed figures of GPUs, of `share/gpus.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::schema::facts::AgentFacts;
-
-const GPUS: &str = data!("share/gpus.toml");
 
 /// Where figures are from.
 #[derive(Debug, Deserialize)]
@@ -126,9 +124,8 @@ pub enum MatchedBy {
 impl Catalog {
     /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
     pub fn builtin() -> &'static Self {
-        static FILE: OnceLock<File> = OnceLock::new();
-        static BUILTIN: OnceLock<Catalog> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self::new(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
+        static BUILTIN: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(shared!(File, "share/gpus.toml")));
+        &BUILTIN
     }
 
     fn new(file: &'static File) -> Self {
@@ -244,7 +241,7 @@ mod tests {
     use super::*;
 
     fn file() -> File {
-        toml::from_str(GPUS).unwrap()
+        toml::from_str(data!("share/gpus.toml")).unwrap()
     }
 
     #[test]
