@@ -31,7 +31,6 @@ pub struct Operation {
     calls: Vec<String>,
     #[serde(default)]
     receives: Vec<String>,
-    #[serde(default)]
     count: Option<String>,
     per_rank: bool,
     bus: Bus,
@@ -39,7 +38,6 @@ pub struct Operation {
     #[serde(default)]
     torch: Vec<String>,
     /// The argument of a kernel with the number of elements.
-    #[serde(default)]
     elements: Option<String>,
     /// Whether that is the number for all ranks.
     #[serde(default)]

@@ -47,7 +47,6 @@ struct Flag {
 struct Conflict {
     first: String,
     /// The value of the first with which they conflict; any if none is named.
-    #[serde(default)]
     value: Option<String>,
     /// Whether they conflict only if the first is given more than once.
     #[serde(default)]
@@ -61,7 +60,6 @@ struct Conflict {
 struct Needed {
     by: String,
     /// The value with which it needs them; any if none is named.
-    #[serde(default)]
     value: Option<String>,
     flags: Vec<String>,
     reason: String,

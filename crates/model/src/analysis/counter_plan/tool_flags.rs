@@ -53,7 +53,6 @@ struct Flag {
     values: Vec<String>,
     #[serde(default)]
     integer: bool,
-    #[serde(default)]
     pattern: Option<String>,
     /// Values that releases no longer take.
     #[serde(default)]

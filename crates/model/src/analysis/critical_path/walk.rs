@@ -55,7 +55,6 @@ pub struct Segment {
 
 /// The path to the end of the work that ends last, in the order of time. Its parts follow each other without gap from the
 /// first start of any work to that end.
-#[must_use]
 pub fn longest_path(graph: &Graph) -> Vec<Segment> {
     let (first_ns, last_ns) = graph.span();
     let last = graph.work().iter().rposition(|work| work.end_ns == last_ns);

@@ -1,6 +1,6 @@
 //! Why a GPU is idle: what the host did about the work that comes next.
 
-use crate::analysis::intervals::Interval;
+use crate::analysis::intervals::{Interval, Joined};
 
 spelled! {
     /// Why a GPU runs no kernel at a moment.
@@ -46,24 +46,24 @@ pub fn each_cause(
     launch: Launch,
     waits: &[Interval],
     pauses: &[Interval],
-    mut emit: impl FnMut(Interval, Cause),
+    emit: impl FnMut(Interval, Cause),
 ) {
-    let mut parts = Parts { open: None, emit: &mut emit };
+    let mut parts = Joined::new(emit);
     alternate(idle, pauses, |time, paused| {
         if paused {
-            return parts.push(time, Cause::Paused);
+            return parts.push(time.start_ns, time.end_ns, Cause::Paused);
         }
         let launched_ns = match launch {
-            Launch::Unknown => return parts.push(time, Cause::NoRecord),
+            Launch::Unknown => return parts.push(time.start_ns, time.end_ns, Cause::NoRecord),
             Launch::At(launched_ns) => launched_ns.clamp(time.start_ns, time.end_ns),
             Launch::Never => time.end_ns,
         };
         alternate(Interval::new(time.start_ns, launched_ns), waits, |time, waiting| {
-            parts.push(time, if waiting { Cause::Sync } else { Cause::HostBound });
+            parts.push(time.start_ns, time.end_ns, if waiting { Cause::Sync } else { Cause::HostBound });
         });
-        parts.push(Interval::new(launched_ns, time.end_ns), Cause::LaunchDelay);
+        parts.push(launched_ns, time.end_ns, Cause::LaunchDelay);
     });
-    parts.close();
+    parts.finish();
 }
 
 /// Gives the parts of an interval that lie inside and outside of others, in their order.
@@ -77,32 +77,6 @@ fn alternate(gap: Interval, others: &[Interval], mut emit: impl FnMut(Interval, 
         reached_ns = inside.end_ns;
     }
     emit(Interval::new(reached_ns, gap.end_ns), false);
-}
-
-struct Parts<'a, F> {
-    open: Option<(Interval, Cause)>,
-    emit: &'a mut F,
-}
-
-impl<F: FnMut(Interval, Cause)> Parts<'_, F> {
-    fn push(&mut self, time: Interval, cause: Cause) {
-        if time.is_empty() {
-            return;
-        }
-        match &mut self.open {
-            Some((open, of)) if *of == cause => open.end_ns = time.end_ns,
-            _ => {
-                self.close();
-                self.open = Some((time, cause));
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some((time, cause)) = self.open.take() {
-            (self.emit)(time, cause);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -43,7 +43,6 @@ impl Open {
 /// Durations are at most `i64::MAX`.
 ///
 /// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call started meanwhile.
-#[must_use]
 pub fn self_times(calls: &[Call]) -> Vec<i64> {
     let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
     let mut order: Vec<u32> = forward.map(|(index, _)| index).collect();
