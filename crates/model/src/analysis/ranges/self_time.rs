@@ -107,11 +107,6 @@ mod tests {
         Call { start_ns, end_ns }
     }
 
-    fn times(bounds: &[(i64, i64)]) -> Vec<i64> {
-        let calls: Vec<Call> = bounds.iter().copied().map(call).collect();
-        self_times(&calls)
-    }
-
     fn contains(calls: &[Call], outer: usize, inner: usize) -> bool {
         let (a, b) = (calls[outer], calls[inner]);
         outer != inner
@@ -159,32 +154,22 @@ mod tests {
     }
 
     #[test]
-    fn nested_calls_are_subtracted_once() {
-        assert_eq!(times(&[(0, 100), (10, 50), (20, 30), (60, 70)]), vec![50, 30, 10, 10]);
-    }
-
-    #[test]
-    fn partial_overlap_takes_nothing() {
-        assert_eq!(times(&[(0, 10), (5, 15)]), vec![10, 10]);
-        // The short call lies in both long ones, which overlap in part.
-        assert_eq!(times(&[(0, 10), (5, 15), (6, 8)]), vec![8, 8, 2]);
-        // The short call lies in the first and overlaps the second in part.
-        assert_eq!(times(&[(0, 10), (2, 6), (4, 8)]), vec![4, 4, 4]);
-    }
-
-    #[test]
-    fn equal_bounds_nest_by_index() {
-        assert_eq!(times(&[(3, 9), (3, 9), (3, 9)]), vec![0, 0, 6]);
-    }
-
-    #[test]
-    fn reversed_and_empty_calls() {
-        assert_eq!(times(&[(0, 10), (8, 2), (5, 5)]), vec![10, 0, 0]);
-        assert!(times(&[]).is_empty());
-    }
-
-    #[test]
-    fn the_widest_call_saturates() {
-        assert_eq!(times(&[(i64::MIN, i64::MAX)]), vec![i64::MAX]);
+    fn calls_take_the_time_of_what_they_contain() {
+        for (bounds, expected) in [
+            (&[][..], &[][..]),
+            // Nested calls are subtracted once.
+            (&[(0, 100), (10, 50), (20, 30), (60, 70)], &[50, 30, 10, 10]),
+            // Calls that overlap in part take nothing; the short one lies in both, then in the first.
+            (&[(0, 10), (5, 15)], &[10, 10]),
+            (&[(0, 10), (5, 15), (6, 8)], &[8, 8, 2]),
+            (&[(0, 10), (2, 6), (4, 8)], &[4, 4, 4]),
+            (&[(3, 9), (3, 9), (3, 9)], &[0, 0, 6]),
+            // Reversed and empty ones, and the widest.
+            (&[(0, 10), (8, 2), (5, 5)], &[10, 0, 0]),
+            (&[(i64::MIN, i64::MAX)], &[i64::MAX]),
+        ] {
+            let calls: Vec<Call> = bounds.iter().copied().map(call).collect();
+            assert_eq!(self_times(&calls), expected, "{bounds:?}");
+        }
     }
 }
