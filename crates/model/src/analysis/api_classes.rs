@@ -135,45 +135,9 @@ mod tests {
     fn calls_are_known() {
         let classes = ApiClasses::builtin();
         let names = classes.names();
-        for (call, class, waits) in [
-            ("hipLaunchKernel", "launch", false),
-            ("hipLaunchKernel_spt", "launch", false),
-            ("hipExtModuleLaunchKernel", "launch", false),
-            ("hipLaunchCooperativeKernelMultiDevice", "launch", false),
-            ("hipGraphLaunch", "launch", false),
-            ("hipGraphInstantiate", "graph", false),
-            ("hipGraphAddMemcpyNode", "graph", false),
-            ("hipDrvGraphAddMemcpyNode", "graph", false),
-            ("hipDeviceSynchronize", "synchronise", true),
-            ("hipEventSynchronize", "synchronise", true),
-            ("hsa_signal_wait_scacquire", "synchronise", true),
-            ("hipStreamWaitEvent", "order", false),
-            ("hipMemcpyAsync", "copy", false),
-            ("hipMemcpy2DAsync_spt", "copy", false),
-            ("hsa_amd_memory_async_copy_on_engine", "copy", false),
-            ("hipMemcpy", "blocking_copy", true),
-            ("hipMemcpyWithStream", "blocking_copy", true),
-            ("hipMemcpyDtoH", "blocking_copy", true),
-            ("hipMemcpyFromSymbol_spt", "blocking_copy", true),
-            ("hipMemcpyDtoHAsync", "copy", false),
-            ("hsa_memory_copy", "blocking_copy", true),
-            ("hipMemsetAsync", "memset", false),
-            ("hipMalloc", "allocate", false),
-            ("hipMallocAsync", "allocate", false),
-            ("hsa_amd_memory_pool_allocate", "allocate", false),
-            ("hipFree", "free", false),
-            ("hipFreeAsync", "free", false),
-            ("hipGetDevicePropertiesR0600", "query", false),
-            ("hipPointerGetAttribute", "query", false),
-            ("hipEventQuery", "query", false),
-            ("hipEventRecord", "order", false),
-            ("hipModuleLoadData", "module", false),
-            ("__hipRegisterFatBinary", "module", false),
-            ("ncclAllReduce", "communicate", false),
-            ("MPI_Allreduce", "communicate", false),
-            ("aten::mm", "other", false),
-        ] {
-            let found = classes.class(call);
+        for line in data!("fixtures/api_calls.txt").lines().filter(|line| !line.starts_with('#')) {
+            let [call, class, waits] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let (found, waits) = (classes.class(call), waits == "waits");
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
             assert_eq!(classes.synchronizes(call), waits, "{call}");
         }

@@ -22,7 +22,7 @@ fn is_name(word: &[u8]) -> bool {
 }
 
 /// Attributes that are written like calls.
-fn is_attribute(word: &[u8]) -> bool {
+pub(crate) fn is_attribute(word: &[u8]) -> bool {
     let is_reserved = word.starts_with(b"__") && word.ends_with(b"__");
     is_reserved
         || matches!(

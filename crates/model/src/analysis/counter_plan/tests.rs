@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use crate::analysis::counter_plan::*;
+use super::counter_blocks::ArchitectureBlocks;
+use super::counter_passes::{Select, lower_bound};
+use super::counter_request::{RequestError, Resolved};
+use super::profiler_jobs::job_command;
+use super::*;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
 /// Every architecture whose blocks are known.

@@ -72,7 +72,7 @@ impl Changes {
             emit(QueueInterval { queue, start_ns, end_ns, waiting, running });
         });
         let mut reached: Option<i64> = None;
-        while let Some(time_ns) = earlier(earlier(issued.peek(), started.peek()), ended.peek()).copied() {
+        while let Some(time_ns) = [issued.peek(), started.peek(), ended.peek()].into_iter().flatten().min().copied() {
             // Before the first change nothing was issued yet.
             if let Some(start_ns) = reached {
                 tiles.push(start_ns, time_ns, (waiting, running));
@@ -89,14 +89,6 @@ impl Changes {
             }
         }
         tiles.finish();
-    }
-}
-
-/// The earlier of two times, of which there may be only one.
-fn earlier<'a>(one: Option<&'a i64>, other: Option<&'a i64>) -> Option<&'a i64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

@@ -4,14 +4,7 @@ use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
-/// One call of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
-    /// Start in raw nanoseconds.
-    pub start_ns: i64,
-    /// End in raw nanoseconds.
-    pub end_ns: i64,
-}
+pub use crate::analysis::intervals::Interval as Call;
 
 /// A call that has started and may contain those that start next.
 struct Open {
@@ -101,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::analysis::intervals::{Interval, union_length_ns};
+    use crate::analysis::intervals::union_length_ns;
 
     fn call((start_ns, end_ns): (i64, i64)) -> Call {
         Call { start_ns, end_ns }
@@ -119,9 +112,7 @@ mod tests {
     fn by_definition(calls: &[Call]) -> Vec<i64> {
         (0..calls.len())
             .map(|outer| {
-                let inner = (0..calls.len())
-                    .filter(|inner| contains(calls, outer, *inner))
-                    .map(|inner| Interval::new(calls[inner].start_ns, calls[inner].end_ns));
+                let inner = (0..calls.len()).filter(|inner| contains(calls, outer, *inner)).map(|inner| calls[inner]);
                 (calls[outer].end_ns - calls[outer].start_ns).max(0) - union_length_ns(inner).max(0)
             })
             .map(|time| time.max(0))

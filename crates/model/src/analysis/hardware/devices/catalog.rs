@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::schema::facts::AgentFacts;
 
@@ -58,15 +59,6 @@ struct Partitions {
     _source: String,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Unknown {
-    #[serde(rename = "names")]
-    _names: Vec<String>,
-    #[serde(rename = "reason")]
-    _reason: String,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -74,7 +66,7 @@ struct File {
     architecture: Vec<Architecture>,
     product: Vec<Product>,
     #[serde(rename = "unknown")]
-    _unknown: Vec<Unknown>,
+    _unknown: Vec<IgnoredAny>,
 }
 
 /// A listed figure.
