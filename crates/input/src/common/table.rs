@@ -132,7 +132,7 @@ impl<'a> TableBuilder<'a> {
     pub fn note(&mut self, check_id: &'static str, severity: Severity, count: usize, first: Option<i64>, detail: &str) {
         if count > 0 {
             let first = first.map(|id| id.to_string());
-            self.anomalies.push(Anomaly::of_rows(check_id, severity, self.table.name, count, first, detail));
+            self.anomalies.push(Anomaly::new(check_id, severity, self.table.name, count, detail).first(first));
         }
     }
 

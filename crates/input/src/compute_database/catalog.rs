@@ -92,7 +92,7 @@ impl Catalog {
         let count = rows.saturating_sub(distinct);
         if count > 0 {
             let detail = format!("{source}: rows without an id, or with the id of an earlier row, were ignored");
-            self.anomalies.push(Anomaly::of_rows("repeated_id", Severity::Warning, table_name, count, None, detail));
+            self.anomalies.push(Anomaly::new("repeated_id", Severity::Warning, table_name, count, detail));
         }
     }
 }

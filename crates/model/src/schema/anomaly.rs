@@ -54,6 +54,24 @@ fn interned<'de, D: Deserializer<'de>>(stored: D) -> Result<CheckId, D::Error> {
 }
 
 impl Anomaly {
+    /// An anomaly of some rows of a table.
+    pub fn new(
+        check_id: CheckId,
+        severity: Severity,
+        table: &str,
+        count: impl TryInto<i64>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let count = count.try_into().unwrap_or(i64::MAX);
+        Self { check_id, severity, table_name: table.to_owned(), count, first_key: None, detail: detail.into() }
+    }
+
+    /// The same with the key of the first row, if it is known.
+    #[must_use]
+    pub fn first(self, key: Option<impl ToString>) -> Self {
+        Self { first_key: key.map(|key| key.to_string()), ..self }
+    }
+
     /// An anomaly of a file as a whole.
     pub fn of_file(
         check_id: CheckId,
@@ -62,20 +80,7 @@ impl Anomaly {
         file: &str,
         detail: impl Into<String>,
     ) -> Self {
-        Self::of_rows(check_id, severity, "processes", count, Some(file.to_owned()), detail)
-    }
-
-    /// An anomaly of so many rows of a table.
-    pub fn of_rows(
-        check_id: CheckId,
-        severity: Severity,
-        table_name: &str,
-        count: impl TryInto<i64>,
-        first_key: Option<String>,
-        detail: impl Into<String>,
-    ) -> Self {
-        let count = count.try_into().unwrap_or(i64::MAX);
-        Self { check_id, severity, table_name: table_name.to_owned(), count, first_key, detail: detail.into() }
+        Self::new(check_id, severity, "processes", count, detail).first(Some(file))
     }
 }
 

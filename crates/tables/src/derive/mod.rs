@@ -21,7 +21,7 @@ pub mod repeating;
 mod source_frames;
 pub mod steadiness;
 
-use columns::{WantedColumns, repeated};
+use columns::{WantedColumns, device_of, gpu_columns, repeated};
 pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Rows, RowsWhen, WhyEmpty};
 pub use on_demand::OnDemandTables;
 use registry::column;

@@ -64,7 +64,7 @@ impl Flaws {
     /// An anomaly if rows are not valid UTF-8.
     pub fn anomaly(&self, table: &str) -> Option<Anomaly> {
         let detail = "texts contain invalid UTF-8, shown as U+FFFD";
-        (self.lossy > 0).then(|| Anomaly::of_rows("invalid_utf8", Severity::Info, table, self.lossy, None, detail))
+        (self.lossy > 0).then(|| Anomaly::new("invalid_utf8", Severity::Info, table, self.lossy, detail))
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns)
             )
         };
         let first = type_mismatch.first_id.to_string();
-        Anomaly::of_rows(check_id, Severity::Info, table_name, type_mismatch.count, Some(first), detail)
+        Anomaly::new(check_id, Severity::Info, table_name, type_mismatch.count, detail).first(Some(first))
     })
 }
 

@@ -10,7 +10,7 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use crate::columns::frames::values_by_text;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::launching::launching_calls::no_calls;
 
 /// The part of a call in launching.
@@ -111,10 +111,8 @@ impl LostLaunches {
         }
         let mut work = recorded.ids.clone();
         work.sort_unstable();
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
-        let (ids, tids, starts, ends) =
-            (integers("correlation_id")?, integers("tid")?, integers("start_ns")?, integers("end_ns")?);
-        let valid = BoolValues::new(regions.column("valid")?.bool()?).are_true();
+        let [ids, tids, starts, ends] = regions.integers(["correlation_id", "tid", "start_ns", "end_ns"])?;
+        let valid = regions.truths("valid")?.are_true();
         let no_call = BoolValues::new(&no_calls(regions)?).are_true();
         let mut captures = Captures::default();
         let mut calls = Vec::new();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{categorical, dictionary_column, integers};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::idling::host_intervals::{HostIntervals, Piece};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
@@ -75,8 +75,7 @@ struct Iterations {
 
 impl Iterations {
     fn from_frame(frame: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-        Ok(Self { starts: integers("start_ns")?, ends: integers("end_ns")?, next: 0 })
+        Ok(Self { starts: frame.integer("start_ns")?, ends: frame.integer("end_ns")?, next: 0 })
     }
 
     /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
@@ -181,7 +180,6 @@ impl Rows {
     fn into_frame(self, tables: &Frames, path_graph: &PathGraph) -> Result<DataFrame> {
         let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
         let rows = &self.rows;
-        let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
         let text = |column: &Column| column.as_materialized_series().cast(&categorical());
         // Names of kernels, then directions of copies, then names of calls.
         let mut names = text(kernels.column("kernel_name")?)?;
@@ -196,11 +194,8 @@ impl Rows {
         let name = names.take(&places)?.with_name("name".into()).into_column();
 
         let of_work = |name: &str, kernel_column: &str, copy_column: Option<&str>| -> Result<Column> {
-            let of_kernels = I64Values::new(kernels.column(kernel_column)?.i64()?);
-            let of_copies = match copy_column {
-                Some(column) => Some(I64Values::new(copies.column(column)?.i64()?)),
-                None => None,
-            };
+            let of_kernels = kernels.integer(kernel_column)?;
+            let of_copies = copy_column.map(|column| copies.integer(column)).transpose()?;
             let value = |row: &Row| {
                 let place = row.work? as usize;
                 match place.checked_sub(self.kernels) {
@@ -208,14 +203,12 @@ impl Rows {
                     Some(place) => of_copies.as_ref()?.get(place),
                 }
             };
-            Ok(integers(name, rows.iter().map(value)).into_series().into_column())
+            Ok(integers(name, rows.iter().map(value)))
         };
-        let of_rows = |name: &str, value: fn(&Row) -> Option<i64>| {
-            integers(name, rows.iter().map(value)).into_series().into_column()
-        };
+        let of_rows = |name: &str, value: fn(&Row) -> Option<i64>| integers(name, rows.iter().map(value));
         Ok(DataFrame::new_infer_height(vec![
             column("ordinal", (0..rows.len() as i64).collect()),
-            dictionary_column("kind", &words(&KINDS), rows.iter().map(|row| Some(usize::from(row.kind))))?,
+            dictionary_column("kind", &KINDS, rows.iter().map(|row| Some(usize::from(row.kind))))?,
             name,
             of_work("kernel_id", "kernel_id", None)?,
             of_work("target_id", "dispatch_id", Some("copy_id"))?,
@@ -224,7 +217,7 @@ impl Rows {
             column("start_ns", rows.iter().map(|row| row.start_ns).collect()),
             column("end_ns", rows.iter().map(|row| row.end_ns).collect()),
             column("duration_ns", rows.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).collect()),
-            dictionary_column("reached_by", &words(&EDGES), rows.iter().map(|row| Some(usize::from(row.edge))))?,
+            dictionary_column("reached_by", &EDGES, rows.iter().map(|row| Some(usize::from(row.edge))))?,
             of_rows("iteration", |row| row.iteration),
         ])?)
     }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::categorical;
-use crate::columns::values::integers;
+use crate::columns::frames::{categorical, integers};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
@@ -88,7 +87,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         of_groups("dispatches", |group| group.dispatches),
         of_groups("kernel_ns", |group| group.kernel_ns),
         of_groups("path_ns", |group| group.path_ns),
-        integers("saved_ns", groups.iter().map(|group| group.saved_ns)).into_series().into_column(),
+        integers("saved_ns", groups.iter().map(|group| group.saved_ns)),
         column("span_ns", vec![last_ns.saturating_sub(first_ns); groups.len()]),
     ])?)
 }

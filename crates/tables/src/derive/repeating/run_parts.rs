@@ -5,8 +5,8 @@ use std::ops::Range;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::{BoolValues, I64Values, integers};
+use crate::columns::frames::{categories, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::repeating::iterations;
 use crate::derive::repeating::iterations::Iteration;
 use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
@@ -54,9 +54,6 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 8] =
-        [Self::SetUp, Self::WarmUp, Self::Steady, Self::Dense, Self::Uneven, Self::Pause, Self::CoolDown, Self::Tail];
-
     fn word(self) -> &'static str {
         match self {
             Self::SetUp => "set_up",
@@ -160,28 +157,18 @@ impl Parts {
 
 /// Start and end of the valid kernels or copies of known GPUs.
 fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-    let (gpus, starts, ends) = (column("gpu")?, column("start_ns")?, column("end_ns")?);
-    let valid = BoolValues::new(frame.column("valid")?.bool()?);
-    let times = starts.iter().zip(ends.iter()).zip(valid.iter().zip(gpus.iter()));
-    let known = times.filter_map(|((start, end), (valid, gpu))| {
-        gpu.filter(|_| valid == Some(true))?;
-        Some((start?, end?))
-    });
-    Ok(known.collect())
+    Ok(frame.valid_rows(["gpu", "start_ns", "end_ns"])?.map(|(_, [_, start_ns, end_ns])| (start_ns, end_ns)).collect())
 }
 
 fn table(parts: &[Part]) -> Result<DataFrame> {
-    let kinds = Kind::ALL.map(|kind| Some(kind.word().to_owned()));
-    let codes = parts.iter().map(|part| Kind::ALL.iter().position(|kind| *kind == part.kind));
     let whole = |name, value: &dyn Fn(&Part) -> i64| column(name, parts.iter().map(value).collect());
     let number = |name, value: &dyn Fn(&Range<usize>) -> usize| {
         let of = |part: &Part| Some(value(&part.iterations) as i64).filter(|_| !part.iterations.is_empty());
-        integers(name, parts.iter().map(of)).into_series().into_column()
+        integers(name, parts.iter().map(of))
     };
     Ok(DataFrame::new_infer_height(vec![
         column("part", (0..parts.len() as i64).collect()),
-        dictionary_column("kind", &kinds, codes)?,
+        categories("kind", parts.iter().map(|part| Some(part.kind.word())))?,
         whole("start_ns", &|part| part.time.start_ns),
         whole("end_ns", &|part| part.time.end_ns),
         whole("duration_ns", &|part| part.time.length_ns()),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{rows_named, values_by_text};
-use crate::columns::values::I64Values;
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::launching::launched_work::{Launched, LaunchedWork, Work};
 use crate::derive::ranging::range_forest::RangeForest;
 use crate::derive::{Frames, needed};
@@ -180,10 +180,9 @@ impl<'a> StepFinder<'a> {
 
 impl KernelFacts {
     fn new(facts: &StepFacts, kernels: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
         let roles = KernelRoles::builtin()?;
         let names = kernels.column("kernel_name")?;
-        let (grids, workgroups) = (integers("grid_x")?, integers("workgroup_x")?);
+        let [grids, workgroups] = kernels.integers(["grid_x", "workgroup_x"])?;
         let by_token = values_by_text(names, |name| facts.grid_is_tokens(name))?;
         // Kernels of graphs may have no grid recorded.
         let tokens = by_token.into_iter().zip(grids.iter().zip(workgroups.iter())).map(|(by_token, sizes)| {
@@ -193,8 +192,8 @@ impl KernelFacts {
         Ok(Self {
             roles: values_by_text(names, |name| roles.role(name))?.into_iter().map(Option::flatten).collect(),
             grid_tokens: tokens.collect(),
-            exec_ids: integers("graph_exec_id")?,
-            correlation_ids: integers("correlation_id")?,
+            exec_ids: kernels.integer("graph_exec_id")?,
+            correlation_ids: kernels.integer("correlation_id")?,
         })
     }
 
