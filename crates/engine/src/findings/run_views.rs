@@ -1,10 +1,9 @@
 //! Parts of the run that figures and findings are about: the part that repeats evenly, where there is one, or all of it.
 
 use super::answers::Answers;
+use super::questions::{run_parts, time_question};
 use super::rule_book::RuleBook;
 use super::rule_context::{Rows, RuleContext};
-use super::rules::parts_question;
-use super::spans::time_question;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
 use wavesieve_tables::trace::views::View;
@@ -73,8 +72,7 @@ impl RunViews {
     /// The views that the results cover. Only the whole run, if nothing was asked of the steady part or if that is too
     /// small.
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
-        let question = parts_question();
-        let rows = Rows::over(answers.get(&question));
+        let rows = answers.rows(run_parts());
         let parts = parts_of(&rows);
         let mut views = Vec::new();
         if let Some(whole) = view_of(answers, book, View::WholeRun) {
@@ -195,8 +193,7 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
     }
     let view = view_of(answers, book, View::Steady)?;
     let busy_ns = |view: View| {
-        let question = time_question().of_view(view);
-        let rows = Rows::over(answers.get(&question));
+        let rows = answers.rows(time_question().of_view(view));
         rows.sum(rows.places(), "busy_ns")
     };
     let pct = RuleContext::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
@@ -222,8 +219,7 @@ fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCo
 
 /// How the GPUs spent a view; `None` where none worked.
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
-    let question = time_question().of_view(view);
-    let rows = Rows::over(answers.get(&question));
+    let rows = answers.rows(time_question().of_view(view));
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();
     let share = |column: &str| {
