@@ -124,7 +124,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::columns::frames::{categorical, integers};
+    use crate::columns::frames::categorical;
     use crate::columns::requests::Request;
     use crate::derive::registry;
 
