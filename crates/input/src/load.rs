@@ -221,8 +221,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
     let warnings = assignment.warnings.into_iter().map(|detail| (Severity::Warning, detail));
     let about_ranks = warnings.chain(assignment.notes.into_iter().map(|detail| (Severity::Info, detail)));
     notes.extend(
-        about_ranks
-            .map(|(severity, detail)| Anomaly::new("rank_assignment", severity, "processes", 1, detail)),
+        about_ranks.map(|(severity, detail)| Anomaly::new("rank_assignment", severity, "processes", 1, detail)),
     );
     let members: Vec<TraceProcess> = assignment
         .processes

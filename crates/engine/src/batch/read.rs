@@ -20,6 +20,9 @@ use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::{SteadyParts, View};
 
+/// Tables that stand for steps of a statement, by their names.
+pub(crate) type StepTables = Vec<(String, DataFrame)>;
+
 /// A statement that is run after the trace was read, split into parts.
 pub struct Statement {
     /// The part of the run that it is about.
@@ -37,7 +40,7 @@ pub struct Statement {
     /// The step with the intervals within which it is given segments put together, if all that reads segments before is a grouping.
     pub grid: Option<String>,
     /// Tables that stand for steps of it, once they are read; `None` where it had better be run alone.
-    pub steps: Option<Vec<(String, DataFrame)>>,
+    pub steps: Option<StepTables>,
 }
 
 impl Statement {
@@ -91,7 +94,7 @@ impl StatementBatch {
 
     /// Equal groupings are worked out once, those of the same rows in one pass, and what only groupings and local steps need is
     /// dropped process by process. Gives the tables that stand for steps of each statement.
-    fn read_once(&mut self, trace: &Trace) -> Result<Vec<Option<Vec<(String, DataFrame)>>>> {
+    fn read_once(&mut self, trace: &Trace) -> Result<Vec<Option<StepTables>>> {
         let of_view = |view: View| self.statements.iter().filter(move |statement| statement.view == view);
         let whole = ViewStatements::new(trace, of_view(View::WholeRun));
         let parts = SteadyParts::new(trace);

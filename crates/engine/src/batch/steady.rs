@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use polars::prelude::{DataFrame, LazyFrame};
+use polars::prelude::LazyFrame;
 
 use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
 use super::per_process::{Locals, PerProcessSteps, Rows};
-use super::read::Statement;
+use super::read::{Statement, StepTables};
 use super::steady_rows::SteadyRows;
 use super::sums::Sums;
 use crate::groups::{Passes, Tables};
@@ -52,7 +52,7 @@ pub(crate) struct ViewSteps<'a> {
 
 impl ViewSteps<'_> {
     /// The tables that stand for steps of the next statement; `None` if one could not be worked out.
-    pub fn next(&mut self, statement: &Statement) -> Option<Vec<(String, DataFrame)>> {
+    pub fn next(&mut self, statement: &Statement) -> Option<StepTables> {
         let local = statement.local.as_ref().map(|_| self.local.next().flatten());
         let grouped = statement.groupings.iter().map(|grouping| {
             let rows = self.tables.iter().find_map(|tables| tables.get(grouping))?;

@@ -88,7 +88,7 @@ fn content_hash(listing: &Listing) -> String {
 
 fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
     let note = |check_id, severity, count: usize, detail: String| {
-        Anomaly::of_rows(check_id, severity, INSTRUCTIONS, count, Some(shown.to_owned()), detail)
+        Anomaly::new(check_id, severity, INSTRUCTIONS, count, detail).first(Some(shown))
     };
     let mut notes = Vec::new();
     if listing.rows.iter().all(|row| row.hits == 0) {

@@ -121,15 +121,7 @@ impl TableBuilder<'_> {
     /// Adds the kernels of the table `kernel_symbols`.
     pub(crate) fn put_symbols(&mut self, ids: impl ExactSizeIterator<Item = i64>, symbols: &SymbolNames) -> Result<()> {
         self.put_ids("kernel_id", ids);
-        let wanted = self.wanted();
-        if !self.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-            return Ok(());
-        }
-        let forms = symbols.forms(self.context.categories, &|name| wanted.contains(name));
-        for (name, texts) in forms.columns() {
-            self.put_texts_at(name, texts, (0..texts.len()).map(Some))?;
-        }
-        Ok(())
+        self.put_symbol_names(symbols)
     }
 
     /// Adds all of the table `args`. The kinds of rows that have arguments are `owners`, of which each argument has one.

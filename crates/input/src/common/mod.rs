@@ -2,8 +2,8 @@
 
 mod agents;
 mod allocations;
-mod assembly;
 mod assembled;
+mod assembly;
 pub(crate) mod copy_room;
 pub mod csv;
 pub mod gzip;
@@ -16,8 +16,8 @@ pub mod sqlite;
 pub use agents::detail;
 pub(crate) use agents::{agent_details, agent_sizes};
 pub(crate) use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words};
-pub(crate) use assembly::{Args, Dictionary, KERNEL_NAMES, count_by_reading, handle, no_rows, numbered_gpu};
 pub(crate) use assembled::{assembled, counted};
+pub(crate) use assembly::{Args, Dictionary, KERNEL_NAMES, count_by_reading, handle, no_rows, numbered_gpu};
 pub(crate) use heads::{add_head, hash_of_heads};
 pub(crate) use id_index::IdIndex;
 pub(crate) use replays::{DispatchRun, DispatchRuns};

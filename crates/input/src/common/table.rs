@@ -222,7 +222,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Adds the names of the kernels of dispatches with these `ids`. Those without symbol are noted; `unknown` says what they are.
-    pub(crate) fn put_kernel_names(
+    pub(crate) fn put_kernel_names_by_id(
         &mut self,
         names: &SymbolNames,
         index: &IdIndex,

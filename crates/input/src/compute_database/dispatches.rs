@@ -32,7 +32,7 @@ pub(crate) fn read_kernels(reading: &mut Reading<'_>) -> Result<()> {
     if reading.wants(NAMES) {
         let symbols = reading.symbols();
         let detail = "dispatches refer to a missing kernel, shown as kernel_<id>";
-        reading.put_kernel_names(&symbols.names, &symbols.index, (&kernels, &ids), detail)?;
+        reading.put_kernel_names_by_id(&symbols.names, &symbols.index, (&kernels, &ids), detail)?;
     }
     let gpus = rows.integers("gpu_id");
     reading.put_gpu(&gpus, &ids);

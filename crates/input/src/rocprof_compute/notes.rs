@@ -11,7 +11,7 @@ use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 const REQUESTS: &str = "perfmon";
 
 pub fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
-    Anomaly::of_rows(check_id, Severity::Info, table_name, count, Some(path.to_owned()), detail)
+    Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
 }
 
 /// Reports which columns are not known, which files are there twice, and what is not read.

@@ -65,7 +65,7 @@ fn facts(group: &Group, owned: &Owned, hash: u64, process: usize) -> ProcessFact
 /// Reports which columns are not known, and which files are there twice.
 fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| {
-        Anomaly::of_rows(check_id, Severity::Info, table_name, count, Some(path.to_owned()), detail)
+        Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
     };
     let unknown = shared.files.iter().filter(|file| file.kind != Kind::Agents && !file.header.unknown.is_empty()).map(
         |surveyed| {

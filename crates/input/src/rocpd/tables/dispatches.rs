@@ -105,5 +105,5 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
     }
     let symbols = assembly.lookups.symbols(assembly.database)?;
     let unknown = "dispatches refer to an unknown kernel symbol, shown as kernel_<id>";
-    assembly.put_kernel_names(&symbols.names, &symbols.index, (&kernel_ids, ids), unknown)
+    assembly.put_kernel_names_by_id(&symbols.names, &symbols.index, (&kernel_ids, ids), unknown)
 }

@@ -394,10 +394,10 @@ mod tests {
             ("7.13", "rocprof-sys-sample --trace --device -- ./a", "--trace --device -- ./a"),
             ("10.1", "perf stat --trace -- ./a", "--trace -- ./a"),
         ] {
-            let start = line.find(" --").unwrap();
+            let (start, _) = line.split_once(" --").unwrap();
             let words = words(line).unwrap();
             let found = spelled(&words, Some(version.parse().unwrap())).join(" ");
-            assert_eq!(found, format!("{} {expected}", &line[..start]));
+            assert_eq!(found, format!("{start} {expected}"));
             assert_eq!(spelled(&words, None), words);
         }
     }
