@@ -67,7 +67,7 @@ fn declared([name, kind, doc]: &[String; 3]) -> Result<String, String> {
         "bits" => ("I64", "Bits"),
         "work-items" => ("I64", "WorkItems"),
         "cycles" => ("I64", "Cycles"),
-        other => return Err(format!("{name}: {other} is no type of a column")),
+        other => return Err(format!("{name}: {other} is not a type of a column")),
     };
     let types = format!("column_type: ColumnType::{column_type}, unit: Unit::{unit}");
     Ok(format!("Column {{ name: {name:?}, {types}, nullable: {nullable}, added: {added}, doc: {doc:?} }},\n"))

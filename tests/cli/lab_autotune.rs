@@ -238,9 +238,9 @@ fn what_cannot_be_tuned_is_refused() {
     let one = ["--parameter", "n=1,2"];
     for (options, application, said) in [
         (&["--space", "none.json"][..], &["./gemm", "{M}"][..], "none.json"),
-        (&["--space", "bad.json"], &["./gemm", "{a}"], "bad.json is no space of parameters: `a` has no values"),
+        (&["--space", "bad.json"], &["./gemm", "{a}"], "bad.json is not a space of parameters: `a` has no values"),
         (&["--space", "space.json"], &["./gemm", "{M}"], "does not use the parameter `N`"),
-        (&["--space", "space.json"], &["./gemm", "{M}", "{K}"], "`{K}`, which is no parameter"),
+        (&["--space", "space.json"], &["./gemm", "{M}", "{K}"], "`{K}`, which is not a parameter"),
         (&[one[0], one[1], "--measure", "printed"], &["./gemm", "{n}"], "--measure printed needs --pattern"),
         (&[one[0], one[1], "--pattern", "x"], &["./gemm", "{n}"], "--pattern needs --measure printed"),
         (&[one[0], one[1], "--measure", "printed", "--pattern", "("], &["./gemm", "{n}"], "no regular expression"),

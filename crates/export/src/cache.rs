@@ -11,7 +11,9 @@ use super::atomic::{make_directory, removed_at_interruption};
 use super::conversion::RecordingSource;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
-use wavesieve_input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, hold, part_path, sweep};
+use wavesieve_input::{
+    CacheEntry, CachedProcess, Miss, UNFINISHED, cached_source, describe_entry, hold, part_path, sweep,
+};
 use wavesieve_model::text::bytes::text_of_name;
 use wavesieve_tables::derive::health::ANOMALIES;
 use wavesieve_tables::trace::{Trace, TraceProcess};
@@ -102,7 +104,7 @@ fn write_entry(
         .with_context(|| format!("cannot create a directory in {}", directory.display()))?;
     let _removed = removed_at_interruption(temporary.path());
     let _held = hold(temporary.path());
-    let mut entry = Entry { processes: Vec::new(), notes: miss.notes.clone(), parts: BTreeMap::new() };
+    let mut entry = CacheEntry { processes: Vec::new(), notes: miss.notes.clone(), parts: BTreeMap::new() };
     for member in members {
         let (recorded, recording) = RecordingSource::wrap(member);
         let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, &[], observer)?;

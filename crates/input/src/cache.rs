@@ -56,7 +56,7 @@ pub struct CachedProcess {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct CacheEntry {
     /// The processes in the order in which the reader gives them.
     pub processes: Vec<CachedProcess>,
     /// Anomalies of the file as a whole.
@@ -82,7 +82,8 @@ impl Cache {
 
     /// The content of an entry, if it exists and is complete.
     pub fn open(entry: &Path) -> Option<(Opened, Vec<Role>)> {
-        let described: Entry = serde_json::from_str(&regular::read_text(&entry.join(ENTRY), LARGE_BYTES).ok()?).ok()?;
+        let described: CacheEntry =
+            serde_json::from_str(&regular::read_text(&entry.join(ENTRY), LARGE_BYTES).ok()?).ok()?;
         let whole = described.parts.iter().all(|(path, bytes)| {
             fs::metadata(entry.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
         });
@@ -106,7 +107,7 @@ pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessRea
 }
 
 /// Writes the description of an entry, which completes it.
-pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
+pub fn describe_entry(directory: &Path, entry: &CacheEntry) -> Result<()> {
     let path = directory.join(ENTRY);
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
 }

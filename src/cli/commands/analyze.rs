@@ -19,7 +19,7 @@ use crate::cli::output::messages;
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::hand_over_findings;
 use wavesieve_lab::interactive::programs::{Application, is_program};
-use wavesieve_lab::interactive::sessions::Kind;
+use wavesieve_lab::interactive::sessions::SessionKind;
 use wavesieve_model::analysis::counter_plan::words;
 use wavesieve_report::analysis::Analysis;
 use wavesieve_report::compare::{
@@ -141,7 +141,7 @@ pub(crate) fn run(
     }
     if let Some(baseline) = arguments.baseline.as_ref().filter(|path| !is_digest(path)) {
         let shown = baseline.display();
-        refuse!("{shown} is no digest; save one with wavesieve compare --save");
+        refuse!("{shown} is not a digest; save one with wavesieve compare --save");
     }
     let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
     let is_unchecked = baseline.as_ref().is_some_and(|baseline| baseline.lacks_sum);
@@ -212,7 +212,7 @@ fn run_interactive(
             words(line).ok_or_else(|| Failure::Usage(format!("a quote in `{line}` does not end; end it")))?
         }
     };
-    let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
+    let kind = if application.is_empty() { SessionKind::Interactive } else { SessionKind::Workflow };
     let inputs = named.into_iter().map(PathBuf::from).chain(arguments.tiers.att_dir()).collect();
     let resume = arguments.resume_session.clone();
     let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };

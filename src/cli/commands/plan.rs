@@ -228,7 +228,7 @@ fn print_plan_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, 
         messages::print_note(format_args!("note: rocprofv3 is known not to accumulate levels on {architecture}"));
     }
     if accumulates && arguments.accumulations == AccumulationStyle::Paired {
-        messages::print_note("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
+        messages::print_note("note: rocprofv3 reports 0 for accumulator pairs; use them only with older rocprof");
     }
     let tells = matches!(format, PlanFormat::Text | PlanFormat::Definitions);
     if let (Some(file), false) = (&plan.collection.definitions, tells) {

@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         return Ok(DONE);
     }
     if !is_query(&query) {
-        refuse!("the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql");
+        refuse!("the query is not a SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql");
     }
     let query = with_rocpd_names(&query, arguments.dialect);
     let source = arguments.source.open(global)?;

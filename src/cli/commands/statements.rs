@@ -28,7 +28,7 @@ pub(crate) fn run(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let replaced = check_output(&files, input, output)?;
     if let Some(number) = statements.iter().position(|statement| !is_query(statement)) {
-        let reason = "is no SELECT statement; begin each with SELECT or WITH, and run SHOW and DESCRIBE alone";
+        let reason = "is not a SELECT statement; begin each with SELECT or WITH, and run SHOW and DESCRIBE alone";
         refuse!("statement {} {reason}", number + 1);
     }
     let queries: Vec<String> = statements.iter().map(|sql| with_rocpd_names(sql, arguments.dialect)).collect();

@@ -11,7 +11,7 @@ use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::invocation::is_stdout_terminal;
 use wavesieve_export::target::Target;
 use wavesieve_report::folder;
-use wavesieve_report::folder::Place;
+use wavesieve_report::folder::FolderPlace;
 
 impl DocumentOutput {
     /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
@@ -35,7 +35,7 @@ impl DocumentOutput {
             (None, None) => return check_stream(format),
             (Some(directory), None) if format.of_folder().is_some() => return check_folder(directory, input),
             (Some(directory), _) if directory.exists() && !directory.is_dir() => {
-                return refuse(directory, "is no directory; name one with -d, or the file with -o");
+                return refuse(directory, "is not a directory; name one with -d, or the file with -o");
             }
             (Some(_), Some(output)) if output.is_absolute() => {
                 return refuse(output, "is absolute, which leaves -d nothing to say; leave -d out");
@@ -111,11 +111,11 @@ fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, 
         refuse!("{shown} is an input, which is never written; name another folder with -o");
     }
     match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
-        Place::Free | Place::Ours => Ok(Some(path.to_owned())),
-        Place::Foreign(None) => {
-            refuse!("{shown} is no folder, and the document is one; name another with -o")
+        FolderPlace::Free | FolderPlace::Ours => Ok(Some(path.to_owned())),
+        FolderPlace::Foreign(None) => {
+            refuse!("{shown} is not a folder, and the document is one; name another with -o")
         }
-        Place::Foreign(Some(name)) => refuse!(
+        FolderPlace::Foreign(Some(name)) => refuse!(
             "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
         ),
     }

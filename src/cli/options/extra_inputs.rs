@@ -127,7 +127,7 @@ impl ExtraInputs {
 fn check_directory(option: &str, path: &Path, holds: &str) -> Result<(), Failure> {
     let problem = match (path.exists(), path.is_dir()) {
         (_, true) => return Ok(()),
-        (true, _) => "is no directory",
+        (true, _) => "is not a directory",
         (false, _) => "does not exist",
     };
     refuse!("{option} {} {problem}; name a directory with {holds}", path.display())

@@ -13,7 +13,7 @@ use wavesieve_engine::Registry;
 use wavesieve_lab::interactive::LoopOptions;
 use wavesieve_lab::interactive::face::{Console, ConsoleOptions, FaceError};
 use wavesieve_lab::interactive::machine::{self, MachineError, Tools};
-use wavesieve_lab::interactive::sessions::{Kind, SessionError, Store};
+use wavesieve_lab::interactive::sessions::{SessionError, SessionKind, Store};
 
 /// Variables that name an editor, the first that is set.
 const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
@@ -110,7 +110,7 @@ impl ChangeArguments {
 /// Additions of a command to the options of all loops.
 #[derive(Debug, Default)]
 pub(crate) struct LoopRequest {
-    pub kind: Kind,
+    pub kind: SessionKind,
     pub inputs: Vec<PathBuf>,
     pub application: Vec<String>,
     pub resume: Option<String>,

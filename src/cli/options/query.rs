@@ -46,7 +46,7 @@ pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::embedded();
     if let Some(directory) = queries {
         if !directory.is_dir() {
-            refuse!("--queries {} is no directory; name one that holds .sql files", directory.display());
+            refuse!("--queries {} is not a directory; name one that holds .sql files", directory.display());
         }
         registry.add_directory(directory)?;
     }

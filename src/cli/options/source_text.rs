@@ -51,7 +51,7 @@ impl SourceArguments {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
             let shown = directory.display();
-            refuse!("--source {shown} is no directory; name one that holds source files");
+            refuse!("--source {shown} is not a directory; name one that holds source files");
         }
         let tree = SourceTree::open(directory)?;
         if !tree.is_whole() && !global.quiet {

@@ -173,7 +173,7 @@ fn sender() -> Result<Mailbox> {
     let host = host.ok().filter(|host| !host.is_empty()).unwrap_or_else(|| "localhost".to_owned());
     format!("{user}@{host}")
         .parse()
-        .with_context(|| format!("{user}@{host} is no address; name the sender with --mail-from"))
+        .with_context(|| format!("{user}@{host} is not an address; name the sender with --mail-from"))
 }
 
 /// Sends through a mail server.
@@ -181,7 +181,7 @@ fn send_to(server: &str, mail: &MailArguments, message: &Message) -> Result<()> 
     let (host, port) = match server.rsplit_once(':') {
         Some((host, port)) if !host.ends_with(']') || !host.starts_with('[') || !port.is_empty() => {
             let port =
-                port.parse::<u16>().with_context(|| format!("{server} is no server; write HOST or HOST:PORT"))?;
+                port.parse::<u16>().with_context(|| format!("{server} is not a server; write HOST or HOST:PORT"))?;
             (host, Some(port))
         }
         _ => (server, None),

@@ -37,7 +37,7 @@ pub(crate) fn check_output(
     output.check()?;
     if !path.is_dir() {
         if path.exists() {
-            refuse!("{shown} is no directory; name one for the answers with -o");
+            refuse!("{shown} is not a directory; name one for the answers with -o");
         }
         return Ok(false);
     }

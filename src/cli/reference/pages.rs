@@ -15,7 +15,7 @@ pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Comm
             let closest = closest(name, command.get_subcommands().map(Command::get_name));
             let suggestion = closest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
             let kind = if command.get_name() == "table" { "query" } else { "verb" };
-            Failure::Usage(format!("{name} is no {kind}{suggestion}; see wavesieve --help"))
+            Failure::Usage(format!("{name} is not a {kind}{suggestion}; see wavesieve --help"))
         })
     })
 }
@@ -23,7 +23,7 @@ pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Comm
 /// Writes files into a directory, which is created where it is missing.
 pub(crate) fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
-        refuse!("{} is no directory; name one with -o", directory.display());
+        refuse!("{} is not a directory; name one with -o", directory.display());
     }
     let _made = make_directory(directory)?;
     for (name, text) in pages {

@@ -71,7 +71,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
         let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(&name)).collect();
         if named.is_empty() {
             let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
-            return Err(format!("{path} is no option{suggestion}; see `wavesieve config show`"));
+            return Err(format!("{path} is not an option{suggestion}; see `wavesieve config show`"));
         }
         if let Some(reason) = refusal(section.verb, &name).filter(|_| section.is_of_project) {
             return Err(format!(

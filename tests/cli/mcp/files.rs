@@ -101,7 +101,7 @@ fn pipes_are_never_waited_for() {
     assert!(notes(&info).contains("pipe.db: not a regular file"), "{info}");
     assert!(server.fail("scan", &json!({ "path": "pipe.cpp" })).1.contains("no regular file"));
     let scan = server.call("scan", &json!({ "path": "." }));
-    assert!(notes(&scan).contains("pipe.cpp: is no regular file"), "{scan}");
+    assert!(notes(&scan).contains("pipe.cpp: is not a regular file"), "{scan}");
     let named = root.join("pipe.cpp");
     let scan = run(&["scan", named.to_str().unwrap()]);
     assert!(scan.code == 2 && scan.stderr.contains("no regular file"), "{}", scan.stderr);

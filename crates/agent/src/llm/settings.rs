@@ -399,7 +399,7 @@ fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmEr
     let Some((variable, text)) = variables.llm("PRIVATE_HEADERS") else { return Ok(Vec::new()) };
     let form = r#"write an object such as {"x-team": "gpu"}"#;
     let parsed = serde_json::from_str::<Value>(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\"")));
-    let value = parsed.map_err(|error| LlmError::Usage(format!("{variable} is no JSON: {error}; {form}")))?;
+    let value = parsed.map_err(|error| LlmError::Usage(format!("{variable} is not JSON: {error}; {form}")))?;
     let kind = match &value {
         Value::Object(_) => "object",
         Value::Array(_) => "list",
@@ -415,7 +415,7 @@ fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmEr
         Value::String(text) => Ok((name.to_lowercase(), text)),
         Value::Number(number) => Ok((name.to_lowercase(), number.to_string())),
         Value::Bool(truth) => Ok((name.to_lowercase(), truth.to_string())),
-        _ => usage(format!("{variable}: the value of {name} is no text; {form}")),
+        _ => usage(format!("{variable}: the value of {name} is not text; {form}")),
     };
     fields.into_iter().map(header).collect()
 }
@@ -438,7 +438,7 @@ fn thinking(options: &LlmOptions, variables: &Variables, warnings: &mut Vec<Stri
     match value.trim().parse::<u32>() {
         Ok(tokens) => Some(tokens).filter(|tokens| *tokens > 0),
         Err(_) => {
-            warnings.push(format!("{variable}={value} is no whole number and is ignored"));
+            warnings.push(format!("{variable}={value} is not a whole number and is ignored"));
             None
         }
     }

@@ -23,7 +23,7 @@ impl Roots {
         let named = if directories.is_empty() { &here } else { directories };
         let resolve = |directory: &PathBuf| match directory.canonicalize() {
             Ok(root) if root.is_dir() => Ok(root),
-            _ => Err(ToolFailure::usage(format!("{} is no directory; name one with traces", directory.display()))),
+            _ => Err(ToolFailure::usage(format!("{} is not a directory; name one with traces", directory.display()))),
         };
         Ok(Self { roots: named.iter().map(resolve).collect::<Result<_, _>>()? })
     }

@@ -117,7 +117,7 @@ impl Message {
     /// message either.
     pub(super) fn parse(value: Value) -> Result<Option<Self>, (Value, RpcError)> {
         let Value::Object(mut object) = value else {
-            return Err((Value::Null, RpcError::invalid_request("it is no object")));
+            return Err((Value::Null, RpcError::invalid_request("it is not an object")));
         };
         let id = object.remove("id");
         let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
@@ -132,7 +132,7 @@ impl Message {
         let params = match object.remove("params") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(params)) => params,
-            Some(_) => return Err((known, RpcError::invalid_params("params is no object"))),
+            Some(_) => return Err((known, RpcError::invalid_params("params is not an object"))),
         };
         match object.remove("method") {
             Some(Value::String(method)) => Ok(Some(Self { id, method, params })),
@@ -155,7 +155,7 @@ impl Message {
 
 /// How a result is marked for the version without a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ResultKind {
     /// It holds for this call.
     Answer,
     /// It holds as long as the server runs.
@@ -163,10 +163,10 @@ pub(super) enum Kind {
 }
 
 /// A result with the marks that its version asks for.
-pub(super) fn marked(mut result: Value, kind: Kind, is_stateless: bool) -> Value {
+pub(super) fn marked(mut result: Value, kind: ResultKind, is_stateless: bool) -> Value {
     if let (Some(fields), true) = (result.as_object_mut(), is_stateless) {
         fields.insert("resultType".to_owned(), json!("complete"));
-        if kind == Kind::Documentation {
+        if kind == ResultKind::Documentation {
             fields.insert("ttlMs".to_owned(), json!(KEEP_MS));
             fields.insert("cacheScope".to_owned(), json!("private"));
         }

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::McpOptions;
 use super::backlog::Backlog;
-use super::batches::{Batches, Place};
+use super::batches::{Batches, RequestPlace};
 use super::failure::{Exit, ToolFailure};
 use super::input::read_lines;
 use super::output::Output;
 use super::paths::Roots;
-use super::protocol::{Kind, RpcError, failure, marked, success};
+use super::protocol::{ResultKind, RpcError, failure, marked, success};
 use super::session::{Call, Reaction, Received, Session};
 use super::worker::Task;
 use super::worker_handle::Workers;
@@ -68,7 +68,7 @@ pub fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
 #[derive(Clone, Copy)]
 enum Target {
     Line(usize),
-    Batch(Place),
+    Batch(RequestPlace),
 }
 
 struct Queued {
@@ -220,7 +220,7 @@ impl Server<'_> {
     /// Answers a call that has no result.
     fn answer(&mut self, queued: &Queued, reason: &str) {
         let result = ToolFailure::new(Exit::Unexpected, reason).result();
-        let reply = success(&queued.call.id, &marked(result, Kind::Answer, queued.call.is_stateless));
+        let reply = success(&queued.call.id, &marked(result, ResultKind::Answer, queued.call.is_stateless));
         self.reply(queued.target, Some(reply.to_string()));
     }
 

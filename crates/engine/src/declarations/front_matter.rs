@@ -213,7 +213,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "title" => declaration.title = value.to_owned(),
             "about" => declaration.about = value.to_owned(),
             "kind" if KINDS.contains(&value) => declaration.kind = value.to_owned(),
-            "kind" => return Err(wrong(format!("{value} is no kind; choose one of {}", KINDS.join(", ")))),
+            "kind" => return Err(wrong(format!("{value} is not a kind; choose one of {}", KINDS.join(", ")))),
             "needs" => declaration.needs = words(value),
             "sums" if words(value).iter().all(|table| SUMMED.contains(&table.as_str())) => {
                 declaration.sums = words(value);
@@ -226,7 +226,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "dimensions" => declaration.dimensions = words(value),
             "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),
             "column" => declaration.columns.push(column(value).map_err(wrong)?),
-            other => return Err(wrong(format!("{other} is no front matter key; see docs/queries.md"))),
+            other => return Err(wrong(format!("{other} is not a front matter key; see docs/queries.md"))),
         }
     }
     for (key, missing) in [

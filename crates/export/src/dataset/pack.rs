@@ -100,7 +100,7 @@ impl Filling {
 }
 
 /// The part of an earlier dataset that has just these row groups.
-fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a wavesieve_input::Part> {
+fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a wavesieve_input::FilePart> {
     let (part, _) = groups.first()?.place()?;
     let is_next = |(number, group): (usize, &Group<'a>)| {
         group.place().is_some_and(|(other, place)| std::ptr::eq(part, other) && place == number)

@@ -13,7 +13,7 @@ use wavesieve_model::text::bytes::text_of_bytes;
 const MAX: i64 = 1 << 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct InstructionRow {
     /// Position in the file, from 1 on.
     pub ordinal: i64,
     /// Position of its kernel among those of the listing.
@@ -40,7 +40,7 @@ pub struct Kernel {
 
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    pub rows: Vec<Row>,
+    pub rows: Vec<InstructionRow>,
     pub kernels: Vec<Kernel>,
     pub unknown: Vec<String>,
     /// Rows that cannot be understood.
@@ -104,7 +104,7 @@ impl Listing {
         Ok(listing)
     }
 
-    fn add(&mut self, row: Row, kernel: &mut Option<usize>, record: &ByteRecord) {
+    fn add(&mut self, row: InstructionRow, kernel: &mut Option<usize>, record: &ByteRecord) {
         self.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
         let costs = [Some(row.hits), Some(row.latency), row.stall, row.idle];
         let symbol = row.instruction.strip_prefix(';').filter(|_| costs.iter().flatten().all(|cost| *cost == 0));
@@ -117,11 +117,11 @@ impl Listing {
             return;
         }
         // Symbols are those of one code object.
-        let is_same_object = |last: &Row| last.kernel != *kernel || last.code_object == row.code_object;
+        let is_same_object = |last: &InstructionRow| last.kernel != *kernel || last.code_object == row.code_object;
         if !self.rows.last().is_none_or(is_same_object) {
             *kernel = None;
         }
-        self.rows.push(Row { kernel: *kernel, ..row });
+        self.rows.push(InstructionRow { kernel: *kernel, ..row });
     }
 }
 
@@ -131,14 +131,14 @@ struct Fields<'r> {
 }
 
 impl Fields<'_> {
-    fn row(&self, ordinal: i64) -> Result<Row, String> {
+    fn row(&self, ordinal: i64) -> Result<InstructionRow, String> {
         let (fields, width) = (self.record.len(), self.header.width);
         if fields != width {
             let lines = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
             let unclosed = if lines > 0 { "; unclosed quote" } else { "" };
             return Err(format!("{fields} fields, but the header has {width}{unclosed}"));
         }
-        Ok(Row {
+        Ok(InstructionRow {
             ordinal,
             kernel: None,
             code_object: self.number(Col::CodeObject, i64::MAX)?,

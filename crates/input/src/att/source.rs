@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::listing::{Listing, Row};
+use super::listing::{InstructionRow, Listing};
 use crate::common::{SymbolNames, TableBuilder, no_rows};
 use crate::recognition::format::{Opened, Opening, ProcessInput};
 use wavesieve_model::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
@@ -20,9 +20,9 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 const INSTRUCTIONS: &str = "att_instructions";
 
 /// A canonical column and what a row has there.
-type Numbered = (&'static str, fn(&Row) -> Option<i64>);
+type Numbered = (&'static str, fn(&InstructionRow) -> Option<i64>);
 /// As [`Numbered`], for words of the row.
-type Worded = (&'static str, fn(&Row) -> Option<&str>);
+type Worded = (&'static str, fn(&InstructionRow) -> Option<&str>);
 
 struct AttSource {
     path: PathBuf,

@@ -11,7 +11,7 @@ use super::capture::Capture;
 use super::cursor::{elements, is_bare_word, members};
 use super::decimal::nanoseconds;
 use super::event::{Event, identity, integer, number_of};
-use super::kinds::{KINDS, Kind, Role};
+use super::kinds::{EventKind, KINDS, Role};
 use super::scan::{Chunk, Found};
 use wavesieve_tables::columns::values::I64Values;
 
@@ -118,7 +118,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    pub fn keeps(self, found: Found, kind: &Kind) -> bool {
+    pub fn keeps(self, found: Found, kind: &EventKind) -> bool {
         match self {
             Self::All => true,
             Self::WithLength => !found.has_no_length,
@@ -149,7 +149,7 @@ impl Gathered {
 }
 
 #[derive(Default)]
-struct Part {
+struct ChunkEvents {
     kinds: Vec<u8>,
     columns: Vec<Vec<Option<i64>>>,
     texts: Vec<String>,
@@ -159,7 +159,7 @@ struct Part {
 
 impl Capture {
     pub fn gather(&self, wanted: &Wanted<'_>) -> Result<Gathered> {
-        let parts: Vec<Part> = self
+        let parts: Vec<ChunkEvents> = self
             .chunks()
             .par_iter()
             .zip(self.numbers(wanted.role))
@@ -193,8 +193,8 @@ impl Capture {
         Ok(gathered)
     }
 
-    fn gather_part(&self, chunk: &Chunk, first: i64, wanted: &Wanted<'_>) -> Result<Part> {
-        let mut part = Part { columns: vec![Vec::new(); wanted.fields.len()], ..Part::default() };
+    fn gather_part(&self, chunk: &Chunk, first: i64, wanted: &Wanted<'_>) -> Result<ChunkEvents> {
+        let mut part = ChunkEvents { columns: vec![Vec::new(); wanted.fields.len()], ..ChunkEvents::default() };
         let with_arguments = wanted.fields.iter().any(|field| field.is_argument());
         let mut known: FnvHashMap<String, u32> = FnvHashMap::default();
         self.visit(chunk, first, wanted.role, wanted.keep, |number, kind, event| {

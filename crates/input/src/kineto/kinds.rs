@@ -13,18 +13,18 @@ pub enum Role {
     Name,
 }
 
-pub struct Kind {
+pub struct EventKind {
     /// As it was recorded; older versions use capitals.
     pub category: &'static str,
     pub role: Role,
     pub domain: &'static str,
 }
 
-const fn kind(category: &'static str, role: Role, domain: &'static str) -> Kind {
-    Kind { category, role, domain }
+const fn kind(category: &'static str, role: Role, domain: &'static str) -> EventKind {
+    EventKind { category, role, domain }
 }
 
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[EventKind] = &[
     kind("python_function", Role::Region, "python"),
     kind("cpu_op", Role::Region, "torch"),
     kind("cuda_runtime", Role::Region, HIP),
@@ -53,7 +53,7 @@ pub const HIP: &str = "hip";
 const MEMORY: &[u8] = b"[memory]";
 
 /// Records without category that name processes and threads.
-const NAMES: Kind = kind("", Role::Name, "");
+const NAMES: EventKind = kind("", Role::Name, "");
 
 /// The place of what has this phase, category and name in [`KINDS`], if it is read.
 pub fn kind_of(phase: &[u8], category: &[u8], name: &[u8]) -> Option<u8> {

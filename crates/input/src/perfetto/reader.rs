@@ -9,7 +9,7 @@ use super::clocks::take_snapshot;
 use super::document::Document;
 use super::event::{Event, Type};
 use super::kinds::Writer;
-use super::packets::{Packets, Part};
+use super::packets::{FilePart, Packets};
 use super::rows::Field;
 use super::sequence::Sequences;
 use super::slices::Open;
@@ -51,15 +51,15 @@ impl Document {
         let mut packets = Packets::new(input);
         loop {
             let (place, what) = match packets.next() {
-                Part::Packet(place, packet) => {
+                FilePart::Packet(place, packet) => {
                     reader.document.census.packets += 1;
                     match reader.packet(packet, true) {
                         Ok(()) => continue,
                         Err(what) => (place, what.to_string()),
                     }
                 }
-                Part::Gap(place, what) => (place, what),
-                Part::End(end) => {
+                FilePart::Gap(place, what) => (place, what),
+                FilePart::End(end) => {
                     reader.document.census.end = end;
                     return reader.finish();
                 }

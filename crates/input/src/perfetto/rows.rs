@@ -42,15 +42,15 @@ const FIELDS: usize = Field::Value as usize + 1;
 const NONE: i64 = i64::MIN;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Row([i64; FIELDS]);
+pub struct EventRow([i64; FIELDS]);
 
-impl Default for Row {
+impl Default for EventRow {
     fn default() -> Self {
         Self([NONE; FIELDS])
     }
 }
 
-impl Row {
+impl EventRow {
     pub fn put(&mut self, field: Field, value: Option<i64>) {
         if let (Some(slot), Some(value)) = (self.0.get_mut(field as usize), value) {
             *slot = value;
@@ -79,7 +79,7 @@ impl Rows {
         self.height
     }
 
-    pub fn push(&mut self, row: &Row) -> usize {
+    pub fn push(&mut self, row: &EventRow) -> usize {
         let place = self.height;
         for (column, value) in self.columns.iter_mut().zip(row.0) {
             if value != NONE || !column.is_empty() {
@@ -146,7 +146,7 @@ mod tests {
     fn columns_start_with_the_first_value_and_rows_are_divided() {
         let mut rows = Rows::default();
         for (track, bytes) in [(0, None), (1, Some(7)), (0, None), (1, Some(9))] {
-            let mut row = Row::default();
+            let mut row = EventRow::default();
             row.put(Field::Track, Some(track));
             row.put(Field::Bytes, bytes);
             rows.push(&row);

@@ -5,7 +5,9 @@ use polars::prelude::{Int64Chunked, StringChunked};
 use rusqlite::types::ValueRef;
 
 use super::database::KEY;
-use crate::common::sqlite::{Columns, Kind, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted};
+use crate::common::sqlite::{
+    ColumnKind, Columns, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted,
+};
 
 /// A row: the columns of its table that have values.
 #[derive(Debug, Default)]
@@ -91,8 +93,8 @@ fn by_sqlite(database: &OpeningDatabase, table: &TableShape, wanted: &[Wanted]) 
         let cells = columns.iter().enumerate().filter_map(|(position, wanted)| {
             let value = row.get_ref(position).ok()?;
             let cell = match wanted.kind {
-                Kind::Integer | Kind::Real => Cell::Integer(integer_of(value)?),
-                Kind::Text => Cell::Text(printed(value)?),
+                ColumnKind::Integer | ColumnKind::Real => Cell::Integer(integer_of(value)?),
+                ColumnKind::Text => Cell::Text(printed(value)?),
             };
             Some((wanted.name, cell))
         });

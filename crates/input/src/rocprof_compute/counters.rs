@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use super::columns::Col;
 use super::header::Layout;
-use super::rows::{Row, scan};
+use super::rows::{UnderstoodRow, scan};
 use super::survey::{Survey, Surveyed};
 use crate::common::{TableBuilder, Words, put_counter_instances, put_counters};
 use wavesieve_model::schema::anomaly::Severity;
@@ -31,7 +31,7 @@ impl Values {
     }
 
     /// Adds a row of the wide layout; `codes` are those of the header's counters.
-    fn add_wide(&mut self, file: &Surveyed, row: &Row<'_>, run: usize, codes: &[usize]) {
+    fn add_wide(&mut self, file: &Surveyed, row: &UnderstoodRow<'_>, run: usize, codes: &[usize]) {
         // Counters that were sampled again count if the first sample is missing.
         let mut again: BTreeMap<usize, f64> = BTreeMap::new();
         for (repeat, value) in file.header.repeats.iter().zip(row.repeated) {

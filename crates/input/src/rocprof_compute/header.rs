@@ -226,7 +226,7 @@ mod tests {
             "TCC_HIT[0]",
             "SQ_WAVES_1",
         ];
-        assert_eq!(names(&header), wanted, "what would be of a file before is no suffix");
+        assert_eq!(names(&header), wanted, "what would be of a file before is not a suffix");
         assert_eq!(header.repeats.iter().map(|repeat| repeat.of).collect::<Vec<usize>>(), [0, 2]);
         assert_eq!(header.unknown, ["odd"]);
         assert_eq!(header.layout, Some(Layout::Wide));

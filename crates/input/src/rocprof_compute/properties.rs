@@ -31,7 +31,7 @@ pub fn compute_rows(bytes: &[u8]) {
     assert!(header.repeats.iter().all(|repeat| header.counters.get(repeat.of).is_some()));
 
     let mut shown: Vec<(i64, Vec<Option<f64>>)> = Vec::new();
-    let mut visit = |row: &super::rows::Row<'_>| shown.push((row.dispatch, row.values.to_vec()));
+    let mut visit = |row: &super::rows::UnderstoodRow<'_>| shown.push((row.dispatch, row.values.to_vec()));
     let counters = CounterFile::Csv(file);
     let Ok(flaws) = scan(&counters, &header, &mut visit) else { return };
     assert_eq!(flaws.good, shown.len() as u64);

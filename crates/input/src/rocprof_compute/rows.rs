@@ -12,7 +12,7 @@ use crate::common::csv::{Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
 /// A row whose numbers are understood.
-pub struct Row<'r> {
+pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: [Option<i64>; COLUMNS],
@@ -23,7 +23,7 @@ pub struct Row<'r> {
     pub repeated: &'r [Option<f64>],
 }
 
-impl Row<'_> {
+impl UnderstoodRow<'_> {
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
     }
@@ -36,7 +36,7 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {
         Some(Layout::Long) => only,
@@ -59,7 +59,7 @@ pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)
                 numbers.push(field(record, *position, float)?);
             }
         }
-        visit(&Row { record, header, numbers, dispatch, values: &values, repeated: &repeated });
+        visit(&UnderstoodRow { record, header, numbers, dispatch, values: &values, repeated: &repeated });
         Ok(())
     })
 }

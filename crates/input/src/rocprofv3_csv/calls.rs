@@ -7,9 +7,9 @@ use anyhow::Result;
 use super::census::{has_length, is_process_range};
 use super::columns::Col;
 use super::fields::{Fields, Plan};
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
-use super::rows::Row;
+use super::rows::UnderstoodRow;
 use crate::common::{Rule, Source, or, ordinals};
 use wavesieve_model::schema::domain::domain_of_category;
 use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
@@ -31,8 +31,8 @@ const LAYOUT: &[Source<Col>] = &[
     (Col::Function, NAMES, Rule::UsedText),
 ];
 
-const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
-    Plan { keep, mark: is_process_range, ..Plan::new(Kind::Calls, LAYOUT, &[]) }
+const fn plan(keep: fn(&UnderstoodRow<'_>) -> bool) -> Plan {
+    Plan { keep, mark: is_process_range, ..Plan::new(RecordKind::Calls, LAYOUT, &[]) }
 }
 
 /// Assembles the calls that have a length.

@@ -6,7 +6,7 @@ use polars::prelude::*;
 use super::columns::Col;
 use super::dispatches::{counted_id, needed_for_runs};
 use super::fields::{Fields, Plan};
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
 use crate::common::{Rule, Source, Words, ordinals, put_counter_instances, put_counters, with_values};
 use wavesieve_tables::columns::frames::{constant_cat, dictionary_column};
@@ -28,11 +28,11 @@ const SAMPLES: &[Source<Col>] = &[
 ];
 
 /// Where in the hardware a value was counted: xcc, shader engine, instance.
-type Place = [Option<i64>; 3];
+type CounterPlace = [Option<i64>; 3];
 
 /// A counter and the place behind its name: `SQ_WAVES [XCC: 0, SE: 1, Instance: 2]`.
-fn place(name: &str) -> (&str, Place) {
-    let Some((counter, rest)) = name.split_once('[') else { return (name, Place::default()) };
+fn place(name: &str) -> (&str, CounterPlace) {
+    let Some((counter, rest)) = name.split_once('[') else { return (name, CounterPlace::default()) };
     let of = |wanted: &str| {
         rest.trim_end_matches(']').split(',').find_map(|part| {
             let (key, value) = part.split_once(':')?;
@@ -43,26 +43,27 @@ fn place(name: &str) -> (&str, Place) {
 }
 
 /// The counters of rows, and the place of each.
-fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<Place>)> {
+fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<CounterPlace>)> {
     let list = words.list();
     let unnamed = list.len();
-    let parsed: Vec<(Option<String>, Place)> = list
+    let parsed: Vec<(Option<String>, CounterPlace)> = list
         .iter()
         .map(|word| {
             let (counter, place) = place(word.as_deref().unwrap_or_default());
             (Some(counter.to_owned()), place)
         })
-        .chain([(Some("unknown".to_owned()), Place::default())])
+        .chain([(Some("unknown".to_owned()), CounterPlace::default())])
         .collect();
     let codes: Vec<usize> = words.codes.iter().map(|code| code.unwrap_or(unnamed)).collect();
     let dictionary: Vec<Option<String>> = parsed.iter().map(|(counter, _)| counter.clone()).collect();
-    let places = codes.iter().map(|code| parsed.get(*code).map_or_else(Place::default, |(_, place)| *place)).collect();
+    let places =
+        codes.iter().map(|code| parsed.get(*code).map_or_else(CounterPlace::default, |(_, place)| *place)).collect();
     Ok((dictionary_column(name, &dictionary, codes.into_iter().map(Some))?, places))
 }
 
 /// One row per value of a dispatch, with the canonical columns of `counter_instances`.
 fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
-    let plan = Plan::new(Kind::Counters, LAYOUT, needed_for_runs(reading));
+    let plan = Plan::new(RecordKind::Counters, LAYOUT, needed_for_runs(reading));
     let rows = Fields::read(reading, &plan)?;
     let (counter, places) = counters(&rows.words(Col::CounterName), "counter")?;
     let column = |at: usize, name: &str| {
@@ -108,7 +109,7 @@ pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the samples of streamed counters.
 pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = reading.rows(&Plan::new(Kind::StreamedCounters, SAMPLES, &[]))?;
+    let rows = reading.rows(&Plan::new(RecordKind::StreamedCounters, SAMPLES, &[]))?;
     let (names, _) = counters(&rows.words(Col::CounterName), "name")?;
     reading.builder.put("name", names);
     reading.builder.put("track", constant_cat("track", Some("spm"), rows.height)?);

@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use super::columns::Col;
 use super::fields::{Fields, Plan};
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
 use crate::common::{Rule, Source, SymbolNames, or, or_else, zero_as_null};
 use wavesieve_tables::columns::frames::dictionary_column;
@@ -68,7 +68,7 @@ struct Dispatches {
 fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> {
     let always = needed_for_runs(reading);
     let plan = |kind| Plan::new(kind, LAYOUT, always);
-    let mut all = Fields::read(reading, &plan(Kind::Kernels))?;
+    let mut all = Fields::read(reading, &plan(RecordKind::Kernels))?;
     let capture = reading.capture;
     let replays = &capture.replays;
     let mut seen: BTreeSet<(i64, i64)> = BTreeSet::new();
@@ -79,7 +79,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
     let mut ids: Vec<Option<i64>> = all.slice(Col::Dispatch).unwrap_or_default().to_vec();
     ids.resize(all.height, None);
     let mut passes = vec![0; all.height];
-    let has_counters = capture.census.rows(Kind::Counters) > 0;
+    let has_counters = capture.census.rows(RecordKind::Counters) > 0;
     if has_counters {
         let mut marks = vec![true; all.height];
         let rows = ids.iter().zip(&mut passes).zip(&mut marks).enumerate();
@@ -97,7 +97,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
             let mut kept = marks.iter().copied();
             passes.retain(|_| kept.next().unwrap_or(true));
         }
-        let mut counted = Fields::read(reading, &plan(Kind::Counters))?;
+        let mut counted = Fields::read(reading, &plan(RecordKind::Counters))?;
         let mut marks = Vec::with_capacity(counted.height);
         let (dispatches, calls) = (counted.slice(Col::Dispatch), counted.slice(Col::Correlation));
         let of =
@@ -129,8 +129,8 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
 /// How many dispatches there are, or how many runs of them in all passes.
 pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
     let census = &reading.capture.census;
-    if census.rows(Kind::Counters) == 0 {
-        return Ok(census.rows(Kind::Kernels));
+    if census.rows(RecordKind::Counters) == 0 {
+        return Ok(census.rows(RecordKind::Kernels));
     }
     Ok(dispatches(reading, of_passes)?.rows.height as u64)
 }
@@ -138,7 +138,7 @@ pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
 /// Assembles the dispatches; with `pass` the column of that name too.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let Dispatches { rows, ids, passes } = dispatches(reading, pass.is_some())?;
-    reading.put_rows(&Plan::new(Kind::Kernels, LAYOUT, &[]), &rows)?;
+    reading.put_rows(&Plan::new(RecordKind::Kernels, LAYOUT, &[]), &rows)?;
     if let Some(pass) = pass {
         reading.builder.put_integers("pass", passes.iter().map(|replay| Some(pass.saturating_add(*replay))));
     }

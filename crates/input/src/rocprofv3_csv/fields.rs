@@ -6,26 +6,26 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::columns::Col;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
-use super::rows::Row;
+use super::rows::UnderstoodRow;
 use crate::common::{DispatchRun, RawRows, Source, Words, ordinals};
 
 /// Which columns of which rows to read.
 pub struct Plan {
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Columns and what is made of them; those of which nothing is are always needed.
     pub layout: &'static [Source<Col>],
-    pub keep: fn(&Row<'_>) -> bool,
+    pub keep: fn(&UnderstoodRow<'_>) -> bool,
     /// Columns of numbers to read whatever is wanted.
     pub always: &'static [Col],
     /// Test of each row whose results become [`Fields::marks`].
-    pub mark: fn(&Row<'_>) -> bool,
+    pub mark: fn(&UnderstoodRow<'_>) -> bool,
 }
 
 impl Plan {
     /// Every row, without marks.
-    pub const fn new(kind: Kind, layout: &'static [Source<Col>], always: &'static [Col]) -> Self {
+    pub const fn new(kind: RecordKind, layout: &'static [Source<Col>], always: &'static [Col]) -> Self {
         Self { kind, layout, keep: |_| true, always, mark: |_| false }
     }
 }
@@ -50,13 +50,13 @@ impl Fields {
         };
         let (texts, numbers): (Vec<&Source<Col>>, Vec<_>) =
             plan.layout.iter().filter(is_needed).partition(|(_, _, rule)| rule.is_of_text());
-        let with_values = plan.kind == Kind::Counters || plan.kind == Kind::StreamedCounters;
+        let with_values = plan.kind == RecordKind::Counters || plan.kind == RecordKind::StreamedCounters;
         let make = || Self {
             numbers: numbers.iter().map(|(column, ..)| (*column, Vec::new())).collect(),
             words: texts.iter().map(|(column, ..)| (*column, Words::default())).collect(),
             ..Self::default()
         };
-        let visit = |fields: &mut Self, row: &Row<'_>| {
+        let visit = |fields: &mut Self, row: &UnderstoodRow<'_>| {
             if !(plan.keep)(row) {
                 return;
             }

@@ -8,7 +8,7 @@ use crate::common::csv::header_in;
 
 /// The kind of a file's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RecordKind {
     Kernels,
     Counters,
     /// Calls and markers.
@@ -24,7 +24,7 @@ pub enum Kind {
     Agents,
 }
 
-impl Kind {
+impl RecordKind {
     /// How messages call the records.
     pub fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let has = |name: &str| header.iter().any(|field| spelling(&String::from_utf8_lossy(field)) == name);
     if ["name", "calls", "percentage"].into_iter().all(has) && (has("totaldurationns") || has("averagens")) {
         HeadKind::Summary
-    } else if Kind::from_header(&header).is_some() {
+    } else if RecordKind::from_header(&header).is_some() {
         HeadKind::Records
     } else {
         HeadKind::Other

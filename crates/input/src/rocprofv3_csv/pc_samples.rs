@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use super::columns::Col;
 use super::fields::Plan;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
 use crate::common::{Rule, Source};
 
@@ -22,7 +22,7 @@ const LAYOUT: &[Source<Col>] = &[
 
 /// Assembles the samples in the order of the files.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = reading.rows(&Plan::new(Kind::PcSamples, LAYOUT, &[]))?;
+    let rows = reading.rows(&Plan::new(RecordKind::PcSamples, LAYOUT, &[]))?;
     let issued: BooleanChunked =
         rows.get(Col::Issued).iter().map(|issued| issued.map(|issued| issued != 0)).collect_ca("".into());
     reading.builder.put("wave_issued", issued);

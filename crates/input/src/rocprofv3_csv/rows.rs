@@ -12,14 +12,14 @@ use crate::common::csv::{self, Content, CsvFile, Flaws, Parsed, float, integer, 
 use wavesieve_model::text::bytes::text_of_bytes;
 
 /// A row whose numbers are understood.
-pub struct Row<'r> {
+pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: &'r [Option<i64>; COLUMNS],
     pub value: Option<f64>,
 }
 
-impl Row<'_> {
+impl UnderstoodRow<'_> {
     /// The number in a column; an agent as the code of its label.
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
@@ -33,11 +33,11 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let mut numbers = [None; COLUMNS];
     csv::scan(file, header.width, &mut |record| {
         let value = parse(record, header, &mut numbers)?;
-        visit(&Row { record, header, numbers: &numbers, value });
+        visit(&UnderstoodRow { record, header, numbers: &numbers, value });
         Ok(())
     })
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::agents::agents;
 use super::capture::{Capture, Shared, Survey};
 use super::group::Group;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::owners::Owned;
 use super::reading::Reading;
 use super::symbols::Symbols;
@@ -57,7 +57,7 @@ fn facts(group: &Group, owned: &Owned, hash: u64, process: usize) -> ProcessFact
         path: group.shown.clone(),
         source: group.source.clone(),
         format: super::FORMAT.to_owned(),
-        has_counters: owned.census.rows(Kind::Counters) > 0,
+        has_counters: owned.census.rows(RecordKind::Counters) > 0,
         ..ProcessFacts::default()
     }
 }
@@ -67,13 +67,14 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| {
         Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
     };
-    let unknown = shared.files.iter().filter(|file| file.kind != Kind::Agents && !file.header.unknown.is_empty()).map(
-        |surveyed| {
-            let names = &surveyed.header.unknown;
-            let detail = format!("unknown columns were ignored: {}", names.join(", "));
-            note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
-        },
-    );
+    let unknown =
+        shared.files.iter().filter(|file| file.kind != RecordKind::Agents && !file.header.unknown.is_empty()).map(
+            |surveyed| {
+                let names = &surveyed.header.unknown;
+                let detail = format!("unknown columns were ignored: {}", names.join(", "));
+                note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
+            },
+        );
     let repeated = group.repeated.iter().map(|path| {
         let detail = "the same file is there uncompressed, which is read instead".to_owned();
         note("repeated_capture", "processes", 1, path, detail)
@@ -130,22 +131,22 @@ impl ProcessReader for CsvSource {
         let capture = &self.0;
         let census = &capture.census;
         counted(self, context, table, || {
-            let of_kind = |kind: Kind| (census.rows(kind), vec![kind]);
+            let of_kind = |kind: RecordKind| (census.rows(kind), vec![kind]);
             let ids = |count: usize| (count as u64, Vec::new());
             let (rows, kinds) = match table.name {
                 "kernels" | "counter_dispatches" => {
                     let mut reading = Reading::new(capture, TableBuilder::new(context, table, &[]));
                     let rows = dispatches::count(&mut reading, table.name == "counter_dispatches")?;
-                    (rows, vec![Kind::Kernels, Kind::Counters])
+                    (rows, vec![RecordKind::Kernels, RecordKind::Counters])
                 }
-                "regions" => (census.rows(Kind::Calls).saturating_sub(census.marks), vec![Kind::Calls]),
-                "marks" => (census.marks, vec![Kind::Calls]),
-                "memory_copies" => of_kind(Kind::Copies),
-                "memory_allocations" => of_kind(Kind::Allocations),
-                "graph_launches" => of_kind(Kind::GraphLaunches),
-                "hip_events" => of_kind(Kind::Events),
-                "pc_samples" => of_kind(Kind::PcSamples),
-                "samples" => of_kind(Kind::StreamedCounters),
+                "regions" => (census.rows(RecordKind::Calls).saturating_sub(census.marks), vec![RecordKind::Calls]),
+                "marks" => (census.marks, vec![RecordKind::Calls]),
+                "memory_copies" => of_kind(RecordKind::Copies),
+                "memory_allocations" => of_kind(RecordKind::Allocations),
+                "graph_launches" => of_kind(RecordKind::GraphLaunches),
+                "hip_events" => of_kind(RecordKind::Events),
+                "pc_samples" => of_kind(RecordKind::PcSamples),
+                "samples" => of_kind(RecordKind::StreamedCounters),
                 "queues" => ids(census.queues.len()),
                 "streams" => ids(census.streams.len()),
                 "threads" => ids(census.threads.len()),

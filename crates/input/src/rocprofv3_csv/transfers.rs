@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::census::is_scratch;
 use super::columns::Col;
 use super::fields::{Fields, Plan};
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
 use crate::common::{
     ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, Rule, Source, allocation_words, direction_column, ordinals, put_copy_gpus,
@@ -36,13 +36,13 @@ const LAYOUT: &[Source<Col>] = &[
     (Col::Operation, &["operation", "level"], Rule::UsedText),
 ];
 
-fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
+fn rows(reading: &mut Reading<'_>, kind: RecordKind) -> Result<Fields> {
     reading.rows(&Plan { mark: is_scratch, ..Plan::new(kind, LAYOUT, &[]) })
 }
 
 /// Assembles the copies.
 pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Copies)?;
+    let rows = rows(reading, RecordKind::Copies)?;
     reading.put("copy_id", ordinals(rows.height));
     if reading.builder.wants(COPY_AGENTS) {
         let source = reading.agents(&rows.get(Col::SourceAgent));
@@ -64,7 +64,7 @@ pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the allocations, frees and scratch operations.
 pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Allocations)?;
+    let rows = rows(reading, RecordKind::Allocations)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
     reading.put("alloc_id", ids);
@@ -97,7 +97,7 @@ pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the graph launches.
 pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::GraphLaunches)?;
+    let rows = rows(reading, RecordKind::GraphLaunches)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
     reading.put("graph_launch_id", ids);
@@ -106,7 +106,7 @@ pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the HIP events.
 pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Events)?;
+    let rows = rows(reading, RecordKind::Events)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
     reading.put("hip_event_id", ids);

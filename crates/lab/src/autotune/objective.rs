@@ -158,7 +158,7 @@ fn number(found: Option<&str>, pattern: &Regex, factor: f64) -> Outcome {
     let Some(text) = found else { return Outcome::Failed(format!("nothing in the output matches `{pattern}`")) };
     match text.parse::<f64>().map(|number| number * factor) {
         Ok(number) if number.is_finite() => Outcome::Value(number),
-        _ => Outcome::Failed(format!("`{}` in the output is no finite number", shortened(text, REASON))),
+        _ => Outcome::Failed(format!("`{}` in the output is not a finite number", shortened(text, REASON))),
     }
 }
 

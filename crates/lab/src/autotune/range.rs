@@ -13,7 +13,7 @@ pub fn range_of(name: &str, range: &Object) -> Result<Vec<Value>, String> {
     let part = |key: &str| -> Result<Option<(&Value, f64)>, String> {
         let Some(tree) = range.get(key) else { return Ok(None) };
         let found = if let Tree::Value(value) = tree { value.number().map(|number| (value, number)) } else { None };
-        found.map(Some).ok_or_else(|| format!("`{key}` of `{name}` is {tree}, which is no finite number"))
+        found.map(Some).ok_or_else(|| format!("`{key}` of `{name}` is {tree}, which is not a finite number"))
     };
     let (Some((first, from)), Some((last, to))) = (part("from")?, part("to")?) else {
         return Err(format!("the range of `{name}` needs from and to"));

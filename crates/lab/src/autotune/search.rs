@@ -41,7 +41,7 @@ pub struct Settings {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum SearchStep {
     Run(usize),
     Done(Verdict),
 }
@@ -116,15 +116,15 @@ impl<'a> Search<'a> {
     }
 
     /// The next step.
-    pub fn step(&mut self, history: &History) -> Step {
+    pub fn step(&mut self, history: &History) -> SearchStep {
         if self.is_exploring
             && let Some(next) = self.next_sample(history).or_else(|| self.next_promising(history))
         {
-            return Step::Run(next);
+            return SearchStep::Run(next);
         }
         match halving(history, self.scale(history), self.settings.repeats) {
-            Verdict::Undecided(configuration) => Step::Run(configuration),
-            verdict => Step::Done(verdict),
+            Verdict::Undecided(configuration) => SearchStep::Run(configuration),
+            verdict => SearchStep::Done(verdict),
         }
     }
 

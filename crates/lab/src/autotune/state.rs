@@ -57,7 +57,7 @@ impl Subject {
 
 /// A run, as it is in the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct RunEntry {
     /// The texts of the values.
     parameters: BTreeMap<String, String>,
     #[serde(flatten)]
@@ -96,7 +96,7 @@ impl State {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         let header = subject.line()?;
         if whole == 0 && !header.as_bytes().starts_with(&bytes) {
-            let reason = "it is no file of results of `lab autotune`".to_owned();
+            let reason = "it is not a file of results of `lab autotune`".to_owned();
             return Err(AutotuneError::DamagedState { path: path.to_owned(), line: 1, reason });
         }
         let history = history(path, bytes.get(..whole).unwrap_or_default(), subject, space)?;
@@ -124,7 +124,7 @@ impl State {
     ) -> Result<(), AutotuneError> {
         let parameters =
             space.values(configuration).map(|(name, value)| (name.to_owned(), value.to_string())).collect();
-        let line = line_of(&Entry { parameters, outcome: outcome.clone(), seconds }, &self.path)?;
+        let line = line_of(&RunEntry { parameters, outcome: outcome.clone(), seconds }, &self.path)?;
         self.append(&line)
     }
 
@@ -141,13 +141,13 @@ fn history(path: &Path, bytes: &[u8], subject: &Subject, space: &Space) -> Resul
     for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if number == 0 {
             let found: Subject = serde_json::from_slice(line)
-                .map_err(|_| damaged(0, "it is no file of results of `lab autotune`".to_owned()))?;
+                .map_err(|_| damaged(0, "it is not a file of results of `lab autotune`".to_owned()))?;
             if let Some((what, before, now)) = found.difference(subject) {
                 return Err(AutotuneError::OtherState { path: path.to_owned(), what, before, now });
             }
             continue;
         }
-        let entry: Entry = serde_json::from_slice(line).map_err(|error| damaged(number, error.to_string()))?;
+        let entry: RunEntry = serde_json::from_slice(line).map_err(|error| damaged(number, error.to_string()))?;
         let configuration = space.find(&entry.parameters);
         let configuration =
             configuration.ok_or_else(|| damaged(number, "the space has no such configuration".to_owned()))?;

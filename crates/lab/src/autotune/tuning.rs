@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::error::AutotuneError;
 use super::halving::Verdict;
 use super::history::{History, Outcome};
-use super::search::{Search, Step};
+use super::search::{Search, SearchStep};
 use super::space::Space;
 use super::state::State;
 
@@ -63,8 +63,8 @@ pub fn tune(
             return Ok(Stopped::NothingWorks);
         }
         let configuration = match search.step(history) {
-            Step::Run(configuration) => configuration,
-            Step::Done(verdict) => return Ok(Stopped::Finished(verdict)),
+            SearchStep::Run(configuration) => configuration,
+            SearchStep::Done(verdict) => return Ok(Stopped::Finished(verdict)),
         };
         let start = Instant::now();
         match measure(configuration) {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::comparison::Comparison;
-use super::sources::{Place, Sources};
+use super::sources::{KernelPlace, Sources};
 use wavesieve_source::objects::{CodeObject, KernelCode, launch_refusal, occupancy};
 
 /// The kernels to list.
@@ -56,7 +56,7 @@ pub struct Listed {
     pub occupancy_unknown: Option<String>,
     /// Definitions that it can come from, if source files were given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Vec<Place>>,
+    pub source: Option<Vec<KernelPlace>>,
 }
 
 #[derive(Clone, Debug, Serialize)]

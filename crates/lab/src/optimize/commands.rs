@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::error::OptimizeError;
-use super::place::Place;
+use super::place::SourcesPlace;
 use crate::interactive::programs::{Application, End, Limits, run};
 
 const OUTPUT_BYTES: u64 = 8 << 20;
 
 /// Runs commands.
 pub struct Commands<'a> {
-    pub place: Place,
+    pub place: SourcesPlace,
     /// How long one may take.
     pub time_limit_s: Option<u64>,
     pub is_interrupted: &'a dyn Fn() -> bool,

@@ -30,7 +30,7 @@ impl OutputFile {
             Some((path, element)) if !element.contains('/') => {
                 let known = ElementType::of_word(element).ok_or_else(|| {
                     OptimizeError::Usage(format!(
-                        "{word}: {element} is no type of elements; use f16, bf16, f32, f64, i8 … u64, bytes or text"
+                        "{word}: {element} is not a type of elements; use f16, bf16, f32, f64, i8 … u64, bytes or text"
                     ))
                 })?;
                 (path, Some(known))

@@ -59,7 +59,7 @@ pub struct Verdict {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct BottlenecksFile {
     bottleneck: Vec<Other>,
 }
 
@@ -85,7 +85,7 @@ enum Measure {
 
 fn others() -> &'static [Other] {
     static OTHER: OnceLock<Vec<Other>> = OnceLock::new();
-    OTHER.get_or_init(|| toml::from_str::<File>(OTHERS).unwrap_or_default().bottleneck)
+    OTHER.get_or_init(|| toml::from_str::<BottlenecksFile>(OTHERS).unwrap_or_default().bottleneck)
 }
 
 pub(super) fn reached(value: f64, at_least: Option<f64>, at_most: Option<f64>) -> f64 {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read() {
-        let file: File = toml::from_str(OTHERS).unwrap();
+        let file: BottlenecksFile = toml::from_str(OTHERS).unwrap();
         let measures: Vec<Measure> = file.bottleneck.iter().map(|one| one.measure).collect();
         assert_eq!(measures, [Measure::Launching, Measure::Waiting]);
         assert!(file.bottleneck.iter().all(|one| one.at_least > 0.0 && one.at_least < 100.0));

@@ -23,7 +23,7 @@ const EVIDENCE_PANEL: usize = 250;
 const MOST_LINES: usize = 50;
 
 /// A row of an answer, without what has no value.
-pub type Row = Map<String, Value>;
+pub type AnswerRow = Map<String, Value>;
 
 macro_rules! questions {
     ($($(#[$about:meta])* $group:ident { $($name:ident: $query:literal $(.$with:ident($($argument:expr),*))*,)* })*) => {
@@ -120,18 +120,18 @@ impl Evidence {
     }
 
     /// Rows of an answer that a test accepts, without what has no value.
-    pub fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<Row> {
+    pub fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<AnswerRow> {
         let Some(answer) = self.answer(question) else { return Vec::new() };
         let rows = Rows::over(Some(answer));
         let record = |row: usize| {
             let cells =
                 answer.frame.columns().iter().map(|column| (column.name().to_string(), Cell::new(column, row).json()));
-            cells.filter(|(_, value)| !value.is_null()).collect::<Row>()
+            cells.filter(|(_, value)| !value.is_null()).collect::<AnswerRow>()
         };
         rows.places().filter(|row| is_asked(&rows, *row)).map(record).collect()
     }
 
-    pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<Row> {
+    pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<AnswerRow> {
         self.records(question, |rows, row| rows.text(row, "kernel_name") == Some(kernel))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::evidence::{Evidence, Row, timeline};
+use super::evidence::{AnswerRow, Evidence, timeline};
 
 /// Kinds of parts that are work; the others are what lies between.
 const WORK: [&str; 2] = ["kernel", "copy"];
@@ -109,7 +109,7 @@ pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, 
 }
 
 /// The parts of the path in order of time, and how many are left out.
-pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, i64) {
+pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<AnswerRow>, i64) {
     let of_process = |column: &'static str| {
         move |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, column) == Some(path.process)
     };
@@ -121,7 +121,7 @@ pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, i64) {
 }
 
 /// Slack and savings of each kernel of the process.
-pub fn kernels(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, Vec<Row>) {
+pub fn kernels(evidence: &Evidence, path: &CriticalPath) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
     let is_own =
         |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, "process") == Some(path.process);
     (evidence.records(&timeline::slack(), is_own), evidence.records(&timeline::savings(), is_own))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compat;
-use super::evidence::{Evidence, Row, deeper};
+use super::evidence::{AnswerRow, Evidence, deeper};
 
 /// Class of waits for counters, in `share/instructions.toml`.
 const WAIT: &str = "wait";
@@ -24,10 +24,10 @@ pub struct Att {
     pub avg_memory_latency: Option<f64>,
     /// Instructions per cycle of a wavefront.
     pub ipc: Option<f64>,
-    pub classes: Vec<Row>,
-    pub lines: Vec<Row>,
+    pub classes: Vec<AnswerRow>,
+    pub lines: Vec<AnswerRow>,
     /// Memory operations that waits wait for.
-    pub waits: Vec<Row>,
+    pub waits: Vec<AnswerRow>,
 }
 
 /// The summary of a kernel, or why it is missing.
@@ -64,7 +64,7 @@ pub fn thread_trace(evidence: &Evidence, kernel: &str) -> Result<Att, String> {
 impl Att {
     /// Share of the latency that is stall in waits for memory.
     pub fn waiting(&self) -> Option<f64> {
-        let number = |row: &Row, name: &str| row.get(name).and_then(serde_json::Value::as_f64);
+        let number = |row: &AnswerRow, name: &str| row.get(name).and_then(serde_json::Value::as_f64);
         let latency: f64 = self.classes.iter().filter_map(|row| number(row, "latency_cycles")).sum();
         let waits = self.classes.iter().find(|row| row.get("class").and_then(|class| class.as_str()) == Some(WAIT));
         (latency > 0.0).then(|| waits.and_then(|row| number(row, "stall_cycles")).unwrap_or(0.0) / latency)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::transform::Refusal;
 use wavesieve_source::scan::c_lexer::lex;
 use wavesieve_source::scan::text::Text;
-use wavesieve_source::scan::tokens::{Kind, Token};
+use wavesieve_source::scan::tokens::{Token, TokenKind};
 
 /// Tokens of a part of a text; their places count from the start of the text.
 pub(super) struct Code<'a> {
@@ -42,7 +42,7 @@ impl<'a> Code<'a> {
     }
 
     pub(super) fn is_word(&self, place: usize) -> bool {
-        self.tokens.get(place).is_some_and(|token| token.kind == Kind::Word)
+        self.tokens.get(place).is_some_and(|token| token.kind == TokenKind::Word)
     }
 
     pub(super) fn text(&self, first: usize, last: usize) -> &'a str {

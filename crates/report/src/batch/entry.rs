@@ -8,7 +8,7 @@ use wavesieve_export::cell::Cell;
 
 /// A run in the index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct RunEntry {
     /// Name of the run.
     pub name: String,
     /// Where its traces are.

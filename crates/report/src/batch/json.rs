@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::entry::{Entry, Outcome};
+use super::entry::{Outcome, RunEntry};
 use super::index::Index;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
@@ -61,7 +61,7 @@ pub fn listed_files(text: &str) -> Vec<String> {
     runs.flat_map(files).collect()
 }
 
-fn run(index: &Index, entry: &Entry) -> Value {
+fn run(index: &Index, entry: &RunEntry) -> Value {
     let (status, file, reason) = match &entry.outcome {
         Outcome::Done { file, figures } if figures.health.damage > 0 => ("partial", Some(file), None),
         Outcome::Done { file, .. } => ("done", Some(file), None),

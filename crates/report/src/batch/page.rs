@@ -29,7 +29,8 @@ struct IndexPage<'a> {
 /// When the chart cannot be drawn, or writing fails.
 pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
     let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::new(index, entry)).collect();
-    let has_high = |entry: &&super::Entry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
+    let has_high =
+        |entry: &&super::RunEntry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
     let page = IndexPage {
         title: &index.title,
         shell: Shell::new("Filter all runs"),

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::change::{Change, Verdict};
-use super::entry::{Entry, RunComparison, RunFigures};
+use super::entry::{RunComparison, RunEntry, RunFigures};
 use super::index::Index;
-use crate::charts::{Axis, Chart, Part};
+use crate::charts::{Axis, BarPart, Chart};
 use crate::html::{Badge, Piece, anchor, grouped, halves, text};
 use wavesieve_engine::findings::{Priority, duration};
 
@@ -63,7 +63,7 @@ struct HealthView {
 
 impl RunView {
     /// A run with its changes; `None` where it has no document.
-    pub fn new(index: &Index, entry: &Entry) -> Option<Self> {
+    pub fn new(index: &Index, entry: &RunEntry) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
         let change = |figure: &str| changes.iter().find(|change| change.figure == figure).map(change_view);
@@ -143,12 +143,13 @@ fn health(figures: &RunFigures) -> HealthView {
 
 /// How the GPUs of each run spent their time; nothing where no GPU worked.
 pub fn chart(index: &Index) -> Option<Chart> {
-    let row = |entry: &Entry| {
+    let row = |entry: &RunEntry| {
         let figures = entry.figures()?;
         let shares = [figures.compute_pct?, figures.exposed_comm_pct?, figures.exposed_copy_pct?, figures.idle_pct?];
         Some((entry.name.clone(), shares.to_vec()))
     };
     let rows: Vec<(String, Vec<f64>)> = index.entries.iter().filter_map(row).collect();
     let axis = Axis::percent("share of traced GPU time");
-    (!rows.is_empty()).then(|| Chart::stacked("How the GPUs of each run spent their time", axis, Part::of_time(), rows))
+    (!rows.is_empty())
+        .then(|| Chart::stacked("How the GPUs of each run spent their time", axis, BarPart::of_time(), rows))
 }

@@ -51,10 +51,10 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
     below
 }
 
-type Place = Box<dyn Fn(&Bin) -> (f64, f64)>;
+type BinPlace = Box<dyn Fn(&Bin) -> (f64, f64)>;
 
 /// Where bins are on the x axis, its marks and its name.
-fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, String) {
+fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (BinPlace, Marks, String) {
     let wanted = wanted.clamp(2, 9);
     let (least, _) = range(bins.iter().map(|bin| bin.from));
     let (_, greatest) = range(bins.iter().map(|bin| bin.to));

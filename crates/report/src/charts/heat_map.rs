@@ -19,7 +19,7 @@ const MIN_PITCH: f64 = 13.0;
 type Cell = (usize, (f64, f64), (f64, f64));
 
 /// A row of cells.
-type Row = (String, Vec<Option<f64>>);
+type CellRow = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
@@ -94,7 +94,7 @@ fn color_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawin
 }
 
 /// The rows that are drawn: their own, or means of neighbors.
-fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
+fn fitting(rows: &[CellRow], most: usize, notes: &mut Vec<String>) -> Vec<CellRow> {
     let known =
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);

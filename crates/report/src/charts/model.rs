@@ -87,13 +87,13 @@ impl Role {
 
 /// A part of stacked bars, in the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct BarPart {
     pub name: String,
     /// Its color.
     pub role: Role,
 }
 
-impl Part {
+impl BarPart {
     /// A part of that name and color.
     pub fn new(name: impl Into<String>, role: Role) -> Self {
         Self { name: name.into(), role }
@@ -118,7 +118,7 @@ pub struct Stacked {
     /// Quantity that the bars measure.
     pub value: Axis,
     /// The parts in the order in which they are stacked.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
     /// Name of each bar, and a value for each part.
     pub rows: Vec<(String, Vec<f64>)>,
 }
@@ -196,7 +196,7 @@ pub struct Histogram {
     /// Division of the x axis.
     pub scale: Scale,
     /// Counts, stacked; one for a plain histogram.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
     /// The bins in rising order; between them may be room.
     pub bins: Vec<Bin>,
 }
@@ -307,7 +307,7 @@ impl Chart {
     pub fn stacked(
         title: impl Into<String>,
         value: Axis,
-        parts: Vec<Part>,
+        parts: Vec<BarPart>,
         rows: impl IntoIterator<Item = (String, Vec<f64>)>,
     ) -> Self {
         Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
@@ -316,7 +316,7 @@ impl Chart {
     /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
     pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
         let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
-        Self::stacked(title, Axis::time("time"), Part::of_time(), rows)
+        Self::stacked(title, Axis::time("time"), BarPart::of_time(), rows)
     }
 
     /// Horizontal bars in the order in which they are given.
@@ -359,7 +359,7 @@ impl Chart {
         bins: impl IntoIterator<Item = (f64, f64, f64)>,
     ) -> Self {
         let bins = bins.into_iter().map(|(from, to, count)| Bin { from, to, counts: vec![count] }).collect();
-        let parts = vec![Part::new(y.name.clone(), Role::Compute)];
+        let parts = vec![BarPart::new(y.name.clone(), Role::Compute)];
         Self::with_plot(title, Plot::Histogram(Histogram { x, y, scale, parts, bins }))
     }
 

@@ -8,7 +8,7 @@ use plotters::style::{FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::origin::{JPEG_MARK, PNG_MARK};
 use super::palette::Color;
-use super::shapes::{Anchor, Drawing, Form};
+use super::shapes::{Anchor, Drawing, ShapeForm};
 use super::text::{FAMILY, HEIGHT_OF_EM};
 
 /// Pixels of the picture for one of the drawing.
@@ -63,18 +63,18 @@ fn paint(drawing: &Drawing, backend: &mut BitMapBackend<'_>) -> Result<()> {
         let color = RGBColor(red, green, blue);
         let filled = ShapeStyle { color: color.into(), filled: true, stroke_width: 1 };
         match &shape.form {
-            Form::Rectangle { x, y, width, height } => {
+            ShapeForm::Rectangle { x, y, width, height } => {
                 backend.draw_rect(at(*x, *y), at(x + width, y + height), &filled, true)
             }
-            Form::Line { points, width } => {
+            ShapeForm::Line { points, width } => {
                 let stroke_width = (f64::from(*width) * scale).round() as u32;
                 let style = ShapeStyle { color: color.into(), filled: false, stroke_width };
                 backend.draw_path(points.iter().map(|(x, y)| at(*x, *y)), &style)
             }
-            Form::Circle { x, y, radius } => {
+            ShapeForm::Circle { x, y, radius } => {
                 backend.draw_circle(at(*x, *y), (radius * scale).round() as u32, &filled, true)
             }
-            Form::Text { x, y, text, size, anchor, upwards } => {
+            ShapeForm::Text { x, y, text, size, anchor, upwards } => {
                 let horizontal = match anchor {
                     Anchor::Start => HPos::Left,
                     Anchor::Middle => HPos::Center,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::origin::SVG_MARK;
 use super::palette::Color;
-use super::shapes::{Anchor, Drawing, Form, Shape};
+use super::shapes::{Anchor, Drawing, Shape, ShapeForm};
 use super::text::clean;
 
 /// Steps of coordinates in a pixel.
@@ -67,7 +67,7 @@ impl Canvas<'_> {
         let shown = |x: f64, y: f64| (tenth(place(x, self.drawing.width)), tenth(place(y, self.drawing.height)));
         let color = self.written(shape.color);
         match &shape.form {
-            Form::Rectangle { x, y, width, height } => {
+            ShapeForm::Rectangle { x, y, width, height } => {
                 let (from, to) = (at(*x, *y), at(x + width, y + height));
                 let [x, y, wide, tall] = [from.0, from.1, to.0 - from.0, to.1 - from.1].map(tenth);
                 if shape.tip.is_none() {
@@ -81,19 +81,19 @@ impl Canvas<'_> {
                 let place = format!("x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{tall}\"");
                 self.element("rect", &format!("{place} fill=\"{color}\""), shape.tip.as_deref());
             }
-            Form::Line { points, width } => {
+            ShapeForm::Line { points, width } => {
                 let points = points.iter().map(|(x, y)| shown(*x, *y)).map(|(x, y)| format!("{x},{y}"));
                 let points = points.collect::<Vec<String>>().join(" ");
                 let stroke = format!("stroke=\"{color}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
                 let attributes = format!("points=\"{points}\" fill=\"none\" {stroke}");
                 self.element("polyline", &attributes, shape.tip.as_deref());
             }
-            Form::Circle { x, y, radius } => {
+            ShapeForm::Circle { x, y, radius } => {
                 let ((x, y), radius) = (shown(*x, *y), tenth((radius * FINER).round() as i32));
                 let attributes = format!("cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{color}\"");
                 self.element("circle", &attributes, shape.tip.as_deref());
             }
-            Form::Text { x, y, text, size, anchor, upwards } => {
+            ShapeForm::Text { x, y, text, size, anchor, upwards } => {
                 let (x, y) = shown(*x, *y);
                 self.end_rectangles();
                 let anchor = match anchor {

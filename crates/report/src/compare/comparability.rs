@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::basis::Basis;
 use super::digest::{Digest, RunFacts};
-use super::matching::Row;
+use super::matching::KernelPair;
 use super::side::Side;
 
 /// How much a difference matters.
@@ -61,7 +61,7 @@ pub fn checks(
     base: &Side,
     new: &Side,
     basis: Basis,
-    rows: &[Row<'_>],
+    rows: &[KernelPair<'_>],
     are_renamed: bool,
     allowed: Allowed,
 ) -> Vec<Check> {
@@ -218,9 +218,11 @@ fn joined(texts: &BTreeSet<String>) -> String {
 }
 
 /// Shares of the kernel time that were matched, and exactly.
-fn shares(rows: &[Row<'_>]) -> (f64, f64) {
-    let all: f64 = rows.iter().map(Row::time_ns).sum();
-    let of = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is(row)).map(Row::time_ns).sum::<f64>() / all.max(1.0);
+fn shares(rows: &[KernelPair<'_>]) -> (f64, f64) {
+    let all: f64 = rows.iter().map(KernelPair::time_ns).sum();
+    let of = |is: fn(&KernelPair<'_>) -> bool| {
+        rows.iter().filter(|row| is(row)).map(KernelPair::time_ns).sum::<f64>() / all.max(1.0)
+    };
     (of(|row| row.base.is_some() && row.new.is_some()), of(|row| row.matched_by == super::matching::MatchedBy::Exact))
 }
 

@@ -17,12 +17,12 @@ use super::evidence::{Evidence, has_same_mix, of_row, of_times};
 use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
-use super::matching::{MatchLevel, Matched, MatchedBy, Row, SideKernel, matched};
+use super::matching::{KernelPair, MatchLevel, Matched, MatchedBy, SideKernel, matched};
 use super::paths::{on_path, path_rows, range_rows};
 use super::places::{Replaced, alignment};
 use super::side::{GpuKey, Side, calls, key, separate_waits};
 use super::summary;
-use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
+use super::tree::{SpanPart, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 
 /// Assumed noise between two runs on the same GPUs, and on others, as a share.
@@ -93,7 +93,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     let floor = noise_floor(options, have_other_devices(base, new));
     let strictness = Strictness { effect: options.effect, noise_floor: floor, alpha: options.alpha };
     let is_blocked = found.iter().any(|check| check.level == Level::Blocking);
-    let empty = Part { name: "span".to_owned(), ..Part::default() };
+    let empty = SpanPart { name: "span".to_owned(), ..SpanPart::default() };
     let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
     let [base_tree, new_tree] = &trees;
     let totals = totals(base, new, basis, &trees, strictness, lengths.is_none());
@@ -104,7 +104,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     }
     let ranges = range_rows(base, new, basis);
     let counters = counter_rows(base, new, &rows, strictness);
-    let is_one_sided = |row: &&Row<'_>| row.matched_by == MatchedBy::None;
+    let is_one_sided = |row: &&KernelPair<'_>| row.matched_by == MatchedBy::None;
     let mut comparison = Comparison {
         schema: SCHEMA,
         schema_version: SCHEMA_VERSION,
@@ -189,7 +189,7 @@ fn totals(
     base: &Side,
     new: &Side,
     basis: Basis,
-    trees: &[Part; 2],
+    trees: &[SpanPart; 2],
     strictness: Strictness,
     are_comparable: bool,
 ) -> Vec<Total> {
@@ -263,9 +263,9 @@ pub(super) fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Optio
 }
 
 fn kernel_rows(
-    rows: &[Row<'_>],
+    rows: &[KernelPair<'_>],
     basis: Basis,
-    trees: &[Part; 2],
+    trees: &[SpanPart; 2],
     strictness: Strictness,
     least_share: f64,
 ) -> Vec<KernelRow> {
@@ -274,17 +274,17 @@ fn kernel_rows(
     let time = |side: usize, kernel: Option<&SideKernel<'_>>| {
         kernel.and_then(|kernel| times.get(side)?.get(kernel.name).copied()).unwrap_or(0)
     };
-    let share = |row: &Row<'_>| {
+    let share = |row: &KernelPair<'_>| {
         let of = |side: usize, kernel: Option<&SideKernel<'_>>| {
             time(side, kernel) as f64 / all.get(side).copied().unwrap_or(1.0)
         };
         of(0, row.base.as_ref()).max(of(1, row.new.as_ref()))
     };
     let evidence: Vec<Option<Evidence>> = rows.iter().map(|row| of_row(row, basis)).collect();
-    let is_tested = |row: &Row<'_>, evidence: &Option<Evidence>| {
+    let is_tested = |row: &KernelPair<'_>, evidence: &Option<Evidence>| {
         !waits(row) && share(row) >= least_share && evidence.as_ref().is_some_and(|evidence| evidence.error.is_some())
     };
-    let median = |row: &Row<'_>| {
+    let median = |row: &KernelPair<'_>| {
         let all = row.base.iter().flat_map(|side| side.by_gpu.values().flatten());
         all.map(|(_, kernel)| calls(kernel, basis).median_x2_ns / 2).max().unwrap_or(0) as f64
     };
@@ -307,7 +307,7 @@ fn kernel_rows(
 
 #[expect(clippy::too_many_arguments, reason = "the facts of one row")]
 fn kernel_row(
-    row: &Row<'_>,
+    row: &KernelPair<'_>,
     evidence: Option<&Evidence>,
     judgment: Option<&Judgment>,
     [base_total_ns, new_total_ns]: [i64; 2],
@@ -405,9 +405,10 @@ fn clock_of(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, basis: Basi
     })
 }
 
-fn replaced_row(interval: &Replaced<'_>, base: &Part, new: &Part) -> ReplacedRow {
-    let time =
-        |names: &[&str], tree: &Part| names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)));
+fn replaced_row(interval: &Replaced<'_>, base: &SpanPart, new: &SpanPart) -> ReplacedRow {
+    let time = |names: &[&str], tree: &SpanPart| {
+        names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)))
+    };
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let (base_ns, new_ns) = (time(&interval.base, base), time(&interval.new, new));
     ReplacedRow {
@@ -424,7 +425,7 @@ fn changed_gpu(((rank, gpu), ratio): &(GpuKey, f64)) -> ChangedGpu {
 }
 
 /// Whether dispatches last until other ranks arrive, so that their durations are not a property of the kernel.
-fn waits(row: &Row<'_>) -> bool {
+fn waits(row: &KernelPair<'_>) -> bool {
     let are_transfers = |side: &SideKernel<'_>| side.by_gpu.values().flatten().all(|(_, kernel)| kernel.is_transfer);
     row.sides().any(|side| side.category == COMMUNICATION && !are_transfers(side))
 }
@@ -452,8 +453,8 @@ fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, ba
 }
 
 /// The spans of each GPU in all runs.
-fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<Part>> {
-    let mut trees: BTreeMap<GpuKey, Vec<Part>> = BTreeMap::new();
+fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<SpanPart>> {
+    let mut trees: BTreeMap<GpuKey, Vec<SpanPart>> = BTreeMap::new();
     for gpu in side.gpus() {
         trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
     }
@@ -461,7 +462,7 @@ fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<Part>> {
 }
 
 /// The parts of the span except kernels: of the mean, then of every GPU that both sides have.
-fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tree: &Part) -> Vec<PartRow> {
+fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &SpanPart, new_tree: &SpanPart) -> Vec<PartRow> {
     let mut rows = Vec::new();
     add_parts(None, None, Some(base_tree), Some(new_tree), &mut rows);
     let (of_base, of_new) = (trees_by_gpu(base, basis), trees_by_gpu(new, basis));
@@ -477,8 +478,8 @@ fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tr
 fn add_parts(
     gpu: Option<&str>,
     parent: Option<&str>,
-    base: Option<&Part>,
-    new: Option<&Part>,
+    base: Option<&SpanPart>,
+    new: Option<&SpanPart>,
     rows: &mut Vec<PartRow>,
 ) {
     let Some(name) = base.or(new).map(|part| part.name.as_str()).filter(|name| kernel_of(name).is_none()) else {
@@ -494,7 +495,7 @@ fn add_parts(
         delta_ns: new_ns.saturating_sub(base_ns),
     });
     let [of_base, of_new] = [base, new].map(|part| part.map_or(&[][..], |part| part.children.as_slice()));
-    let find = |all: &'_ [Part], name: &str| all.iter().position(|part| part.name == name);
+    let find = |all: &'_ [SpanPart], name: &str| all.iter().position(|part| part.name == name);
     let child = |all, name: &str| find(all, name).and_then(|place| all.get(place));
     let only_new = of_new.iter().filter(|part| find(of_base, &part.name).is_none());
     for name_of_child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
@@ -502,7 +503,7 @@ fn add_parts(
     }
 }
 
-fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
+fn one_sided(kernel: &SideKernel<'_>, tree: &SpanPart) -> Option<OneSided> {
     Some(OneSided {
         kernel: kernel.name.to_owned(),
         category: kernel.category.to_owned(),
@@ -511,7 +512,7 @@ fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
     })
 }
 
-fn renamed(row: &Row<'_>) -> Option<Renamed> {
+fn renamed(row: &KernelPair<'_>) -> Option<Renamed> {
     let (base, new) = row.base.as_ref().zip(row.new.as_ref())?;
     Some(Renamed { base: base.name.to_owned(), new: new.name.to_owned(), matched_by: row.matched_by.word()? })
 }

@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
-use super::matching::{MatchLevel, MatchedBy, Row, kernels_of, matched};
+use super::matching::{KernelPair, MatchLevel, MatchedBy, kernels_of, matched};
 use super::side::{Side, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
@@ -103,7 +103,8 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
         let values_ns = of_runs.iter().map(|times| times.get(name).copied()).collect();
         let evidence = of_sides.iter().map(|(before, after)| {
             let (base, new) = (before.get(name).cloned(), after.get(name).cloned());
-            of_row(&Row { base, new, matched_by: MatchedBy::Exact }, basis).filter(|evidence| evidence.error.is_some())
+            of_row(&KernelPair { base, new, matched_by: MatchedBy::Exact }, basis)
+                .filter(|evidence| evidence.error.is_some())
         });
         let name = name.to_owned();
         series.push((Series { kind: "kernel", name, values_ns, ..Series::default() }, evidence.collect()));

@@ -37,7 +37,7 @@ pub fn figures(
             if view == View::Steady {
                 "longest time from first to last GPU activity of a process in its steady part"
             } else if left_out_ns > 0 {
-                "longest time from first start to last end of the GPU activity of a process, without what is no part of the run"
+                "longest time from first start to last end of the GPU activity of a process, without what is not part of the run"
             } else {
                 "longest time from first start to last end of the GPU activity of a process"
             },

@@ -17,12 +17,12 @@ pub(crate) struct AppendixView {
     tier_name: String,
     /// Names that tables cut.
     names: Vec<String>,
-    glossary: Vec<Entry>,
+    glossary: Vec<AppendixEntry>,
 }
 
 /// The columns of a table.
 #[derive(Serialize)]
-struct Entry {
+struct AppendixEntry {
     title: String,
     id: String,
     columns: Vec<(String, String)>,
@@ -34,7 +34,7 @@ impl AppendixView {
         let glossary = sections.iter().flat_map(SectionView::tables).map(|table| {
             let (title, id) = table.title();
             let columns = table.columns().map(|(name, doc)| (name.to_owned(), doc.to_owned())).collect();
-            Entry { title: title.to_owned(), id: id.to_owned(), columns }
+            AppendixEntry { title: title.to_owned(), id: id.to_owned(), columns }
         });
         let of_sections = sections.iter().flat_map(SectionView::tables).flat_map(TableView::long_names);
         let of_findings = findings.iter().flat_map(FindingView::evidence).flat_map(TableView::cut_names);

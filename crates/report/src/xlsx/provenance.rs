@@ -9,7 +9,7 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 /// A row of the table.
 #[derive(Default)]
-struct Row<'a> {
+struct ProvenanceRow<'a> {
     what: &'static str,
     subject: String,
     input: Option<&'a Input>,
@@ -19,25 +19,36 @@ struct Row<'a> {
 /// The version, what was read, and what is missing and why.
 pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
     let provenance = &document.provenance;
-    let version = Row { what: "program", subject: format!("wavesieve {}", provenance.version), ..Row::default() };
-    let tier = Row { what: "tier", subject: document.tier.to_string(), ..Row::default() };
+    let version = ProvenanceRow {
+        what: "program",
+        subject: format!("wavesieve {}", provenance.version),
+        ..ProvenanceRow::default()
+    };
+    let tier = ProvenanceRow { what: "tier", subject: document.tier.to_string(), ..ProvenanceRow::default() };
     let inputs = provenance.inputs.iter();
-    let inputs =
-        inputs.map(|input| Row { what: "input", subject: input.path.clone(), input: Some(input), ..Row::default() });
+    let inputs = inputs.map(|input| ProvenanceRow {
+        what: "input",
+        subject: input.path.clone(),
+        input: Some(input),
+        ..ProvenanceRow::default()
+    });
     let missing = |what: &'static str, pairs: &'_ [(String, String)]| {
-        let row = move |(subject, reason): &'_ (String, String)| Row {
+        let row = move |(subject, reason): &'_ (String, String)| ProvenanceRow {
             what,
             subject: subject.clone(),
             reason: Some(reason.clone()),
-            ..Row::default()
+            ..ProvenanceRow::default()
         };
-        pairs.iter().map(row).collect::<Vec<Row<'_>>>()
+        pairs.iter().map(row).collect::<Vec<ProvenanceRow<'_>>>()
     };
     let left_out = missing("left out", &provenance.left_out);
     let failures = missing("not answered", &provenance.failures);
-    let damage =
-        provenance.damage.iter().map(|damage| Row { what: "damaged", subject: damage.clone(), ..Row::default() });
-    let rows: Vec<Row<'_>> =
+    let damage = provenance.damage.iter().map(|damage| ProvenanceRow {
+        what: "damaged",
+        subject: damage.clone(),
+        ..ProvenanceRow::default()
+    });
+    let rows: Vec<ProvenanceRow<'_>> =
         [version, tier].into_iter().chain(inputs).chain(damage).chain(left_out).chain(failures).collect();
     let of_input = |of: &dyn Fn(&Input) -> Option<String>| -> Vec<Option<String>> {
         rows.iter().map(|row| row.input.and_then(of)).collect()

@@ -2,7 +2,7 @@
 
 use crate::scan::c_kernels::is_attribute;
 use crate::scan::c_structure::Structure;
-use crate::scan::tokens::{Kind, Stream};
+use crate::scan::tokens::{Stream, TokenKind};
 
 /// So many tokens may stand before the word that makes it a kernel.
 const MAX_BACK: usize = 400;
@@ -55,7 +55,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
                 let Some(open) = structure.open(before) else { break };
                 (open, stream.is_mark(open + 1, "["))
             }
-            _ if stream.kind(before) == Some(Kind::Text) => {
+            _ if stream.kind(before) == Some(TokenKind::Text) => {
                 let is_linkage = before.checked_sub(1).is_some_and(|word| stream.is_word(word, "extern"));
                 if !is_linkage {
                     break;

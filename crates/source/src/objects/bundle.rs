@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 2 << 30;
 const MAX_ENTRIES: u64 = 4096;
 
 /// Code in a bundle.
-pub(super) struct Entry<'a> {
+pub(super) struct BundleEntry<'a> {
     /// Such as `hipv4-amdgcn-amd-amdhsa--gfx942` or `host-x86_64-unknown-linux-gnu`.
     pub id: &'a str,
     pub bytes: &'a [u8],
@@ -53,7 +53,7 @@ fn quarter(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 /// The entries of a plain bundle, and how many bytes it takes.
-pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<Entry<'_>>, usize), ObjectError> {
+pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<BundleEntry<'_>>, usize), ObjectError> {
     let damaged = |what: &str| ObjectError::Bundle(what.to_owned());
     let count = word(bytes, MAGIC.len()).ok_or_else(|| damaged("it ends before its entries"))?;
     if count > MAX_ENTRIES {
@@ -81,7 +81,7 @@ pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<Entry<'_>>, usize), ObjectErr
             ))
         })?;
         end = end.max(at).max(offset + size);
-        found.push(Entry { id, bytes: code });
+        found.push(BundleEntry { id, bytes: code });
     }
     Ok((found, end))
 }

@@ -24,7 +24,7 @@ pub enum Severity {
 /// Constructs that are found by their form instead of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PatternForm {
     /// A function with `__global__`.
     KernelDefinition,
     /// A function with `__kernel`.
@@ -65,7 +65,7 @@ pub struct Pattern {
     /// The roles from which conclusions are drawn.
     pub roles: Vec<String>,
     /// The form by which it is found.
-    pub form: Option<Form>,
+    pub form: Option<PatternForm>,
     /// The role that a form is about.
     pub of: Option<String>,
     /// The role that must not be there.
@@ -220,7 +220,7 @@ impl Patterns {
     }
 
     /// The patterns found by a form.
-    pub(crate) fn of_form(&self, form: Form) -> impl Iterator<Item = usize> {
+    pub(crate) fn of_form(&self, form: PatternForm) -> impl Iterator<Item = usize> {
         self.all.iter().enumerate().filter(move |(_, pattern)| pattern.form == Some(form)).map(|(at, _)| at)
     }
 

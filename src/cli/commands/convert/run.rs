@@ -194,7 +194,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     };
     arguments.timeline.refuse()?;
     if arguments.csv_flavor != Flavor::default() {
-        refuse!("--csv-flavor is about --to rocprofv3-csv; choose that");
+        refuse!("--csv-flavor requires --to rocprofv3-csv");
     }
     let address = output.to_str().map_or(Ok(None), Address::parse);
     if let Some(address) = address.map_err(Failure::usage)? {

@@ -296,7 +296,8 @@ fn settings(arguments: &AutotuneArguments) -> Settings {
 
 fn objective(arguments: &AutotuneArguments) -> Result<Objective, Failure> {
     let regex = |option: &str, text: &String| {
-        Regex::new(text).map_err(|error| Failure::Usage(format!("{option} `{text}` is no regular expression: {error}")))
+        Regex::new(text)
+            .map_err(|error| Failure::Usage(format!("{option} `{text}` is not a regular expression: {error}")))
     };
     let kernel = arguments.kernel.as_ref().map(|text| regex("--kernel", text)).transpose()?;
     let pattern = arguments.pattern.as_ref().map(|text| regex("--pattern", text)).transpose()?;
@@ -359,7 +360,7 @@ fn check_chart(path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     match extension_of(path).as_deref() {
         Some("svg" | "png") => check_file(path).map(drop),
-        _ => refuse!("{} is no .svg or .png file; name one", path.display()),
+        _ => refuse!("{} is not a .svg or .png file; name one", path.display()),
     }
 }
 

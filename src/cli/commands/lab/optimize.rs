@@ -15,8 +15,8 @@ use wavesieve_export::atomic::make_directory;
 use wavesieve_lab::interactive::face::Interruptions;
 use wavesieve_lab::interactive::programs::Application;
 use wavesieve_lab::optimize::{
-    Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Replays, Target, Tolerance, Verdict, has_results, optimize, read_source,
+    Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Replays,
+    SourcesPlace, Target, Tolerance, Verdict, has_results, optimize, read_source,
 };
 use wavesieve_lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 use wavesieve_model::analysis::counter_plan::quoted;
@@ -172,7 +172,7 @@ enum SummaryFormat {
 pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let mut options = arguments.options()?;
     let current = std::env::current_dir().map_err(anyhow::Error::from)?;
-    let place = Place::find(&arguments.source, arguments.source_dir.as_deref(), &current)?;
+    let place = SourcesPlace::find(&arguments.source, arguments.source_dir.as_deref(), &current)?;
     let llm = if arguments.dry_run { arguments.llm.clone().dry() } else { arguments.llm.clone() };
     let narrator = llm.narrator(global)?;
     let model = |traces: &[PathBuf]| -> Result<Option<ModelProposer<'_>>, OptimizeError> {
@@ -294,7 +294,7 @@ fn transforms(words: &[String]) -> Result<Vec<Transform>, Failure> {
 }
 
 /// Prints what would be tried or sent first.
-fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
+fn dry_run(options: &Options, place: &SourcesPlace, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
     let path = place.root.join(&place.file);
     let text = read_source(&path)?;
     let target = Target::find(&text, options.kernel.as_deref())?;
@@ -353,7 +353,7 @@ impl Observer for Reporter {
     }
 }
 
-fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), Failure> {
+fn print(outcome: &Outcome, place: &SourcesPlace, format: SummaryFormat) -> Result<(), Failure> {
     if let Some(shown) = &outcome.shown {
         return messages::print(shown.clone());
     }
@@ -376,7 +376,7 @@ fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), 
     messages::print(text)
 }
 
-fn summary(outcome: &Outcome, place: &Place) -> String {
+fn summary(outcome: &Outcome, place: &SourcesPlace) -> String {
     let mut lines: Vec<String> = outcome.attempts.iter().map(line).collect();
     lines.extend(outcome.refusals.iter().map(|(name, reason)| format!("   {name} does not fit: {reason}")));
     lines.push(match &outcome.promoted {

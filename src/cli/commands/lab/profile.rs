@@ -16,7 +16,7 @@ use wavesieve_lab::interactive::face::Interruptions;
 use wavesieve_lab::interactive::programs::{Application, Limits, Profiling};
 use wavesieve_lab::measuring::{MOST_RUNS, MeasureError, Until};
 use wavesieve_lab::profiling::{
-    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
+    Evidence, Listener, Numbers, Parts, ProfilePlace, ProfileRequest, TRACES, documents, place, plan, record, summary,
     thread_trace, write_all,
 };
 
@@ -137,9 +137,9 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     };
     let settled = std::path::absolute(output).context("cannot find the output directory")?;
     let profile = match place(&settled)? {
-        Place::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
-        Place::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
-        Place::Foreign(reason) => {
+        ProfilePlace::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        ProfilePlace::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        ProfilePlace::Foreign(reason) => {
             refuse!("{} {reason}; name another folder", output.display());
         }
     };

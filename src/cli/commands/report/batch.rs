@@ -19,7 +19,9 @@ use wavesieve_engine::Registry;
 use wavesieve_export::atomic::{make_directory, replace_entries, write_file};
 use wavesieve_input::InputError;
 use wavesieve_report::analysis::AnalysisOptions;
-use wavesieve_report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
+use wavesieve_report::batch::{
+    Grouping, Index, Outcome, Run, RunComparison, RunEntry, RunFigures, index_questions, runs,
+};
 use wavesieve_report::batch::{write_json, write_page};
 use wavesieve_report::compare::{
     CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest,
@@ -82,7 +84,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     }
     if let Some(name) = batch.baseline.filter(|name| grouped.runs.iter().all(|run| run.name != **name)) {
         let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
-        refuse!("--baseline {name} is no run; choose among {}", names.join(", "));
+        refuse!("--baseline {name} is not a run; choose among {}", names.join(", "));
     }
     let outputs = Outputs::new(&directory, &grouped.runs, batch.format)?;
     let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
@@ -126,7 +128,7 @@ fn write(
     global: &GlobalArguments,
 ) -> Result<(Vec<RunOutcome>, Index)> {
     let made = make_all(batch, runs, outputs, options, global);
-    let entries: Vec<Entry> = runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
+    let entries: Vec<RunEntry> = runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
     let title = options.title.clone().unwrap_or_else(|| match made.len() {
         1 => format!("{TITLE} of 1 run"),
         runs => format!("{TITLE} of {runs} runs"),
@@ -153,8 +155,8 @@ fn code(made: &[RunOutcome], failed: usize) -> u8 {
     }
 }
 
-fn entry(run: &Run, made: &RunOutcome) -> Entry {
-    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone(), comparison: None }
+fn entry(run: &Run, made: &RunOutcome) -> RunEntry {
+    RunEntry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone(), comparison: None }
 }
 
 /// Compares every run with the baseline, and writes a page of each comparison.

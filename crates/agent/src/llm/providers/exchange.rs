@@ -127,7 +127,7 @@ pub fn exchange(
     let text = String::from_utf8_lossy(&answer.body);
     let Ok(value) = serde_json::from_str::<Value>(&text) else {
         let start = shortened(text.trim(), 80);
-        let reason = if start.is_empty() { "it is empty".to_owned() } else { format!("it is no JSON: {start}") };
+        let reason = if start.is_empty() { "it is empty".to_owned() } else { format!("it is not JSON: {start}") };
         return Err(LlmError::Reply { provider: provider.clone(), reason });
     };
     (reading.whole)(&mut received, &value);

@@ -13,7 +13,7 @@ const RULES: &str = data!("share/llm/redaction.toml");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct RedactionFile {
     #[serde(default)]
     public: Vec<String>,
     /// Paths that name somebody: the groups of each pattern.
@@ -97,12 +97,12 @@ impl Rules {
     }
 
     fn parsed(text: &str) -> Result<Self, String> {
-        let form: Form = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let form: RedactionFile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         let mut rules = Vec::new();
         for rule in form.rule {
             let levels = rule.levels.unwrap_or_default();
             if let Some(level) = levels.iter().find(|level| Share::of_word(level).is_none()) {
-                return Err(format!("{level} is no level; choose from figures, names and source"));
+                return Err(format!("{level} is not a level; choose from figures, names and source"));
             }
             let is_token = !rule.token.is_empty() && rule.token.chars().all(|letter| letter.is_ascii_uppercase());
             if !is_token {

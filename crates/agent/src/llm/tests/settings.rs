@@ -113,7 +113,7 @@ fn thinking_is_for_anthropic() {
 #[test]
 fn headers_of_private_servers_are_an_object() {
     for (headers, expected) in
-        [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is no JSON"), ("{\"a\": [1]}", "is no text")]
+        [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is not JSON"), ("{\"a\": [1]}", "is not text")]
     {
         let all = [&KEYS[..], &[("WAVESIEVE_LLM_PRIVATE_HEADERS", headers)]].concat();
         let text = refused(&["private"], &all);

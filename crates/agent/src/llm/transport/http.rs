@@ -138,7 +138,7 @@ impl Http {
     pub fn post(&self, wire: &Wire, limit: Duration, on_body: &mut dyn FnMut(&[u8])) -> Result<Answer, HttpFailure> {
         let mut headers = HeaderMap::new();
         for (name, value) in &wire.headers {
-            let refused = || HttpFailure::Request(format!("{name} is no header that can be sent"));
+            let refused = || HttpFailure::Request(format!("{name} is not a header that can be sent"));
             let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
             let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
             value.set_sensitive(true);

@@ -29,7 +29,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         return Ok(answer);
     }
     if !is_query(&arguments.query) {
-        let reason = "the query is no SELECT statement; begin with SELECT or WITH: this server never writes";
+        let reason = "the query is not a SELECT statement; begin with SELECT or WITH: this server never writes";
         return Err(ToolFailure::usage(reason));
     }
     let (dialect, words) = match arguments.dialect.as_deref() {

@@ -4,7 +4,7 @@ use polars::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::column::{Columns, Kind, Values, Wanted};
+use super::column::{ColumnKind, Columns, Values, Wanted};
 use super::gather::named;
 use super::json_text::text_of_blob;
 use super::pages::{TypeMismatches, Value, integer_of, real_of, text_of};
@@ -58,9 +58,9 @@ impl Cells {
 
     fn len(&self) -> usize {
         match self.wanted.kind {
-            Kind::Integer => self.integers.len(),
-            Kind::Real => self.reals.len(),
-            Kind::Text => self.texts.len(),
+            ColumnKind::Integer => self.integers.len(),
+            ColumnKind::Real => self.reals.len(),
+            ColumnKind::Text => self.texts.len(),
         }
     }
 
@@ -73,17 +73,17 @@ impl Cells {
             ValueRef::Blob(bytes) => Value::Blob(bytes),
         };
         let odd = match self.wanted.kind {
-            Kind::Integer => {
+            ColumnKind::Integer => {
                 let (integer, odd) = integer_of(value);
                 self.integers.push(integer);
                 odd
             }
-            Kind::Real => {
+            ColumnKind::Real => {
                 let (real, odd) = real_of(value);
                 self.reals.push(real);
                 odd
             }
-            Kind::Text => {
+            ColumnKind::Text => {
                 let (text, odd) = text_of(value, text_of_blob);
                 self.texts.push(text);
                 odd
@@ -95,11 +95,15 @@ impl Cells {
     fn into_values(self, height: usize) -> Values {
         let name: PlSmallStr = self.wanted.name.into();
         match self.wanted.kind {
-            Kind::Integer => {
+            ColumnKind::Integer => {
                 Values::Integer(Int64Chunked::from_iter_options(name, self.integers.into_iter().take(height)))
             }
-            Kind::Real => Values::Real(Float64Chunked::from_iter_options(name, self.reals.into_iter().take(height))),
-            Kind::Text => Values::Text(StringChunked::from_iter_options(name, self.texts.into_iter().take(height))),
+            ColumnKind::Real => {
+                Values::Real(Float64Chunked::from_iter_options(name, self.reals.into_iter().take(height)))
+            }
+            ColumnKind::Text => {
+                Values::Text(StringChunked::from_iter_options(name, self.texts.into_iter().take(height)))
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const INVALID_UTF8: &str = "invalid UTF-8";
 
 /// The type that a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Integers; reals and numeric texts are converted and counted.
     Integer,
     /// Reals; integers are converted.
@@ -23,7 +23,7 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl ColumnKind {
     /// The reported name of an unexpected type.
     pub(crate) fn quoted_name(self, odd: UnexpectedType) -> &'static str {
         match (odd, self) {
@@ -42,19 +42,19 @@ pub struct Wanted {
     /// Name in the source.
     pub name: &'static str,
     /// Expected content.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 pub const fn integer(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Integer }
+    Wanted { name, kind: ColumnKind::Integer }
 }
 
 pub const fn real(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Real }
+    Wanted { name, kind: ColumnKind::Real }
 }
 
 pub const fn text(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Text }
+    Wanted { name, kind: ColumnKind::Text }
 }
 
 #[derive(Clone, Debug)]

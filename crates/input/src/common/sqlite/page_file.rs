@@ -11,10 +11,10 @@ use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::column::{Columns, Kind, Values, Wanted};
+use super::column::{ColumnKind, Columns, Values, Wanted};
 use super::condition::Condition;
 use super::database::TableShape;
-use super::gather::{Part, close_gaps, damage, named, texts, validity};
+use super::gather::{ChunkRest, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
     Cells, Chunk, Decoder, Fault, Layout, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, Tree,
@@ -134,15 +134,15 @@ impl PageFile {
         let pages = Pages::new(&self.map)?;
         let height = scan.rows();
         let mut ids = vec![0_i64; height];
-        let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
-        let mut reals: Vec<Vec<f64>> = buffers(wanted, Kind::Real, height);
+        let mut integers: Vec<Vec<i64>> = buffers(wanted, ColumnKind::Integer, height);
+        let mut reals: Vec<Vec<f64>> = buffers(wanted, ColumnKind::Real, height);
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
         let decode =
             |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
-                Ok(()) => Ok(Part::new(chunk)),
+                Ok(()) => Ok(ChunkRest::new(chunk)),
                 Err(reason) => bail!(reason),
             };
-        let parts: Vec<Part> = self.each_chunk(chunks, threads, decode).into_iter().collect::<Result<_>>()?;
+        let parts: Vec<ChunkRest> = self.each_chunk(chunks, threads, decode).into_iter().collect::<Result<_>>()?;
         let room: Vec<usize> = scan.leaves.chunks(LEAVES_PER_CHUNK).map(rows_of).collect();
         let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
         let kept: usize = rows.iter().sum();
@@ -158,17 +158,17 @@ impl PageFile {
             let valid = || validity(&parts, index, kept);
             let name: PlSmallStr = wanted.name.into();
             let values = match wanted.kind {
-                Kind::Integer => {
+                ColumnKind::Integer => {
                     let mut values = integers.next().unwrap_or_default();
                     close_gaps(&mut values, &room, &rows);
                     Values::Integer(Int64Chunked::from_vec_validity(name, values, valid()))
                 }
-                Kind::Real => {
+                ColumnKind::Real => {
                     let mut values = reals.next().unwrap_or_default();
                     close_gaps(&mut values, &room, &rows);
                     Values::Real(Float64Chunked::from_vec_validity(name, values, valid()))
                 }
-                Kind::Text => Values::Text(texts(name, &parts, index, kept)),
+                ColumnKind::Text => Values::Text(texts(name, &parts, index, kept)),
             };
             columns.values.push((wanted.name, values));
         }
@@ -400,9 +400,9 @@ impl Scan {
             let mut own_integers = integers.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
             let mut own_reals = reals.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
             let columns = wanted.iter().map(|wanted| match wanted.kind {
-                Kind::Integer => Cells::Integer(Numbers::new(own_integers.next().unwrap_or_default())),
-                Kind::Real => Cells::Real(Numbers::new(own_reals.next().unwrap_or_default())),
-                Kind::Text => Cells::Text(Texts::default()),
+                ColumnKind::Integer => Cells::Integer(Numbers::new(own_integers.next().unwrap_or_default())),
+                ColumnKind::Real => Cells::Real(Numbers::new(own_reals.next().unwrap_or_default())),
+                ColumnKind::Text => Cells::Text(Texts::default()),
             });
             let columns = columns.collect();
             (leaves, Chunk { rows: 0, ids: take(&mut ids, room), columns, lost: Vec::new() })
@@ -501,7 +501,7 @@ fn rows_of(leaves: &[Leaf]) -> usize {
 }
 
 /// Zeros, which the system gives only when they are first written.
-fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: Kind, height: usize) -> Vec<Vec<T>> {
+fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: ColumnKind, height: usize) -> Vec<Vec<T>> {
     wanted.iter().filter(|wanted| wanted.kind == kind).map(|_| vec![T::default(); height]).collect()
 }
 

@@ -8,7 +8,7 @@ use super::{gather, put_correlation};
 use crate::common::{Dictionary, TableBuilder, count_first, or};
 use crate::kineto::capture::Capture;
 use crate::kineto::gathered::{Field, Gathered, Keep};
-use crate::kineto::kinds::{HIP, KINDS, Kind, Role};
+use crate::kineto::kinds::{EventKind, HIP, KINDS, Role};
 use wavesieve_model::schema::anomaly::Severity;
 
 /// Domain of annotations, whose names are texts of the program.
@@ -68,7 +68,7 @@ fn read(builder: &mut TableBuilder<'_>, capture: &Capture, keep: Keep) -> Result
 
 fn put_texts(builder: &mut TableBuilder<'_>, rows: &Gathered) -> Result<()> {
     let kinds = || rows.kinds.iter().map(|kind| Some(usize::from(*kind)));
-    let texts = |text: fn(&Kind) -> &str| -> Vec<Option<String>> {
+    let texts = |text: fn(&EventKind) -> &str| -> Vec<Option<String>> {
         KINDS.iter().map(|kind| Some(text(kind).to_owned())).collect()
     };
     builder.put_texts_at("domain", &texts(|kind| kind.domain), kinds())?;

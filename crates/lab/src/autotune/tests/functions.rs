@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::autotune::history::{History, Outcome};
 use crate::autotune::random::Random;
-use crate::autotune::search::{Search, Settings, Step};
+use crate::autotune::search::{Search, SearchStep, Settings};
 use crate::autotune::space::Space;
 use crate::autotune::value::Value;
 
@@ -170,8 +170,8 @@ pub fn search(case: &Case, settings: Settings) -> Found {
     let mut history = History::new(case.space.len());
     loop {
         match search.step(&history) {
-            Step::Run(configuration) => history.add(configuration, &case.run(configuration, &mut random)),
-            Step::Done(verdict) => {
+            SearchStep::Run(configuration) => history.add(configuration, &case.run(configuration, &mut random)),
+            SearchStep::Done(verdict) => {
                 return Found { configurations: history.order().len(), best: verdict.best(), history };
             }
         }

@@ -3,7 +3,7 @@ use crate::autotune::halving::{Verdict, halving};
 use crate::autotune::regression::{Regression, cross_validated};
 use crate::autotune::sampling::spread;
 use crate::autotune::score::Scale;
-use crate::autotune::search::{Search, Step};
+use crate::autotune::search::{Search, SearchStep};
 use crate::autotune::{History, Outcome};
 
 /// Counts searches that find a configuration within a share of the best; also the largest share of the space that one ran.
@@ -56,7 +56,9 @@ fn the_same_results_lead_to_the_same_steps() {
     // Another search, which begins anew at every step.
     let mut history = History::new(case.space.len());
     for place in 0..40 {
-        let Step::Run(configuration) = Search::new(&case.space, settings(5)).step(&history) else { panic!("it ended") };
+        let SearchStep::Run(configuration) = Search::new(&case.space, settings(5)).step(&history) else {
+            panic!("it ended")
+        };
         assert_eq!(Some(&configuration), whole.history.order().get(place));
         history.add(configuration, &Outcome::Value(case.truth[configuration].unwrap()));
     }

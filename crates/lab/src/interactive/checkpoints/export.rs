@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Child;
 
 use super::error::GitError;
-use super::reading::Entry;
+use super::reading::TreeEntry;
 use super::repository::{Repository, path_of};
 use wavesieve_export::atomic::write_directory;
 
@@ -27,9 +27,9 @@ impl Repository {
         })
     }
 
-    fn write_entries(&self, entries: &[Entry], folder: &Path) -> Result<usize, GitError> {
+    fn write_entries(&self, entries: &[TreeEntry], folder: &Path) -> Result<usize, GitError> {
         let mut ids = String::new();
-        let has_contents = |entry: &&Entry| entry.mode != "160000";
+        let has_contents = |entry: &&TreeEntry| entry.mode != "160000";
         entries.iter().filter(has_contents).for_each(|entry| ids.extend([entry.id.as_str(), "\n"]));
         let mut git = self.git(TASK).args(["cat-file", "--batch"]).input(ids.as_bytes())?.spawn()?;
         let written = write_from(&mut git, entries, folder);
@@ -43,7 +43,7 @@ impl Repository {
     }
 }
 
-fn write_from(git: &mut Child, entries: &[Entry], folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
+fn write_from(git: &mut Child, entries: &[TreeEntry], folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
     let output = git.stdout.take().ok_or_else(|| (folder.to_owned(), io::Error::other("git prints nothing")))?;
     let mut output = BufReader::new(output);
     let mut links = Vec::new();

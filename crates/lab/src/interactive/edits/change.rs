@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::edit::{Edit, EditState, FileEdit};
 use super::error::{EditError, shown};
 use super::root::Root;
-use super::staged::{Staged, Step};
+use super::staged::{FileStep, Staged};
 use wavesieve_export::atomic::MadeDirectories;
 use wavesieve_export::target::parent;
 use wavesieve_input::UNFINISHED;
@@ -46,7 +46,7 @@ impl Edit {
     /// When a file is not as before the edit, or cannot be written; then nothing is changed, and nothing left behind.
     pub fn apply(&self, root: &Path) -> Result<(), EditError> {
         let steps =
-            self.files.iter().map(|file| Step { file, from: file.before.as_deref(), to: file.after.as_deref() });
+            self.files.iter().map(|file| FileStep { file, from: file.before.as_deref(), to: file.after.as_deref() });
         self.change(&Root::open(root)?, &steps.collect::<Vec<_>>())
     }
 
@@ -74,7 +74,7 @@ impl Edit {
         Ok(())
     }
 
-    fn change(&self, root: &Root, steps: &[Step<'_>]) -> Result<(), EditError> {
+    fn change(&self, root: &Root, steps: &[FileStep<'_>]) -> Result<(), EditError> {
         steps.iter().try_for_each(|step| step.check(root))?;
         let prefix = self.prefix();
         self.remove_unfinished(root, &prefix);
@@ -119,11 +119,16 @@ impl Edit {
     }
 }
 
-fn back(file: &FileEdit) -> Step<'_> {
-    Step { file, from: file.after.as_deref(), to: file.before.as_deref() }
+fn back(file: &FileEdit) -> FileStep<'_> {
+    FileStep { file, from: file.after.as_deref(), to: file.before.as_deref() }
 }
 
-fn put_all(root: &Root, steps: &[Step<'_>], prefix: &str, made: &mut Vec<MadeDirectories>) -> Result<(), EditError> {
+fn put_all(
+    root: &Root,
+    steps: &[FileStep<'_>],
+    prefix: &str,
+    made: &mut Vec<MadeDirectories>,
+) -> Result<(), EditError> {
     let is_alone = steps.len() == 1;
     let staged = steps.iter().map(|step| Staged::new(root, *step, prefix, is_alone, made));
     let staged = staged.collect::<Result<Vec<_>, EditError>>()?;

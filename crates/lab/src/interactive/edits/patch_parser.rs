@@ -58,7 +58,7 @@ impl<'a> PatchParser<'a> {
             } else if starts_file(&self.lines, self.at) {
                 files.extend(self.file(None)?);
             } else if line.starts_with("@@ -") {
-                return Err(self.failed("a hunk without the names of its file"));
+                return Err(self.failed("hunk has no file header"));
             } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
                 return Err(self.failed("binary files cannot be edited"));
             } else {

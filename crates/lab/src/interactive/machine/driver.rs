@@ -11,7 +11,7 @@ use super::state::{Phase, State};
 use crate::interactive::checkpoints::Repository;
 use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Limits};
-use crate::interactive::sessions::{Kind, Session, SessionLock, Store};
+use crate::interactive::sessions::{Session, SessionKind, SessionLock, Store};
 use wavesieve_agent::llm::{Listener, LlmError, Narrator};
 use wavesieve_engine::Registry;
 
@@ -68,7 +68,7 @@ impl Machine<'_> {
     }
 
     fn step(&mut self) -> Result<Phase, Halt> {
-        let is_workflow = self.session.kind == Kind::Workflow;
+        let is_workflow = self.session.kind == SessionKind::Workflow;
         match self.state.phase {
             Phase::Confirm if is_workflow => self.confirm_command(),
             Phase::Confirm => self.begin_interactive(),

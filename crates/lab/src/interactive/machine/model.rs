@@ -164,7 +164,7 @@ impl Machine<'_> {
                     problem = Some(reason);
                 }
             }
-            if !self.confirm("model.retry", "The answer is no edit that can be applied. Ask again?", true)? {
+            if !self.confirm("model.retry", "The answer is not an edit that can be applied. Ask again?", true)? {
                 return Ok(None);
             }
         }

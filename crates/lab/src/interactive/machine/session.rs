@@ -14,7 +14,7 @@ use crate::interactive::LoopOptions;
 use crate::interactive::checkpoints::Repository;
 use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Profiling};
-use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
+use crate::interactive::sessions::{EntryKind, Session, SessionKind, SessionLock, Store};
 
 /// Runs of a measurement, if nothing else is asked for.
 const RUNS: u32 = 3;
@@ -124,7 +124,7 @@ fn check_commands(options: &LoopOptions) -> Result<(), MachineError> {
 fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
-    if options.kind == Kind::Workflow && options.application.is_empty() {
+    if options.kind == SessionKind::Workflow && options.application.is_empty() {
         return Err(MachineError::Usage("no application is named; write it after `--`".to_owned()));
     }
     check_paths(options)?;
@@ -133,7 +133,7 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
     if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {
         return Err(MachineError::Usage(format!("--source-dir {} does not exist; check the path", lost.display())));
     }
-    if sources.is_empty() && options.kind == Kind::Workflow {
+    if sources.is_empty() && options.kind == SessionKind::Workflow {
         sources.push(here.clone());
     }
     let root = match sources.first() {
@@ -167,7 +167,7 @@ fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, Machi
     if options.inputs.is_empty() {
         return Ok(session);
     }
-    if session.kind == Kind::Workflow {
+    if session.kind == SessionKind::Workflow {
         let text = "session {} measures a program, and takes no INPUT; leave it out, or begin a new session";
         return Err(MachineError::Usage(text.replace("{}", &session.session_id)));
     }
@@ -180,7 +180,7 @@ fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, Machi
 fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let (_, is_other) = store.find(id)?;
     let session = store.load(id)?;
-    if session.kind == Kind::Workflow && session.application.is_empty() {
+    if session.kind == SessionKind::Workflow && session.application.is_empty() {
         return Err(MachineError::Usage(format!("session {id} names no application; begin a new one")));
     }
     if !is_other && session.format > 0 {
@@ -230,7 +230,7 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> R
     }
     let lost = session.root.display();
     let text = format!("the source folder {lost} of the session is not there; name one with --source-dir");
-    if session.kind == Kind::Workflow {
+    if session.kind == SessionKind::Workflow {
         return Err(MachineError::Usage(text));
     }
     face.say(Level::Warning, &text);
@@ -240,13 +240,13 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> R
 
 /// Sessions of the same folder, from which the user may choose one to go on with.
 fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<Option<String>, MachineError> {
-    if options.kind == Kind::Workflow || options.yes {
+    if options.kind == SessionKind::Workflow || options.yes {
         return Ok(None);
     }
     let Some(source) = options.source_paths.first() else { return Ok(None) };
     let root = source.canonicalize().unwrap_or_else(|_| source.clone());
     let mut sessions: Vec<Session> =
-        store.of_root(&root).into_iter().filter(|session| session.kind == Kind::Interactive).collect();
+        store.of_root(&root).into_iter().filter(|session| session.kind == SessionKind::Interactive).collect();
     sessions.truncate(OFFERED);
     if sessions.is_empty() {
         return Ok(None);
@@ -350,7 +350,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
     }
     if state.phase == Phase::Finished {
         // A program that was never measured is asked about again: there is nothing to compare with.
-        let is_begun = session.kind == Kind::Interactive || !state.measurements.is_empty();
+        let is_begun = session.kind == SessionKind::Interactive || !state.measurements.is_empty();
         state.phase = if is_begun { Phase::Menu } else { Phase::Confirm };
     }
     Ok(state)

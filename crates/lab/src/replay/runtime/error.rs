@@ -18,7 +18,7 @@ pub(in super::super) enum RuntimeError {
     Call { call: &'static str, status: String },
     #[error("the GPU has no {0}")]
     Lacking(&'static str),
-    #[error("`{0}` is no name of a symbol")]
+    #[error("`{0}` is not a name of a symbol")]
     NoName(String),
     #[error("the GPU stopped the queue: {0}; the kernel may have used memory that is not in the capture")]
     Queue(String),

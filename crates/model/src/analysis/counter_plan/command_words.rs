@@ -66,7 +66,7 @@ pub(super) fn program(words: &[String]) -> (usize, &str) {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandProblem {
     /// The built-in tables do not list what the program accepts.
-    #[error("{0} is no profiler that is known; known are {1}")]
+    #[error("{0} is not a known profiler; known are {1}")]
     Tool(String, String),
     /// The mode is missing.
     #[error("{tool} is first told one of {modes}")]

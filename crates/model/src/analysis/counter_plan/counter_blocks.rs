@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct CounterBlocksFile {
     block: Vec<BlockForm>,
     architecture: Vec<ArchitectureForm>,
     renamed: Vec<RenamedForm>,
@@ -95,7 +95,7 @@ pub enum BlockError {
 
 /// Facts about blocks.
 #[derive(Debug, Default, Deserialize)]
-pub struct CounterBlocks(Form);
+pub struct CounterBlocks(CounterBlocksFile);
 
 impl CounterBlocks {
     /// Those of `share/counter_blocks.toml`.

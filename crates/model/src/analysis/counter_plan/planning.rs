@@ -149,7 +149,7 @@ fn architecture(given: &str) -> Result<String, String> {
         (None, _) => {
             let all = listed(&Catalog::builtin().products_named("MI"));
             Err(format!(
-                "--arch {given} is no architecture or product that is known; choose from {all}, or give a name such as gfx942"
+                "--arch {given} is not a known architecture or product; choose from {all}, or give a name such as gfx942"
             ))
         }
     }

@@ -12,7 +12,7 @@ use crate::text::similar::alike;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ProfilerFlagsFile {
     source: String,
     checked: String,
     truth_values: Vec<String>,
@@ -117,11 +117,11 @@ impl GivenFlag {
     }
 }
 
-fn flags() -> &'static Form {
-    shared!(Form, "share/rocprofv3_flags.toml")
+fn flags() -> &'static ProfilerFlagsFile {
+    shared!(ProfilerFlagsFile, "share/rocprofv3_flags.toml")
 }
 
-fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
+fn find<'a>(form: &'a ProfilerFlagsFile, word: &str) -> Option<&'a Flag> {
     let (name, _) = name_and_value(word);
     form.flag.iter().find(|flag| flag.names.iter().any(|known| known == name))
 }
@@ -246,7 +246,7 @@ impl Flag {
     }
 }
 
-fn unknown(form: &Form, word: &str) -> CommandProblem {
+fn unknown(form: &ProfilerFlagsFile, word: &str) -> CommandProblem {
     if !word.starts_with('-') {
         return CommandProblem::Stray(word.to_owned());
     }
@@ -256,7 +256,7 @@ fn unknown(form: &Form, word: &str) -> CommandProblem {
     CommandProblem::Unknown { flag: word.to_owned(), nearest: best.map(|(_, name)| name.clone()) }
 }
 
-fn wrong_values(form: &Form, flag: &Flag, name: &str, values: &[String]) -> Vec<CommandProblem> {
+fn wrong_values(form: &ProfilerFlagsFile, flag: &Flag, name: &str, values: &[String]) -> Vec<CommandProblem> {
     if flag.takes.lacks(values) {
         return vec![CommandProblem::NoValue(name.to_owned())];
     }
@@ -278,7 +278,7 @@ fn wrong_values(form: &Form, flag: &Flag, name: &str, values: &[String]) -> Vec<
     values.iter().filter(is_wrong).map(wrong).collect()
 }
 
-fn together(form: &Form, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
+fn together(form: &ProfilerFlagsFile, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
     let has = |flag: &String| given.contains_key(flag.as_str());
     let has_value = |flag: &String, value: Option<&String>| given.get(flag.as_str()).is_some_and(|own| own.has(value));
     let is_repeated = |flag: &String| given.get(flag.as_str()).is_some_and(|own| own.count > 1);

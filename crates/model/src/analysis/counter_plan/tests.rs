@@ -345,7 +345,7 @@ fn commands_are_checked_against_what_the_profiler_takes() {
         assert_eq!(problems(line), [""; 0], "{line}");
     }
     for (line, part) in [
-        ("rocprof --stats -- ./app", "rocprof is no profiler that is known"),
+        ("rocprof --stats -- ./app", "rocprof is not a known profiler"),
         ("rocprofv3 --hip-api-trace -- ./app", "has no flag --hip-api-trace"),
         ("rocprofv3 --kernel-names x -- ./app", "has no flag --kernel-names"),
         ("rocprofv3 --pc-sampling -- ./app", "has no flag --pc-sampling"),

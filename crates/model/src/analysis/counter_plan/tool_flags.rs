@@ -15,7 +15,7 @@ const ROCPROFV3: &str = "rocprofv3";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ToolFlagsFile {
     checked: String,
     truth_values: Vec<String>,
     tool: Vec<Tool>,
@@ -63,8 +63,8 @@ struct Flag {
     conflicts: Vec<String>,
 }
 
-fn form() -> &'static Form {
-    shared!(Form, "share/commands.toml")
+fn form() -> &'static ToolFlagsFile {
+    shared!(ToolFlagsFile, "share/commands.toml")
 }
 
 /// Errors in the words of a profiler's command; empty where the profiler takes it. Flags may be those of any release.
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_names_flags_that_exist() {
-        let form: Form = toml::from_str(data!("share/commands.toml")).unwrap();
+        let form: ToolFlagsFile = toml::from_str(data!("share/commands.toml")).unwrap();
         for tool in &form.tool {
             for flag in &tool.flag {
                 let mut named = flag.needs.iter().chain(&flag.conflicts).chain(&tool.requires);
@@ -301,7 +301,7 @@ mod tests {
             assert_eq!(problems(line), [""; 0], "{line}");
         }
         for (line, expected) in [
-            ("rocprof-sys --trace -- ./app", "rocprof-sys is no profiler that is known"),
+            ("rocprof-sys --trace -- ./app", "rocprof-sys is not a known profiler"),
             ("rocprof-sys-sample --trace-gpu-memory -- ./app", "not known to have a flag --trace-gpu-memory"),
             ("rocprof-sys-sample --trace", "no program follows --"),
             ("rocprof-sys-sample --gpus 0 -- ./app", "--gpus needs --device"),

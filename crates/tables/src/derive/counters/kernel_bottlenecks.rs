@@ -8,7 +8,7 @@ use polars::prelude::*;
 use crate::columns::frames::{categories, dictionary_column, floats, integers, texts};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
 use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, extract, needs, of_kernels, per_part};
-use crate::derive::{Build, DerivedTable, Joint, Part, RowsWhen};
+use crate::derive::{Build, DerivedTable, Joint, ProcessPart, RowsWhen};
 use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::{Bottleneck, Definitions, EffectiveDefinitions, bottlenecks};
 use wavesieve_model::schema::tables;
@@ -55,7 +55,7 @@ struct BottleneckResult {
 }
 
 /// Tries all rules on every kernel.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let rules = bottlenecks();
     let used: BTreeSet<&str> = rules
         .iter()

@@ -12,7 +12,7 @@ use crate::derive::counters::counted_dispatches::extract as counted_dispatches;
 use crate::derive::counters::joined_passes::{Joined, joined};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
 use crate::derive::counters::plausible_values::plausible;
-use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty};
+use crate::derive::{Build, DerivedTable, Frames, Joint, ProcessPart, RowsWhen, WhyEmpty};
 use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Metric, Normalization};
 use wavesieve_model::schema::process::Process;
@@ -58,7 +58,7 @@ pub struct GpuDispatches {
 }
 
 /// The dispatches of every rank with its counter passes joined, by GPU.
-pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
+pub fn by_gpu(parts: &[ProcessPart<'_>]) -> Result<Vec<GpuDispatches>> {
     let mut ranks: BTreeMap<i64, Vec<(usize, &DataFrame)>> = BTreeMap::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
         if frame.height() > 0 {
@@ -90,7 +90,7 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
@@ -107,7 +107,7 @@ fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<
 /// # Errors
 /// Those of `found` and `rows`.
 pub(crate) fn per_part(
-    parts: &[Part<'_>],
+    parts: &[ProcessPart<'_>],
     gpus: &[GpuDispatches],
     found: impl Fn(&GpuDispatches) -> Result<(Vec<KernelSums>, Vec<BoundMetric>)>,
     rows: impl Fn(&DataFrame, &[&KernelSums], &[BoundMetric]) -> Result<DataFrame>,
@@ -159,10 +159,10 @@ pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Colu
 }
 
 /// A kernel, what is asked of it, what that comes to, and why there is no value.
-type Row<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
+type MetricRow<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
 
 /// Units with what is counted per.
-fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
+fn units(definitions: &Definitions, rows: &[MetricRow<'_>]) -> PolarsResult<Column> {
     let per: Vec<Option<Normalization>> = std::iter::once(None).chain(Normalization::ALL.map(Some)).collect();
     let dictionary: Vec<Option<String>> = definitions
         .metrics
@@ -185,7 +185,7 @@ pub fn table(
     asked: &[BoundMetric],
     definitions: &Definitions,
 ) -> Result<DataFrame> {
-    let rows: Vec<Row<'_>> = kernels
+    let rows: Vec<MetricRow<'_>> = kernels
         .iter()
         .flat_map(|kernel| {
             kernel.sums.iter().zip(asked).map(|((sums, reason), asked)| (*kernel, asked, sums, reason.as_deref()))
@@ -198,7 +198,7 @@ pub fn table(
         let dictionary: Vec<&str> = definitions.metrics.iter().map(text).collect();
         dictionary_column(name, &dictionary, rows.iter().map(|(_, asked, ..)| Some(asked.metric)))
     };
-    let whole = |name: &str, value: &dyn Fn(&Row<'_>) -> Option<i64>| integers(name, rows.iter().map(value));
+    let whole = |name: &str, value: &dyn Fn(&MetricRow<'_>) -> Option<i64>| integers(name, rows.iter().map(value));
     let number = |name: &str, value: &dyn Fn(&BoundMetric, &Sums) -> Option<f64>| {
         floats(name, rows.iter().map(|(_, asked, sums, _)| value(asked, sums)))
     };

@@ -12,7 +12,7 @@ use crate::derive::counters::counted_dispatches::{self, OF_DISPATCH, extract as 
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, all_asked, evaluated};
 use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, per_part, table};
 use crate::derive::ranging::range_forest::{RangeForest, needs_of_work};
-use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, RowsWhen, needed};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, RowsWhen, needed};
 use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::process::Process;
@@ -91,7 +91,7 @@ fn paths(tables: &Frames) -> Result<BTreeMap<i64, String>> {
 }
 
 /// Adds up the metrics of every range over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let paths: BTreeSet<&str> = parts
         .iter()
         .filter_map(|(_, frame)| frame.column(PATH).ok()?.str().ok())
@@ -100,11 +100,12 @@ fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<
     let places: BTreeMap<&str, usize> = paths.iter().copied().zip(0..).collect();
     let counted: BTreeSet<i64> =
         parts.iter().filter(|(_, frame)| has_counters(frame)).map(|(process, _)| process.rank).collect();
-    let numbered = |(process, frame): &Part<'_>| {
+    let numbered = |(process, frame): &ProcessPart<'_>| {
         let has_any = counted.contains(&process.rank);
         if has_any { with_places(frame, &places) } else { Ok(DataFrame::empty()) }
     };
-    let numbered: Vec<Part<'_>> = parts.iter().map(|part| Ok((part.0, numbered(part)?))).collect::<Result<_>>()?;
+    let numbered: Vec<ProcessPart<'_>> =
+        parts.iter().map(|part| Ok((part.0, numbered(part)?))).collect::<Result<_>>()?;
     let dictionary: Vec<&str> = paths.into_iter().collect();
     let mut gpus = by_gpu(&numbered)?;
     for gpu in &mut gpus {

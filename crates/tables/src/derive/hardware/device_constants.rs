@@ -16,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Agent, GPU, name and figure.
-type Row = (i64, Option<i64>, String, Constant);
+type ConstantRow = (i64, Option<i64>, String, Constant);
 
 /// The agents of a process are among its facts; only that they are requested counts.
 fn needs() -> Needs {
@@ -27,13 +27,14 @@ fn needs() -> Needs {
 fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
     let mut agents: Vec<_> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     agents.sort_by_key(|agent| agent.agent_id);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ConstantRow> = Vec::new();
     for agent in agents {
         let gpu = process.gpus.get(&agent.agent_id).map(|known| known.gpu);
         let figures = constants(agent).into_iter();
         rows.extend(figures.map(|(name, constant)| (agent.agent_id, gpu, name, constant)));
     }
-    let category = |name: &str, value: fn(&Row) -> &str| categories(name, rows.iter().map(|row| Some(value(row))));
+    let category =
+        |name: &str, value: fn(&ConstantRow) -> &str| categories(name, rows.iter().map(|row| Some(value(row))));
     let weak: BooleanChunked = rows.iter().map(|(.., constant)| Some(constant.weak)).collect();
     Ok(DataFrame::new_infer_height(vec![
         integers("agent_id", rows.iter().map(|(agent, ..)| Some(*agent))),

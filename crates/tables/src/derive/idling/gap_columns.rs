@@ -26,7 +26,7 @@ pub struct Gap {
 
 /// An interval, or a part of it with one cause.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct GapPart {
     /// When.
     pub time: Interval,
     /// Why.
@@ -91,7 +91,7 @@ impl GapColumns {
     }
 
     /// Adds the next part of the interval that was started last.
-    pub fn push(&mut self, part: Part) {
+    pub fn push(&mut self, part: GapPart) {
         let number = self.intervals.len();
         if let Some(gap) = self.intervals.last_mut() {
             gap.parts += 1;

@@ -95,7 +95,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     let calls =
         regions.clone().lazy().filter(is_call.and(col("correlation_id").is_in(lit(wanted), false))).collect()?;
     let [of_calls, keys, starts, ends] = calls.integers(["correlation_id", "region_id", "start_ns", "end_ns"])?;
-    let mut outermost: BTreeMap<Option<i64>, (Place, IdxSize)> = BTreeMap::new();
+    let mut outermost: BTreeMap<Option<i64>, (CallOrder, IdxSize)> = BTreeMap::new();
     let rows = of_calls.iter().zip(starts.iter()).zip(ends.iter()).zip(keys.iter());
     for (row, (((id, start_ns), end_ns), region_id)) in (0..).zip(rows) {
         let place = (start_ns, Reverse(end_ns), region_id);
@@ -107,7 +107,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
 }
 
 /// Key that orders calls with the same correlation id.
-type Place = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
+type CallOrder = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
 /// Position of the word for the fate of what is listed: allocations, and releases of what is not known.
 fn word(paired: &PairedOperation) -> Option<usize> {

@@ -10,7 +10,7 @@ use crate::columns::frames::{categorical, integers};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
-use wavesieve_model::analysis::critical_path::{Part, end_without, longest_path};
+use wavesieve_model::analysis::critical_path::{PathPart, end_without, longest_path};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
@@ -61,7 +61,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     }
     drop((codes, numbers));
     for segment in longest_path(graph) {
-        let Part::Work(place) = segment.part else { continue };
+        let PathPart::Work(place) = segment.part else { continue };
         let number = number_of_work.get(place as usize).copied().unwrap_or(NO_NAME);
         if let Some(group) = groups.get_mut(number as usize) {
             group.path_ns = group.path_ns.saturating_add(segment.end_ns.saturating_sub(segment.start_ns));

@@ -12,7 +12,7 @@ use crate::derive::OnDemandTables;
 use crate::derive::ranks::collective_messages::{Messages, REGIONS, messages};
 use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, split_communicators};
 use crate::derive::ranks::exposed_communication::exposed_ns;
-use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, Rows, RowsWhen, WhyEmpty, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::collectives::matching::{Basis, Call, partners};
 use wavesieve_model::analysis::collectives::messages::{Sizes, element_types, operations};
@@ -163,7 +163,7 @@ const SIZES: &str = "sizes";
 
 /// Facts about a row.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowFacts {
     communicator: i64,
     ordinal: i64,
     collective: Option<i64>,
@@ -174,7 +174,7 @@ struct Place {
 }
 
 /// Adds to the communication kernels of every process which of them are one collective.
-fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
@@ -226,15 +226,15 @@ struct Collective {
 }
 
 /// Facts about every row of every part.
-fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
-    let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
+fn placed(parts: &[ProcessPart<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<RowFacts>>> {
+    let mut places: Vec<Vec<Option<RowFacts>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
     let mut collectives = Vec::new();
     for communicator in communicators {
         let expected = communicator.lanes.len() as i64;
         let ranks = communicator.ranks.or(Some(expected).filter(|gpus| *gpus > 1));
         for lane in &communicator.lanes {
             for (ordinal, call) in (0..).zip(&lane.calls) {
-                let place = Place {
+                let place = RowFacts {
                     communicator: communicator.number,
                     ordinal,
                     collective: None,
@@ -264,7 +264,7 @@ fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) ->
     places
 }
 
-fn set(places: &mut [Vec<Option<Place>>], part: usize, row: u32, change: impl FnOnce(&mut Option<Place>)) {
+fn set(places: &mut [Vec<Option<RowFacts>>], part: usize, row: u32, change: impl FnOnce(&mut Option<RowFacts>)) {
     if let Some(slot) = places.get_mut(part).and_then(|rows| rows.get_mut(row as usize)) {
         change(slot);
     }
@@ -323,8 +323,8 @@ fn partners_of(lane: &Lane, reference: &[Call], same_clock: bool) -> (Basis, Vec
     partners(&unnumbered(reference), &unnumbered(&own), same_clock)
 }
 
-fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame> {
-    let whole = |name, value: fn(&Place) -> i64| {
+fn with_places(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<DataFrame> {
+    let whole = |name, value: fn(&RowFacts) -> i64| {
         column(name, places.iter().map(|place| place.as_ref().map_or(0, value)).collect())
     };
     let collectives = places.iter().map(|place| place.and_then(|place| place.collective));
@@ -333,7 +333,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
         .iter()
         .map(|place| place.and_then(|place| place.basis))
         .map(|basis| Basis::ALL.iter().position(|known| Some(*known) == basis));
-    let optional = |name, value: fn(&Place) -> Option<i64>| {
+    let optional = |name, value: fn(&RowFacts) -> Option<i64>| {
         let values = places.iter().map(|place| place.as_ref().and_then(value));
         integers(name, values)
     };
@@ -352,7 +352,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
 }
 
 /// Columns about the messages, once the ranks are known.
-fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
+fn message_columns(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<Vec<Column>> {
     let [of_rows, bytes, sizes] = frame.integers([OPERATION, RANK_BYTES, SIZES])?;
     let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
     let told: Vec<(Option<i64>, Option<f64>, usize)> = places

@@ -9,7 +9,7 @@ use crate::columns::frames::rows_named;
 use crate::columns::reading::ScanHint;
 use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::OnDemandTables;
-use wavesieve_model::analysis::collectives::launching_groups::{Call, Groups, Kind};
+use wavesieve_model::analysis::collectives::launching_groups::{Call, GroupCall, Groups};
 use wavesieve_model::analysis::collectives::messages::{
     COMMUNICATOR, Creation, GROUP, GROUP_SIZE, Message, Sizes, creation_of, describes_collective,
     has_message_arguments, is_among_all, number, operation_of, ranks_in, shared_out,
@@ -342,8 +342,8 @@ impl Recorded {
         let (mut messages, mut spans) = (Vec::new(), Vec::new());
         for call in &calls.0 {
             let kind = match call.duty {
-                RcclCallKind::Start => Kind::GroupStart,
-                RcclCallKind::End => Kind::GroupEnd,
+                RcclCallKind::Start => GroupCall::GroupStart,
+                RcclCallKind::End => GroupCall::GroupEnd,
                 RcclCallKind::Creates => continue,
                 RcclCallKind::Moves => {
                     let communicator = arguments.handle(call.region, COMMUNICATOR).map(|handle| {
@@ -353,7 +353,7 @@ impl Recorded {
                     let argument = |name: &str| arguments.get(call.region, name);
                     let Some(message) = Message::from_call(&call.name, communicator, argument) else { continue };
                     messages.push(message);
-                    Kind::Message(messages.len() as u32 - 1)
+                    GroupCall::Message(messages.len() as u32 - 1)
                 }
             };
             spans.push(Call { tid: call.tid, start_ns: call.start_ns, end_ns: call.end_ns, kind });

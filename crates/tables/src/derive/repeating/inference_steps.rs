@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use crate::columns::frames::{categories, integers, texts};
 use crate::derive::ranging::range_forest;
-use crate::derive::repeating::step_work::{Step, StepFinder};
+use crate::derive::repeating::step_work::{StepFinder, WorkStep};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::inference::{Decision, KnownBy, StepFacts, StepKind, decide};
 use wavesieve_model::schema::process::Process;
@@ -38,10 +38,10 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     frame(&steps, &decisions)
 }
 
-fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
-    let whole = |name, value: &dyn Fn(&Step) -> i64| column(name, steps.iter().map(value).collect());
-    let maybe = |name, value: &dyn Fn(&Step) -> Option<i64>| integers(name, steps.iter().map(value));
-    let found_by = |step: &Step| Some(if step.range_id.is_some() { "marker" } else { "tokens" });
+fn frame(steps: &[WorkStep], decisions: &[Decision]) -> Result<DataFrame> {
+    let whole = |name, value: &dyn Fn(&WorkStep) -> i64| column(name, steps.iter().map(value).collect());
+    let maybe = |name, value: &dyn Fn(&WorkStep) -> Option<i64>| integers(name, steps.iter().map(value));
+    let found_by = |step: &WorkStep| Some(if step.range_id.is_some() { "marker" } else { "tokens" });
     let mut last_end_ns: Option<i64> = None;
     let gaps: Vec<Option<i64>> = steps
         .iter()

@@ -19,7 +19,7 @@ const MARKER: &str = "marker";
 const GRAPH_LAUNCH: &str = "graphlaunch";
 
 /// A step with its work.
-pub struct Step {
+pub struct WorkStep {
     pub range_id: Option<i64>,
     pub marker: Option<String>,
     pub marked: MarkedStep,
@@ -69,7 +69,7 @@ impl<'a> StepFinder<'a> {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn steps(&self) -> Result<Vec<Step>> {
+    pub fn steps(&self) -> Result<Vec<WorkStep>> {
         let mut steps = self.of_markers()?;
         if steps.is_empty() {
             steps = self.of_tokens()?;
@@ -78,7 +78,7 @@ impl<'a> StepFinder<'a> {
         Ok(steps)
     }
 
-    fn of_markers(&self) -> Result<Vec<Step>> {
+    fn of_markers(&self) -> Result<Vec<WorkStep>> {
         let regions = needed(self.tables, "regions")?;
         let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
         if !is_marker.any() {
@@ -108,7 +108,7 @@ impl<'a> StepFinder<'a> {
         Ok(by_step.into_iter().filter_map(step).collect())
     }
 
-    fn of_tokens(&self) -> Result<Vec<Step>> {
+    fn of_tokens(&self) -> Result<Vec<WorkStep>> {
         let work = LaunchedWork::from_frames(self.tables)?;
         let graph_calls = graph_calls(&work)?;
         let mut kernels: Vec<&Launched> = work.launched.iter().filter(|launched| !launched.is_copy).collect();
@@ -128,7 +128,7 @@ impl<'a> StepFinder<'a> {
     }
 
     /// The step of some kernels and copies, of which there is at least one.
-    fn step(&self, work: &LaunchedWork, graph_calls: &GraphCalls, launched: &[&Launched]) -> Option<Step> {
+    fn step(&self, work: &LaunchedWork, graph_calls: &GraphCalls, launched: &[&Launched]) -> Option<WorkStep> {
         let mut sum = Work::default();
         let mut roles = WorkOfStep::default();
         let mut intervals: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
@@ -152,7 +152,7 @@ impl<'a> StepFinder<'a> {
         let (start_ns, end_ns) = sum.gpu?;
         let gpus = intervals.len() as i64;
         let covered = intervals.into_values().flat_map(union).map(Interval::length_ns);
-        Some(Step {
+        Some(WorkStep {
             range_id: None,
             marker: None,
             marked: MarkedStep::default(),

@@ -20,12 +20,12 @@ struct Source {
 /// A number, or numbers of a group such as `ops`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum SpecEntry {
     Number(f64),
     Group(BTreeMap<String, f64>),
 }
 
-type Figures = BTreeMap<String, BTreeMap<String, Entry>>;
+type Figures = BTreeMap<String, BTreeMap<String, SpecEntry>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ struct Partitions {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CatalogFile {
     source: BTreeMap<String, Source>,
     architecture: Vec<Architecture>,
     product: Vec<Product>,
@@ -116,11 +116,11 @@ pub enum MatchedBy {
 impl Catalog {
     /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
     pub fn builtin() -> &'static Self {
-        static BUILTIN: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(shared!(File, "share/gpus.toml")));
+        static BUILTIN: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(shared!(CatalogFile, "share/gpus.toml")));
         &BUILTIN
     }
 
-    fn new(file: &'static File) -> Self {
+    fn new(file: &'static CatalogFile) -> Self {
         let listed = |name: &'static str, figures| Listed { name, figures: flat(figures, &file.source) };
         let architectures =
             file.architecture.iter().map(|known| (listed(&known.name, &known.figures), known.whole_xccs.as_slice()));
@@ -212,10 +212,10 @@ fn flat(figures: &'static Figures, sources: &'static BTreeMap<String, Source>) -
         let (reference, weak) = sources.get(source).map_or(("", true), |source| (source.text.as_str(), source.weak));
         for (name, entry) in entries {
             match entry {
-                Entry::Number(value) => {
+                SpecEntry::Number(value) => {
                     flat.insert(name.clone(), Figure { value: *value, reference, weak });
                 }
-                Entry::Group(group) => flat.extend(
+                SpecEntry::Group(group) => flat.extend(
                     group
                         .iter()
                         .map(|(own, value)| (format!("{name}.{own}"), Figure { value: *value, reference, weak })),
@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    fn file() -> File {
+    fn file() -> CatalogFile {
         toml::from_str(data!("share/gpus.toml")).unwrap()
     }
 
@@ -268,7 +268,7 @@ mod tests {
             for (source, entries) in figures {
                 assert!(file.source.contains_key(source), "{name}: no source {source}");
                 for (figure, entry) in entries {
-                    if let Entry::Number(value) = entry {
+                    if let SpecEntry::Number(value) = entry {
                         assert!(*value > 0.0, "{name}.{figure}");
                         assert!(seen.insert(figure.clone()), "{name}.{figure} twice");
                     }

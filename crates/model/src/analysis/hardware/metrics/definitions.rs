@@ -42,7 +42,7 @@ pub enum DefinitionError {
         reason: String,
     },
     /// A formula that cannot be understood.
-    #[error("{file}: the {part} of {metric} is no formula: {error}")]
+    #[error("{file}: the {part} of {metric} is not a formula: {error}")]
     Formula {
         file: String,
         metric: String,

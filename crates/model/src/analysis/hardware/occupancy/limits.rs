@@ -74,14 +74,14 @@ pub struct Limits {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LimitsFile {
     architecture: Vec<Limits>,
 }
 
 /// The limits of an LLVM target, with or without features.
 pub fn limits(name: &str) -> Option<&'static Limits> {
     let name = target(name);
-    shared!(File, "share/occupancy.toml")
+    shared!(LimitsFile, "share/occupancy.toml")
         .architecture
         .iter()
         .find(|known| known.names.iter().any(|other| other == name))
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_file_is_whole() {
-        let file: File = toml::from_str(data!("share/occupancy.toml")).unwrap();
+        let file: LimitsFile = toml::from_str(data!("share/occupancy.toml")).unwrap();
         let mut names = BTreeSet::new();
         for known in &file.architecture {
             assert!(known.names.iter().all(|name| names.insert(name.clone())), "{:?}", known.names);
