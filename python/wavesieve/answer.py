@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from .arrow import ArrowTable, Field
+from .arrow import ArrowStream, ArrowTable, Field
 from .columns import Column, Columns, unit_of
 from .display import html_table, text_table
-from .extras import require
+from .extras import is_installed, require
 from .frames import pandas_frame
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ class Answer:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The result as an Arrow C stream."""
-        return self._table.stream().__arrow_c_stream__(requested_schema)
+        if requested_schema is not None and is_installed("pyarrow"):
+            return cast(ArrowStream, self.to_arrow()).__arrow_c_stream__(requested_schema)
+        return self._table.stream().__arrow_c_stream__()
 
     def to_arrow(self) -> pyarrow.Table:
         """The result as a table of pyarrow."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
-from io import BufferedReader, FileIO
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from io import FileIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# Bytes from which on memory is taken from Arrow, and of the buffer in front of nanoarrow, which does not take short reads.
+# From so many bytes on, memory is taken from Arrow.
 _LARGE_BYTES = 1 << 16
+# Ends a stream.
+_END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class TableStream:
@@ -61,7 +64,7 @@ class TableStream:
         if is_installed("pyarrow"):
             return cast(ArrowStream, self._complete()).__arrow_c_stream__(requested_schema)
         schema, *arrays = _schema_and_arrays(self._arguments)
-        return stream_of(schema, arrays).__arrow_c_stream__(requested_schema)
+        return stream_of(schema, arrays).__arrow_c_stream__()
 
     def _complete(self) -> pyarrow.RecordBatchReader:
         """The table in shared memory; by its batches where that is not possible."""
@@ -119,30 +122,61 @@ class TableStream:
 def read_frames(arguments: list[str]) -> Iterator[polars.DataFrame]:
     """The result of a command in Arrow as data frames of polars, while the program writes it; at least one."""
     pl = require("polars", "polars", "this")
-    schema, *first = islice(parts := _schema_and_arrays(arguments), 2)
-    if not first:
-        yield pl.DataFrame(stream_of(schema, []))
-    for array in chain(first, parts):
-        yield pl.DataFrame(array)
+    with closing(_schema_and_arrays(arguments)) as parts:
+        schema, *first = islice(parts, 2)
+        if not first:
+            yield pl.DataFrame(stream_of(schema, []))
+        for array in chain(first, parts):
+            yield pl.DataFrame(array)
 
 
-def _schema_and_arrays(arguments: list[str]) -> Iterator[Any]:
+def _schema_and_arrays(arguments: list[str]) -> Generator[Any, None, None]:
     """The schema of a result, and its batches while the program writes them."""
     running = Run(arguments)
+    source = _Source(running)
     try:
+        reason = "the stream breaks off"
         try:
-            arrays = arrays_of(BufferedReader(running.output, _LARGE_BYTES))
+            arrays = arrays_of(source)
             yield arrays.get_schema()
             yield from arrays
         except RuntimeError as error:
-            # The report of the program is clearer.
-            running.read()
-            running.finish()
-            raise WavesieveError(f"the result of wavesieve is incomplete: {error}") from None
+            reason = str(error)
+        if source.interruption is not None:
+            raise source.interruption
+        # If the program failed, its report is clearer.
         running.read()
         running.finish()
+        if not source.is_complete:
+            raise WavesieveError(f"the result of wavesieve is incomplete: {reason}")
     finally:
         running.stop()
+
+
+class _Source:
+    """The output of the program as nanoarrow reads it: in whole pieces, and without exceptions, which it drops."""
+
+    def __init__(self, running: Run) -> None:
+        self._output = running.output
+        self._last = b""
+        # What interrupted a read, as Ctrl-C does.
+        self.interruption: BaseException | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the mark at the end of a stream was read."""
+        return self._last == _END
+
+    def readinto(self, buffer: Any) -> int:
+        """So many bytes, fewer at the end only."""
+        try:
+            view = memoryview(buffer)
+            filled = _fill(self._output, view)
+            self._last = bytes(memoryview(buffer)[: filled]) if filled <= len(_END) else b""
+            return filled
+        except BaseException as error:
+            self.interruption = error
+            return 0
 
 
 def _until_end(source: Any, running: Run) -> Iterator[Any]:

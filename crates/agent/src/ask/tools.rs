@@ -146,7 +146,7 @@ impl Toolkit {
             return Err(format!("no tool {}; choose from {}", call.name, names.join(", ")));
         };
         let mut arguments =
-            call.parsed().ok_or("the arguments are no JSON object; write one by the schema of the tool")?;
+            call.parsed().ok_or("the arguments are not a JSON object; write one by the schema of the tool")?;
         if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
             return Err(format!("the inputs are decided; leave out {decided}"));
         }

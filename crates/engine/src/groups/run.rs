@@ -1,13 +1,13 @@
 //! Works out the groupings of a statement over a trace.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 
 use super::few_rows::{self, FewRows};
 use super::recognize::{Grouping, Recognized, recognize};
-use super::shared::Passes;
 use super::table_pass::TablePass;
 use crate::parsed::ParsedStatement;
 use crate::referenced_columns::referenced_columns;
@@ -36,20 +36,54 @@ pub(crate) fn without_groupings(
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);
     }
-    for grouping in groupings.iter().filter(|grouping| rest.contains_key(grouping.table.name)) {
-        // A table that must be read as a whole is not read twice.
-        let columns = columns_to_read(&TablePass::new(&[grouping]), grouping.table);
-        for member in trace.members() {
-            if trace.pieces(member, grouping.table, &columns)?.is_none() {
-                return Ok(None);
-            }
+    let mut grouped = Grouped::new();
+    let mut passes: BTreeMap<&'static str, Vec<&Grouping>> = BTreeMap::new();
+    for grouping in &groupings {
+        passes.entry(grouping.table.name).or_default().push(grouping);
+    }
+    for groupings in passes.into_values() {
+        let Some(frames) = in_one_pass(trace, &groupings, &rest)? else { return Ok(None) };
+        grouped.extend(groupings.iter().map(|grouping| grouping.name.clone()).zip(frames));
+    }
+    Ok(Some((statement, grouped)))
+}
+
+/// Groupings of one table, which is read once, and built once where it is derived.
+fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result<Option<Vec<DataFrame>>> {
+    let empty = || TablePass::new(groupings);
+    let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
+    let first = empty();
+    let columns = columns_to_read(&first, table);
+    let mut pieces: Vec<(&TraceProcess, Box<dyn Piece>)> = Vec::new();
+    let mut whole: Vec<&TraceProcess> = Vec::new();
+    for member in trace.members() {
+        match trace.pieces(member, table, &columns)? {
+            Some(of_member) => pieces.extend(of_member.into_iter().map(|piece| (member, piece))),
+            // A table that must be read as a whole is not read twice.
+            None if rest.contains_key(table.name) => return Ok(None),
+            None => whole.push(member),
         }
     }
-    let passes = Passes::of_tables(groupings.iter());
-    passes.read(trace, &Request::new(), &[])?;
-    let tables = passes.finish()?;
-    let grouped = |grouping: &Grouping| Some((grouping.name.clone(), tables.get(grouping)?.clone()));
-    Ok(groupings.iter().map(grouped).collect::<Option<Grouped>>().map(|grouped| (statement, grouped)))
+    let all = Mutex::new(first);
+    let absorb = |pass| all.lock().absorb(pass);
+    let add_piece = |(member, piece): &(&TraceProcess, Box<dyn Piece>)| {
+        let mut pass = empty();
+        add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
+        absorb(pass);
+        Ok::<_, anyhow::Error>(())
+    };
+    trace.jobs().run(&pieces, |_| 0, add_piece)?;
+    let request = Request::from([(table.name, columns.clone())]);
+    let few = FewRows::default();
+    let add_whole = |member: &&TraceProcess| {
+        let mut tables = trace.process_frames(member, &request)?;
+        let frame = tables.remove(table.name).context("internal: a table was not read")?;
+        add_rows(&frame, member, &columns, trace.jobs().shared_by(whole.len()), &few, empty, absorb)
+    };
+    trace.each(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
+    let mut all = all.into_inner();
+    few.finish(&mut all)?;
+    all.finish()
 }
 
 /// The columns of a table that a skip it reads.

@@ -62,24 +62,12 @@ pub struct Passes<'a>(Vec<RowGroupings<'a>>);
 impl<'a> Passes<'a> {
     /// Those of the same rows belong together, and of equal ones only one counts.
     pub fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
-        Self::together(groupings, |grouping| Some(&grouping.filters))
-    }
-
-    /// As [`Passes::new`], those of the same table together, which is then read once.
-    pub fn of_tables(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
-        Self::together(groupings, |_| None)
-    }
-
-    fn together(
-        groupings: impl Iterator<Item = &'a Grouping>,
-        filters: fn(&'a Grouping) -> Option<&'a BTreeSet<Value>>,
-    ) -> Self {
         let kinds: BTreeMap<GroupingKey<'a>, &'a Grouping> =
             groupings.map(|grouping| (kind(grouping), grouping)).collect();
         let mut passes: Vec<RowGroupings<'a>> = Vec::new();
-        let mut rows: BTreeMap<(&'static str, Option<&'a BTreeSet<Value>>), Vec<&'a Grouping>> = BTreeMap::new();
+        let mut rows: BTreeMap<(&'static str, &'a BTreeSet<Value>), Vec<&'a Grouping>> = BTreeMap::new();
         for grouping in kinds.into_values() {
-            rows.entry((grouping.table.name, filters(grouping))).or_default().push(grouping);
+            rows.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
         }
         for groupings in rows.into_values() {
             let Some(table) = groupings.first().map(|grouping| grouping.table) else { continue };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::listing::{InstructionRow, Listing};
+use super::listing::{InstructionRow, Kernel, Listing};
 use crate::common::{SymbolNames, TableBuilder, no_rows};
 use crate::recognition::format::{Opened, Opening, ProcessInput};
 use wavesieve_model::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
@@ -80,9 +80,21 @@ fn dispatch_in(name: &str) -> Option<i64> {
 }
 
 /// A hash of all rows: files of the same code differ in their counts only.
+/// Hashes what was understood. The texts are those of earlier versions, so that captures keep their ids.
 fn content_hash(listing: &Listing) -> String {
-    let rows = listing.rows.iter().map(|row| format!("{row:?}\n"));
-    let kernels = listing.kernels.iter().map(|kernel| format!("{kernel:?}\n"));
+    let rows = listing.rows.iter().map(|row| {
+        let InstructionRow { ordinal, kernel, code_object, address, instruction, hits, latency, stall, idle, source } =
+            row;
+        format!(
+            "Row {{ ordinal: {ordinal}, kernel: {kernel:?}, code_object: {code_object:?}, address: {address:?}, \
+             instruction: {instruction:?}, hits: {hits}, latency: {latency}, stall: {stall:?}, idle: {idle:?}, \
+             source: {source:?} }}\n"
+        )
+    });
+    let kernels = listing
+        .kernels
+        .iter()
+        .map(|Kernel { name, mangled }| format!("Kernel {{ name: {name:?}, mangled: {mangled:?} }}\n"));
     format!("{:032x}", xxh3_128(rows.chain(kernels).collect::<String>().as_bytes()))
 }
 

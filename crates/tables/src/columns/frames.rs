@@ -207,7 +207,8 @@ pub(crate) fn categories<'a>(name: &str, values: impl Iterator<Item = Option<&'a
 
 /// A column with the same text in every row.
 pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
-    Ok(categories(name, std::iter::once(value))?.new_from_index(0, rows))
+    let text = categories(name, std::iter::once(value))?;
+    Ok(text.as_materialized_series().new_from_index(0, rows).into_column())
 }
 
 /// Which rows of a `cat` column have a text that is `wanted`; the predicate is asked once for each text.

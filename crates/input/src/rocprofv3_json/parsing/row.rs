@@ -122,8 +122,11 @@ impl<'de> Visitor<'de> for MembersSeed<'_, '_> {
         Ok(())
     }
 
-    /// A list has no members.
+    /// A list has no members, and is not a record.
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        if self.is_record {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
         while elements.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
@@ -193,7 +196,7 @@ mod tests {
             (r#"{"args": [], "args": [], "kind": 2}"#, false),
             (r#"{"kind": 2, "kind": 2, "args": []}"#, false),
             (r#"{"x": 2, "x": 2, "correlation_id": [1], "kind": 2}"#, true),
-            ("[2]", true),
+            ("[2]", false),
             ("null", false),
             ("2", false),
         ] {
