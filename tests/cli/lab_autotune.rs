@@ -243,7 +243,7 @@ fn what_cannot_be_tuned_is_refused() {
         (&["--space", "space.json"], &["./gemm", "{M}", "{K}"], "`{K}`, which is not a parameter"),
         (&[one[0], one[1], "--measure", "printed"], &["./gemm", "{n}"], "--measure printed needs --pattern"),
         (&[one[0], one[1], "--pattern", "x"], &["./gemm", "{n}"], "--pattern needs --measure printed"),
-        (&[one[0], one[1], "--measure", "printed", "--pattern", "("], &["./gemm", "{n}"], "no regular expression"),
+        (&[one[0], one[1], "--measure", "printed", "--pattern", "("], &["./gemm", "{n}"], "not a regular expression"),
         (&[one[0], one[1], "--chart", "x.gif"], &["./gemm", "{n}"], "not a .svg or .png file"),
         (&[one[0], one[1], "-o", "x.pdf"], &["./gemm", "{n}"], "ends in no format"),
         (&[one[0], one[1], "--budget", "0"], &["./gemm", "{n}"], "above 0"),

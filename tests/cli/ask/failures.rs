@@ -12,8 +12,8 @@ use crate::models::Server;
 fn wrong_calls_are_told_to_the_model_and_count() {
     let calls = [
         (call("delete", &json!({})), "no tool delete; choose from info, tables, table, sql, findings, analyze"),
-        (raw_call("table", "{\"query\": "), "the arguments are no JSON object"),
-        (raw_call("table", "[1, 2]"), "the arguments are no JSON object"),
+        (raw_call("table", "{\"query\": "), "the arguments are not a JSON object"),
+        (raw_call("table", "[1, 2]"), "the arguments are not a JSON object"),
         (call("table", &json!({"query": "kernel_sumary"})), "kernel_summary"),
         (call("table", &json!({"query": "kernel_summary", "inputs": ["/etc"]})), "leave out inputs"),
         (call("table", &json!({"query": "kernel_summary", "nonsense": 1})), "unknown argument `nonsense`"),

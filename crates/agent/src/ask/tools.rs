@@ -304,8 +304,8 @@ mod tests {
         for (name, arguments, expected) in [
             ("rm", "{}", "no tool rm; choose from info, tables, table, sql, findings, analyze"),
             ("compare", "{}", "no tool compare"),
-            ("table", "{\"query\":", "no JSON object"),
-            ("table", "[1]", "no JSON object"),
+            ("table", "{\"query\":", "not a JSON object"),
+            ("table", "[1]", "not a JSON object"),
             ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "leave out inputs"),
             (
                 "table",

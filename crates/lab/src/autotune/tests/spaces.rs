@@ -83,7 +83,7 @@ fn what_is_no_space_is_refused() {
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a > 1 2\"]}", "`2` is not expected"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a >\"]}", "ends too early"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a ? 1\"]}", "`?` is not known"),
-        ("{\"parameters\": {\"a\": [0]}, \"constraints\": 3}", "no list of texts"),
+        ("{\"parameters\": {\"a\": [0]}, \"constraints\": 3}", "not a list of texts"),
     ] {
         let error = space(text, false).map(|space| shown(&space)).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
